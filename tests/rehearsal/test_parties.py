@@ -304,7 +304,10 @@ def test_what_a_server_cannot_read_is_refused(published, capsys, tmp_path):
         ("messages", "line 2: 'x' is no message"),
         ("none", "cannot be read"),
         ("broken.gz", "cannot be read"),
-        ("messages --unknown drop --levels 1:1,3:1", "levels = '1,3'"),
+        (
+            "messages --unknown drop --levels 1:1,3:1",
+            "levels = (1.0, 3.0) is not allowed: it must be those of the plan, (1.0, 2.0)",
+        ),
         ("messages --top 0", "--top: '0' is not an integer >= 1"),
         ("counts --unknown drop", "counts are read whole"),
         ("messages --unknown drop --anyway --confidence 1", "confidence"),

@@ -24,9 +24,9 @@ from segshuffle.protocols.capped import Capped
 from segshuffle.protocols.item_variance import ItemVariance
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.rehearsal import page, tables
-from segshuffle.rehearsal.chosen_size import candidates, chosen, kept_shares
 from segshuffle.rehearsal.folder import MARK, check_place, new_folder
 from segshuffle.rehearsal.run import TOPS, rehearse
+from segshuffle.rehearsal.set_sizes import candidates, chosen, kept_shares
 
 AT_MOST = Assumptions(sets="at-most")
 N, D = 2000, 40
@@ -338,7 +338,7 @@ def test_levels_of_a_column_are_those_of_a_saved_plan(log, saved, capsys):
 @pytest.mark.parametrize(
     ("option", "says"),
     [
-        ("--levels 1:100,2:150", "levels = '1,2' is not allowed: it must be those of the plan, (0.5, 1.0)"),
+        ("--levels 1:100,2:150", "levels = (1.0, 2.0) is not allowed: it must be those of the plan, (0.5, 1.0)"),
         ("--delta 1e-6", "delta = 1e-06 is not allowed: it must be left out with PLAN.json, which says it"),
         ("--set-size 2", "set-size = 2 is not allowed: it must be left out with"),
         ("--items 3", "items = 3 is not allowed: it must be left out with"),

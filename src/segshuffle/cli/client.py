@@ -17,12 +17,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from segshuffle.cli.client_account import Account, Entry, Limit, default_path, opened
 from segshuffle.cli.terminal import complain
 from segshuffle.cli.values import guarantee, integer, number, positive
 from segshuffle.errors import DataError, ParameterError, RefusedError
 
 if TYPE_CHECKING:
-    from segshuffle.cli.client_account import Account, Entry, Limit
     from segshuffle.planning.documents import Document
     from segshuffle.protocols.scheme import Scheme
 
@@ -105,7 +105,6 @@ def _hidden(text: str) -> tuple[float, float | None] | Literal["no"]:
 
 def run(options: argparse.Namespace) -> str:
     """Check the plan, remember what it spends, and draw."""
-    from segshuffle.cli.client_account import default_path, opened
     from segshuffle.files import refuse_overwriting
     from segshuffle.planning.documents import read_document
     from segshuffle.rehearsal.message_lines import lines_of
@@ -145,7 +144,6 @@ def _sent(
     account: Account,
 ) -> list[int]:
     """Draw the messages; what they spend is in the account then."""
-    from segshuffle.cli.client_account import Entry
     from segshuffle.protocols.messages import Client, Demand, check_announcement
 
     _own_words(options, account)

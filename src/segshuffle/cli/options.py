@@ -17,7 +17,6 @@ from segshuffle.cli.values import (
     numbers,
     settings,
     whole,
-    written,
     yes_or_no,
 )
 from segshuffle.errors import ParameterError
@@ -137,9 +136,9 @@ def participants(problem: Problem, levels: Sequence[Level], n_users: int) -> tup
         If these are other levels than the plan's.
     """
     given = counted(levels, n_users)
-    if tuple(level for level, _ in given) != problem.levels:
-        told = written([(level, None) for level, _ in given])
-        raise ParameterError("levels", told, f"those of the plan, {problem.levels}")
+    epsilons = tuple(level for level, _ in given)
+    if epsilons != problem.levels:
+        raise ParameterError("levels", epsilons, f"those of the plan, {problem.levels}")
     return tuple(users for _, users in given)
 
 

@@ -280,7 +280,7 @@ def _assume(options: argparse.Namespace, users: Transactions) -> list[str]:
 def _planned(options: argparse.Namespace, users: Transactions) -> tuple[Answer, list[str]]:
     """Plan for the users of the file, and say what was assumed because nothing was said."""
     from segshuffle.planning.question import answer
-    from segshuffle.rehearsal.chosen_size import chosen
+    from segshuffle.rehearsal.set_sizes import chosen
 
     assumed = _assume(options, users)
     counts = _users_by_level(options.levels, users)
