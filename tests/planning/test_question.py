@@ -127,7 +127,7 @@ def test_what_is_asked_is_read():
 
 
 def asked_for(*words):
-    return build_parser().parse_args([*SMALL.split(), "--what-if", *words]).what_if
+    return dict(build_parser().parse_args([*SMALL.split(), "--what-if", *words]).what_if)
 
 
 @given(st.one_of(st.text(max_size=30), st.text(alphabet="users=epsilon,0123456789:/.-e", max_size=30)))

@@ -343,8 +343,8 @@ def test_levels_of_a_column_are_those_of_a_saved_plan(log, saved, capsys):
         ("--set-size 2", "set-size = 2 is not allowed: it must be left out with"),
         ("--items 3", "items = 3 is not allowed: it must be left out with"),
         ("--blanket signed", "blanket = 'signed' is not allowed: it must be left out with"),
-        ("--limits copies-max=0.9", "limits = {'copies_max': 0.9} is not allowed: it must be left out with"),
-        ("--assume rounds=2", "assume = {'rounds': 2} is not allowed: it must be left out with"),
+        ("--limits copies-max=0.9", "limits = [('copies_max', 0.9)] is not allowed: it must be left out with"),
+        ("--assume rounds=2", "assume = [('rounds', 2)] is not allowed: it must be left out with"),
         ("--hide-level 1", "hide-level = (1.0, None) is not allowed: it must be left out with"),
     ],
 )

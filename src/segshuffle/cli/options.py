@@ -166,8 +166,8 @@ def question_of(
         levels=tuple(level for level, _ in level_counts),
         level_counts=tuple(users for _, users in level_counts),
         delta=delta,
-        assumptions=Assumptions(private_levels=privacy is not None, **options.assume),
+        assumptions=Assumptions(private_levels=privacy is not None, **dict(options.assume)),
         level_deltas=options.delta if len(options.delta) > 1 else (),
     )
     law = options.blanket or SINGLE
-    return Question(problem, limits=Limits(**options.limits), blanket=law, level_privacy=privacy, **asked)
+    return Question(problem, limits=Limits(**dict(options.limits)), blanket=law, level_privacy=privacy, **asked)

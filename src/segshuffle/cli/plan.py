@@ -105,11 +105,12 @@ def run(options: argparse.Namespace) -> str:
     from segshuffle.planning.question import PATIENCE, answer
     from segshuffle.protocols.segmented import Segmented
 
-    plot = options.what_if.pop("plot", None)
-    if len(options.what_if) > 2 or math.prod(map(len, options.what_if.values())) > MOST:
+    varied, guess = dict(options.what_if), dict(options.guess)
+    plot = varied.pop("plot", None)
+    if len(varied) > 2 or math.prod(map(len, varied.values())) > MOST:
         raise OptionsError(f"--what-if varies one or two numbers, in {MOST} combinations at most: leave some out.")
     for option, output in (("save", options.save), ("what-if", plot)):
-        refuse_overwriting(option, output, (str(options.items), options.guess.get("frequencies")))
+        refuse_overwriting(option, output, (str(options.items), guess.get("frequencies")))
     names = _names(options.items) if isinstance(options.items, Path) else None
     of_paper, waits, named = (options.blanket == law for law in ("published", "all", None))
     if of_paper or waits:
@@ -125,7 +126,7 @@ def run(options: argparse.Namespace) -> str:
     patience = math.inf if waits else PATIENCE if named and not fixed else None
     _announce(question, patience)
     found = answer(question, patience=patience)
-    more = _more(options, found, plot)
+    more = _more(options, found, varied, plot)
     if options.save is not None:
         write_document(options.save, Document(found.plan, names))
     return plan_text.of_proven(found, options, more)
@@ -147,7 +148,7 @@ def _names(path: Path) -> list[str]:
 def _question(options: argparse.Namespace, domain_size: int) -> Question:
     from segshuffle.planning.question import TOP, FewestMessages, Guess, LeastEpsilon, LeastError
 
-    guess, target = options.guess, options.target_error
+    guess, target = dict(options.guess), options.target_error
     goal: Goal = LeastError()
     frequencies, top = _frequencies(guess.get("frequencies")), guess.get("top")
     of_top = isinstance(frequencies, float)
@@ -172,14 +173,14 @@ def _question(options: argparse.Namespace, domain_size: int) -> Question:
 def _refuse_unpublished(options: argparse.Namespace) -> None:
     """Refuse what the paper's analysis does not have."""
     others = [name for name in ("target_error", "what_if", "alternatives", "save") if getattr(options, name)]
-    for name in (*others, *(key for key in options.limits if key != "blanket_per_user")):
+    for name in (*others, *(key for key, _ in options.limits if key != "blanket_per_user")):
         raise OptionsError(f"--blanket published has no {name.replace('_', '-')}: leave one of them out.")
 
 
-def _more(options: argparse.Namespace, found: Answer, plot: Path | None) -> dict[str, Any]:
+def _more(options: argparse.Namespace, found: Answer, varied: dict[str, Any], plot: Path | None) -> dict[str, Any]:
     """Make the tables that were asked for beside the plan, JSON-ready."""
     more: dict[str, Any] = {}
-    question, varied = found.question, options.what_if
+    question = found.question
     if varied:
         from segshuffle.planning import what_if
 

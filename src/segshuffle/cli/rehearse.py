@@ -168,7 +168,7 @@ def run(options: argparse.Namespace) -> str:
             asked.question.planner.plan,
             level_privacy=asked.question.level_privacy,
             seed=options.seed,
-            **options.messages,
+            **dict(options.messages),
         )
     if asked is not None and options.hide_level is not None:
         answer["promises"] = asked.words["What they are promised"]
@@ -214,7 +214,7 @@ def _users(options: argparse.Namespace, saved: Plan | None = None) -> Transactio
         items=None if numbered else options.items,
         domain_size=options.items if numbered else None,
         levels=[level for level, _ in options.levels or ()] if saved is None else saved.problem.levels,
-        layout=Layout(**options.layout),
+        layout=Layout(**dict(options.layout)),
         progress=seldom("{:,} rows read".format),
     )
     for note in users.notes:
@@ -253,7 +253,7 @@ def _question(
     options: argparse.Namespace, domain_size: int, set_size: int, levels: Sequence[tuple[float, int]]
 ) -> Question:
     """Ask for the least error; users hold at most so many items, unless anything else is said."""
-    options.assume = {"sets": "at-most", **options.assume}
+    options.assume = [("sets", "at-most"), *options.assume]
     return question_of(options, domain_size=domain_size, set_size=set_size, level_counts=levels)
 
 

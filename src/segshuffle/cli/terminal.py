@@ -85,7 +85,7 @@ def leave_out(options: argparse.Namespace, names: Iterable[str], rule: str) -> N
     """
     for name in names:
         value = getattr(options, name)
-        if value is not None and value != {} and value != []:
+        if value is not None and value != []:
             told = value[0] if isinstance(value, tuple) and len(value) == 1 else value
             raise ParameterError(name.replace("_", "-"), told, f"left out {rule}")
 

@@ -183,7 +183,7 @@ def spec(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def settings(about: str, keys: Mapping[str, tuple[Callable[[str], Any], str]], plain: str = "") -> dict[str, Any]:
-    """Declare an option of words KEY=VALUE, which is read as a mapping.
+    """Declare an option of words KEY=VALUE, which are read as pairs.
 
     Parameters
     ----------
@@ -207,15 +207,8 @@ def settings(about: str, keys: Mapping[str, tuple[Callable[[str], Any], str]], p
     return {
         "nargs": "+",
         "type": read,
-        "action": _Merge,
-        "default": {},
+        "action": "extend",
+        "default": [],
         "metavar": "KEY=VALUE",
         "help": "\n- ".join([about, *said]),
     }
-
-
-class _Merge(argparse.Action):
-    """Add settings to those that were given before."""
-
-    def __call__(self, _: Any, namespace: argparse.Namespace, values: Any, __: str | None = None) -> None:
-        setattr(namespace, self.dest, {**(getattr(namespace, self.dest) or {}), **dict(values)})
