@@ -37,6 +37,12 @@ if TYPE_CHECKING:
 
 #: Repetitions unless another number is given, and the entries that they may read together where levels are at random.
 _REPETITIONS, _ENTRIES = 20, 10**8
+#: What levels that the data have do to the estimates.
+_BIASED = (
+    "Levels are those of the data. Because they depend on items, or by chance, estimates are off by up to {:.2g} % of "
+    "the users on average. If they depend on items, more users do not remove this error; --limits equal-copies=yes "
+    "does."
+)
 #: Items on the page, at most.
 _MOST_ROWS = 200
 
@@ -173,7 +179,7 @@ def run(options: argparse.Namespace) -> str:
     if asked is not None and options.hide_level is not None:
         answer["promises"] = asked.words["What they are promised"]
     headline = _headline(found, answer["summary"])
-    _write(folder, found, tables, headline, answer)
+    _write(folder, found, tables, headline, answer, options.top)
     if options.json:
         return shown({**answer, "folder": str(folder)}, as_json=True)
     where = f"The page:  {folder}/index.html\nAll items: {folder}/items.csv (and .parquet)"
@@ -358,7 +364,10 @@ def _answer(found: Rehearsal, users: Transactions, options: argparse.Namespace, 
             "of all collections."
         )
     if found.bias is not None:
-        notes.append(_about_levels(100 * float(abs(found.bias).max())))
+        largest = 100 * float(abs(found.bias).max())
+        notes.append(
+            _BIASED.format(largest) if largest >= 1e-9 else "Levels are those of the data. They bias no estimate."
+        )
     return {
         "data": users.label,
         "summary": summary(found, options.top),
@@ -377,19 +386,13 @@ def _answer(found: Rehearsal, users: Transactions, options: argparse.Namespace, 
     }
 
 
-def _about_levels(largest: float) -> str:
-    """Say what levels that the data have do to the estimates."""
-    if largest < 1e-9:
-        return "Levels are those of the data. They bias no estimate."
-    return (
-        "Levels are those of the data. Because they depend on items, or by chance, estimates are off by up to "
-        f"{largest:.2g} % of the users on average. If they depend on items, more users do not remove this error; "
-        "--limits equal-copies=yes does."
-    )
-
-
 def _write(
-    folder: Path, found: Rehearsal, tables: Mapping[str, Any], headline: Sequence[str], answer: Mapping[str, Any]
+    folder: Path,
+    found: Rehearsal,
+    tables: Mapping[str, Any],
+    headline: Sequence[str],
+    answer: Mapping[str, Any],
+    top: int,
 ) -> None:
     """Write the folder, as a whole or not at all."""
     from segshuffle.planning.documents import Document, write_document
@@ -397,13 +400,12 @@ def _write(
     from segshuffle.rehearsal.figures import write_figures
     from segshuffle.rehearsal.folder import MARK, new_folder
 
-    top = answer["summary"]["top"]
     with new_folder(folder) as place:
         for name, rows in tables.items():
             rows.write_csv(place / f"{name}.csv")
             rows.write_parquet(place / f"{name}.parquet")
         figures = write_figures(found, top, place)
-        some = {**tables, "items": tables["items"].head(min(max(top, 1), _MOST_ROWS))}
+        some = {**tables, "items": tables["items"].head(min(top, _MOST_ROWS))}
         command = f"segshuffle {shlex.join(sys.argv[1:])}"
         text = page.build(headline, answer, figures=figures, tables=some, command=command)
         (place / "index.html").write_text(text, encoding="utf-8")
