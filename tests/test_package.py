@@ -17,8 +17,9 @@ from packaging.requirements import Requirement
 from segshuffle.errors import MissingExtraError
 from segshuffle.extras import EXTRAS, require, translated
 
-PLAN = ["plan", "--domain-size", "17", "--set-size", "4", "--levels", "1.0:5000", "--delta", "1e-6", "--json"]
-ACCOUNT = ["account", "--domain-size", "17", "--users", "5000", "--blanket-per-user", "2", "--sampling-rate", "0.5"]
+PLAN = ["plan", "--items", "17", "--set-size", "4", "--levels", "1.0:5000", "--delta", "1e-6", "--json"]
+SENT = "segmented:domain-size=17,blanket-per-user=2,sampling-rate=0.5"
+ACCOUNT = ["account", "--randomizer", SENT, "--users", "5000"]
 #: Distributions whose module has another name.
 MODULES = {"pyyaml": "yaml", "dp-accounting": "dp_accounting"}
 

@@ -1,4 +1,4 @@
-"""The functions of `import segshuffle`: the steps of a collection, and the accountants.
+"""What `import segshuffle` offers: the steps of a collection, the accountants, and the values that they take.
 
 `plan` makes a plan from public numbers, `simulate` simulates the users, `rehearse` tries a plan on them, and `estimate`
 estimates from counts. `account` is for one message per user, `compose` for several collections. An accountant is given
@@ -19,15 +19,50 @@ from segshuffle.accounting.collections.composition import composed_delta, compos
 from segshuffle.accounting.single_message import amplification
 from segshuffle.accounting.single_message.accountants import Accountant, Mechanism
 from segshuffle.accounting.single_message.amplification import Entry
+from segshuffle.accounting.single_message.mechanisms import mechanism
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.datasets.transactions import Transactions
 from segshuffle.errors import DataError, ParameterError
+from segshuffle.planning.question import (
+    Answer,
+    FewestMessages,
+    Guess,
+    LeastEpsilon,
+    LeastError,
+    Limits,
+    Question,
+    answer,
+)
+from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.item_variance import ItemVariance
 from segshuffle.protocols.privacy_loss import product_of
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.rehearsal.run import Rehearsal, check_users, random_levels
 from segshuffle.rehearsal.run import rehearse as _rehearse
+
+__all__ = [
+    "Answer",
+    "Assumptions",
+    "Estimate",
+    "FewestMessages",
+    "Guess",
+    "LeastEpsilon",
+    "LeastError",
+    "Limits",
+    "Plan",
+    "Problem",
+    "Question",
+    "Transactions",
+    "account",
+    "answer",
+    "compose",
+    "estimate",
+    "mechanism",
+    "plan",
+    "rehearse",
+    "simulate",
+]
 
 
 @dataclass(frozen=True, eq=False)

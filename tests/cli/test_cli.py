@@ -18,15 +18,26 @@ from hypothesis import strategies as st
 from segshuffle.accounting.collections.published import proven_lower_item_delta, published_item_delta
 from segshuffle.accounting.single_message.mechanisms import MECHANISMS
 from segshuffle.cli import build_parser, main
-from segshuffle.cli.terminal import whole
+from segshuffle.cli.values import whole
 from segshuffle.protocols.base import Problem, uniform_item_counts
 from segshuffle.protocols.public import PUBLIC_INPUTS
-from segshuffle.protocols.segmented import Segmented, least_blankets, plan_at
+from segshuffle.protocols.segmented import Segmented, plan_at
 
 # a closed form: quick
-PLAN = "plan --published --domain-size 8 --set-size 2 --levels 0.5:100,1:200,2:100 --delta 2.5e-5 --blanket-per-user 5"
+PLAN = "plan --blanket published --items 8 --set-size 2 --levels 0.5:100,1:200,2:100 --delta 2.5e-5"
+PLAN += " --limits blanket-per-user=5"
 PROBLEM = Problem(domain_size=8, set_size=2, levels=(0.5, 1.0, 2.0), level_counts=(100, 200, 100), delta=2.5e-5)
-ACCOUNT = "account --domain-size 17 --users 5000 --blanket-per-user 2 --sampling-rate 0.5 --epsilon 0.125"
+SEGMENTED = {"domain-size": "17", "blanket-per-user": "2", "sampling-rate": "0.5"}
+
+
+def account(users="5000", epsilon="0.125", **changed):
+    """A question about the segmented protocol."""
+    own = SEGMENTED | {name.replace("_", "-"): value for name, value in changed.items()}
+    said = ",".join("=".join(pair) for pair in own.items())
+    return f"account --randomizer segmented:{said} --users {users} --epsilon {epsilon}"
+
+
+ACCOUNT = account()
 KRR = "account --randomizer krr:domain-size=3 --local-epsilon 1 --users 10"
 
 
@@ -41,12 +52,12 @@ def test_a_plan_at_a_given_blanket_has_the_librarys_numbers(capsys):
     assert about_liars["blanket_cap"] is None
     assert found == {
         "blanket_per_user": 5.0,
-        "sampling_rates": list(rates),
+        "blanket": "binomial",
+        "copies": list(rates),
         "messages_per_user": plan.messages_per_user + 1.0,
         "level_messages_per_user": 1.0,
         "mse_bound": plan.mse_bound,
         "mse_sample": Segmented().expected_mse(plan, uniform_item_counts(PROBLEM)),
-        "m_min": list(least_blankets(PROBLEM)),
         "levels": [0.5, 1.0, 2.0],
         "level_counts": [100, 200, 100],
         "delta": 2.5e-5,
@@ -67,15 +78,15 @@ def test_item_frequencies_change_the_sample_error_alone(capsys, tmp_path):
     frequencies = [1.0, 0.5, 0.25, 0.25, 0.0, 0.0, 0.0, 0.0]
     (tmp_path / "file").write_text("\n".join(map(str, frequencies)) + "\n")
     uniform = answer(capsys, PLAN)
-    found = answer(capsys, f"{PLAN} --item-frequencies {','.join(map(str, frequencies))}")
-    assert answer(capsys, f"{PLAN} --item-frequencies {tmp_path}/file") == found
-    plan = plan_at(PROBLEM, 5.0, tuple(found["sampling_rates"]))
+    found = answer(capsys, f"{PLAN} --guess {','.join(map(str, frequencies))}")
+    assert answer(capsys, f"{PLAN} --guess {tmp_path}/file") == found
+    plan = plan_at(PROBLEM, 5.0, tuple(found["copies"]))
     assert found["mse_sample"] == Segmented().expected_mse(plan, 400 * np.array(frequencies))
     assert found["mse_sample"] != uniform["mse_sample"]
     assert set(found["public"]) - set(uniform["public"]) == {"item_frequencies"}
     assert {**found, "mse_sample": 0, "public": 0} == {**uniform, "mse_sample": 0, "public": 0}
     # longer than any name of a file
-    found = answer(capsys, f"{PLAN} --item-frequencies " + ",".join(8 * ["0.25" + 100 * "0"]))
+    found = answer(capsys, f"{PLAN} --guess " + ",".join(8 * ["0.25" + 100 * "0"]))
     assert {**found, "public": 0} == {**uniform, "public": 0}
 
 
@@ -92,7 +103,7 @@ def test_an_account_has_the_librarys_numbers(capsys):
 
 
 def test_integers_may_be_written_with_a_power_of_ten(capsys):
-    assert answer(capsys, f"{ACCOUNT} --users 5e3") == answer(capsys, ACCOUNT)
+    assert answer(capsys, account("5e3")) == answer(capsys, ACCOUNT)
     # exact: the float 1e23 is another integer
     assert whole("1e23") == 10**23
     assert answer(capsys, f"{PLAN} --levels 0.5:1e2,1:2e2,2:100") == answer(capsys, PLAN)
@@ -115,17 +126,6 @@ def test_the_smallest_epsilon_has_deltas(capsys):
     deltas = {row["accountant"]: row["delta"] for row in found["accountants"]}
     assert deltas["bennett"] == 1.0
     assert all(0 <= value <= 1 for value in deltas.values())
-
-
-@pytest.mark.quick(1)
-@pytest.mark.parametrize("analysis", ["", "--published"])
-def test_a_least_blanket_that_does_not_exist_is_no_number(capsys, analysis):
-    """The plan at a given blanket is feasible; what the strict level would need to send everything only informs."""
-    collection = "--domain-size 17 --set-size 4 --levels 1e-7:10,1.0:10 --delta 1e-6 --blanket-per-user 1"
-    strict, liberal = answer(capsys, f"plan {collection} {analysis}")["m_min"]
-    assert strict is None
-    assert liberal > 1
-    assert f"none, {liberal:.6g}\n" in printed(capsys, f"plan {collection} {analysis} --details")
 
 
 # --- help --------------------------------------------------------------------------------------------------------
@@ -209,19 +209,19 @@ def test_a_character_that_the_output_cannot_show_is_one_sentence(monkeypatch, ca
 
 # ends of the ranges that an earlier search has found troublesome
 EDGES = [
-    f"{PLAN} --domain-size 1{15 * '0'}",
-    f"{PLAN} --domain-size {30 * '10'}",
+    f"{PLAN} --items 1{15 * '0'}",
+    f"{PLAN} --items {30 * '10'}",
     f"{PLAN} --delta 1e-300",
     f"{PLAN} --delta 5e-324",
-    f"{PLAN} --domain-size 2 --levels 0.558:8 --delta 0.6 --blanket-per-user 1",
-    f"{ACCOUNT} --domain-size 2 --users 4 --blanket-per-user 100 --epsilon 0.3",
-    f"{ACCOUNT} --domain-size 2 --users 1000 --blanket-per-user 3 --epsilon 17",
-    f"{ACCOUNT} --sampling-rate 5e-324",
-    f"{ACCOUNT} --sampling-rate 1e-300 --users 84738502024331713",
-    f"{ACCOUNT} --epsilon 5e-324",
-    f"{ACCOUNT} --blanket-per-user 5e-324",
-    f"{ACCOUNT} --users {30 * '10'} --epsilon 5e-324",
-    f"{ACCOUNT} --domain-size 3 --users 1e12 --blanket-per-user 86616 --sampling-rate 1e-6 --epsilon 17",
+    f"{PLAN} --items 2 --levels 0.558:8 --delta 0.6 --limits blanket-per-user=1",
+    account("4", "0.3", domain_size="2", blanket_per_user="100"),
+    account("1000", "17", domain_size="2", blanket_per_user="3"),
+    account(sampling_rate="5e-324"),
+    account("84738502024331713", sampling_rate="1e-300"),
+    account(epsilon="5e-324"),
+    account(blanket_per_user="5e-324"),
+    account(30 * "10", "5e-324"),
+    account("1e12", "17", domain_size="3", blanket_per_user="86616", sampling_rate="1e-6"),
 ]
 
 
@@ -248,20 +248,19 @@ LEVELS = st.one_of(
     st.lists(st.tuples(NUMBERS, NUMBERS), max_size=3).map(lambda pairs: ",".join(f"{a}:{b}" for a, b in pairs)),
 )
 SANE = {
-    "--domain-size": st.integers(2, 40).map(str),
+    "--items": st.integers(2, 40).map(str),
     "--set-size": st.integers(1, 4).map(str),
     "--levels": st.sampled_from(["1.0:50", "0.5:100,1.0:200", "0.001:3", "99:2"]),
     "--delta": st.floats(1e-12, 0.5).map(str),
-    "--blanket-per-user": st.floats(1e-3, 1e3).map(str),
+    "--limits=blanket-per-user": st.floats(1e-3, 1e3).map(str),
+    "--guess": st.sampled_from(["0.5,0.5", "1", ".", "zipf:1"]),
     "--users": st.sampled_from(["1", "10", "1000", "1000000000000"]),
-    "--sampling-rate": st.floats(1e-6, 1.0).map(str),
     "--epsilon": st.floats(0, 5).map(str),
-    "--item-frequencies": st.sampled_from(["0.5,0.5", "1", "."]),
+    "domain-size": st.integers(2, 40).map(str),
+    "blanket-per-user": st.floats(1e-3, 1e3).map(str),
+    "sampling-rate": st.floats(1e-6, 1.0).map(str),
 }
-ASKED_OF = {
-    "plan": sorted(set(SANE) - {"--users", "--sampling-rate", "--epsilon"}),
-    "account": sorted(set(SANE) - {"--set-size", "--levels", "--delta", "--item-frequencies"}),
-}
+ASKED_OF = {"plan": [*SANE][:6], "account": [*SANE][6:]}
 
 
 @pytest.mark.quick(0)
@@ -271,12 +270,14 @@ def test_no_arguments_give_a_traceback(data, command):
     # without a blanket a plan is a search, of seconds: it has its own tests
     for name in ASKED_OF[command]:
         strange = LEVELS if name == "--levels" else NUMBERS
-        if name == "--item-frequencies" and data.draw(st.booleans()):
+        if name == "--guess" and data.draw(st.booleans()):
             continue
         value = data.draw(st.one_of(SANE[name], SANE[name], SANE[name], strange), label=name)
         arguments.append(f"{name}={value}")
     if command == "plan":
-        arguments += data.draw(st.sampled_from([["--published"], []]))
+        arguments += data.draw(st.sampled_from([["--blanket=published"], []]))
+    else:
+        arguments[3:] = [f"--randomizer=segmented:{','.join(arguments[3:])}"]
     dropped = data.draw(st.integers(0, 30))
     if dropped < len(arguments):
         del arguments[dropped]
@@ -289,7 +290,7 @@ def test_no_words_give_a_traceback(arguments):
 
 
 FEW_NUMBERS = st.sampled_from(["0", "1", "2", "8", "1e-300", "1e300", "nan", "inf", "-1", "0.5", "x", "10"])
-OPTIONS = ["--domain-size", "--local-epsilon", "--users", "--delta", "--epsilon"]
+OPTIONS = ["--local-epsilon", "--users", "--delta", "--epsilon"]
 SIZES = ["domain-size", "set-size", "subset-size", "order"]
 
 

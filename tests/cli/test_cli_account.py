@@ -12,7 +12,7 @@ from commands import answer, printed, refusal, run
 from segshuffle.accounting.single_message import amplification
 from segshuffle.accounting.single_message.mechanisms import composed, mechanism, of_matrix, subsampled
 from segshuffle.accounting.single_message.randomizers import matrix_randomizer
-from segshuffle.cli.sweep import integers, numbers
+from segshuffle.cli.values import integers, numbers
 
 KRR = "account --randomizer krr:domain-size=10 --local-epsilon 4 --users 1000 --delta 1e-6"
 
@@ -79,7 +79,7 @@ TEXTS = {
 def test_a_matrix_is_read_from_every_format(capsys, tmp_path, name):
     path = tmp_path / name
     np.save(path, np.array(LAW)) if name.endswith("npy") else path.write_text(TEXTS[name], encoding="utf-8")
-    found = answer(capsys, f"account --matrix {path} --users 1e3 --delta 1e-6")
+    found = answer(capsys, f"account --randomizer matrix:{path} --users 1e3 --delta 1e-6")
     entries, left_out = amplification.compare(mechanism=of_matrix(matrix_randomizer(LAW)), n_users=1000, delta=1e-6)
     assert values(found) == {entry.accountant: entry.value for entry in entries}
     assert found["not_applicable"] == left_out
@@ -105,22 +105,26 @@ def test_a_matrix_is_read_from_every_format(capsys, tmp_path, name):
 def test_a_wrong_matrix_is_one_sentence_with_file_line_and_value(capsys, tmp_path, text, said):
     path = tmp_path / "mine.csv"
     path.write_text(text, encoding="latin-1")
-    told = refusal(capsys, f"account --matrix {path} --users 10 --delta 1e-2 --local-epsilon 0.5")
+    told = refusal(capsys, f"account --randomizer matrix:{path} --users 10 --delta 1e-2 --local-epsilon 0.5")
     assert said.format(path=path) in told
 
 
 def test_a_matrix_is_never_overwritten(capsys, tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text(TEXTS["mine.txt"], encoding="utf-8")
-    assert "csv = " in refusal(capsys, f"account --matrix {path} --users 9 --delta 0.01 --csv {path}")
+    assert "save = " in refusal(capsys, f"account --randomizer matrix:{path} --users 9 --delta 0.01 --save {path}")
     assert path.read_text(encoding="utf-8") == TEXTS["mine.txt"].replace("\r\n", "\n")
 
 
 def test_a_file_that_is_no_array_is_refused(capsys, tmp_path):
     path = tmp_path / "mine.npy"
     path.write_bytes(b"0.5,0.5")
-    assert f"{path}: is no .npy file of numbers" in refusal(capsys, f"account --matrix {path} --users 9 --delta 0.01")
-    assert "cannot be read" in refusal(capsys, f"account --matrix {tmp_path}/none.csv --users 9 --delta 0.01")
+    assert f"{path}: is no .npy file of numbers" in refusal(
+        capsys, f"account --randomizer matrix:{path} --users 9 --delta 0.01"
+    )
+    assert "cannot be read" in refusal(
+        capsys, f"account --randomizer matrix:{tmp_path}/none.csv --users 9 --delta 0.01"
+    )
 
 
 # --- messages among blanket messages ----------------------------------------------------------------------------------
@@ -193,7 +197,7 @@ def test_compositions_are_the_librarys(capsys):
     cases = {
         f"{specs} --compose joint": composed([small, large], "joint"),
         f"{specs} --compose parallel": composed([small, large], "parallel"),
-        f"{specs} --compose parallel --weights 0.25,0.75": composed([small, large], "parallel", (0.25, 0.75)),
+        f"{specs} --compose parallel:0.25,0.75": composed([small, large], "parallel", (0.25, 0.75)),
         "krr:domain-size=3 --local-epsilon 1 --subsample 0.1 --users 1e4 --delta 1e-6": subsampled(small, 0.1),
     }
     least = []
@@ -208,7 +212,7 @@ def test_compositions_are_the_librarys(capsys):
 
 
 def test_users_with_budgets_of_their_own(capsys):
-    found = answer(capsys, "account --budgets 0.5:1000,2:500 --delta 1e-6")
+    found = answer(capsys, "account --randomizer budgets:0.5:1000,2:500 --delta 1e-6")
     assert (found["budgets"], found["counts"]) == ([0.5, 2.0], [1000, 500])
     kinds = {row["accountant"]: row["kind"] for row in found["accountants"]}
     assert kinds.pop("local") == "upper"
@@ -218,7 +222,7 @@ def test_users_with_budgets_of_their_own(capsys):
     epsilons = values(found)
     assert epsilons.pop("local") == 2.0
     for name, epsilon in epsilons.items():
-        deltas = values(answer(capsys, f"account --budgets 0.5:1000,2:500 --epsilon {epsilon!r}"), "delta")
+        deltas = values(answer(capsys, f"account --randomizer budgets:0.5:1000,2:500 --epsilon {epsilon!r}"), "delta")
         assert deltas[name] == pytest.approx(1e-6, rel=2e-3)
 
 
@@ -243,7 +247,7 @@ def test_a_curve_is_its_points(capsys, tmp_path, along):
     text = "account --randomizer krr:domain-size=5 --accountant blanket,bennett " + " ".join(
         f"--{name} {value}" for name, value in given.items()
     )
-    rows = answer(capsys, f"{text} --csv {tmp_path}/curve.csv --plot {tmp_path}/curve.svg")["rows"]
+    rows = answer(capsys, f"{text} --save {tmp_path}/curve.csv {tmp_path}/curve.svg")["rows"]
     asked = "delta" if swept == "epsilon" else "epsilon"
     points = (integers if swept == "users" else numbers)(words)
     assert len(rows) == 2 * len(points)
@@ -265,7 +269,7 @@ def test_points_that_logarithmic_axes_cannot_show_are_counted(capsys, tmp_path, 
     """Beyond the local epsilon delta is 0."""
     figure = tmp_path / "curve.svg"
     krr = "account --randomizer krr:domain-size=5 --accountant blanket --local-epsilon 1 --users 10"
-    status, _, told = run(capsys, f"{krr} {asked} --plot {figure}")
+    status, _, told = run(capsys, f"{krr} {asked} --save {figure}")
     assert (status, figure.exists()) == (0, drawn)
     assert f"{hidden} points are 0 or infinite" in told
 

@@ -56,20 +56,20 @@ def random_plan(rng):
     s = int(rng.integers(1, min(d - 1, 5) + 1))
     n_levels = int(rng.integers(1, 4))
     levels = np.round(np.sort(rng.uniform(0.4, 4.0, n_levels)) + [0.0, 0.1, 0.2][:n_levels], 2)
-    asked = f"plan --domain-size {d} --set-size {s} --sets {rng.choice(['exactly', 'at-most'])} --levels "
+    asked = f"plan --items {d} --set-size {s} --assume sets={rng.choice(['exactly', 'at-most'])} --levels "
     counts = rng.integers(500, 5000, n_levels)
     asked += ",".join(f"{e}:{n}" for e, n in zip(levels, counts, strict=True))
     deltas = 10.0 ** -rng.integers(5, 10, n_levels if rng.random() < 0.4 else 1)
     asked += f" --delta {','.join(f'{delta:g}' for delta in deltas)}"
     if rng.random() < 0.6 and n_levels > 1:
         asked += " --hide-level 0.5"
-    for option in ("--honest-fraction 0.77", "--rounds 3", "--copies-max 2.5"):
+    for option in ("--assume honest-fraction=0.77", "--assume rounds=3", "--limits copies-max=2.5"):
         asked += f" {option}" if rng.random() < 0.4 else ""
     law = str(rng.choice(["poisson", "equal", "capped", "clustered", "signed"]))
     if law in ("clustered", "signed"):
-        return f"{asked} --blanket {law} --max-messages 60"
-    more = {"equal": "--equal-copies", "capped": "--blanket-cap auto", "poisson": ""}[law]
-    return f"{asked} {more} --blanket poisson --blanket-per-user {rng.uniform(0.3, 20.0):.3g}"
+        return f"{asked} --blanket {law} --limits max-messages=60"
+    more = {"equal": "equal-copies=yes", "capped": "blanket-cap=auto", "poisson": ""}[law]
+    return f"{asked} --blanket poisson --limits blanket-per-user={rng.uniform(0.3, 20.0):.3g} {more}"
 
 
 @pytest.mark.quick(6)

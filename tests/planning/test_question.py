@@ -1,10 +1,10 @@
 """Plans in words, backwards from an error, for other values and beside others: against closed forms and brute force."""
 
-import argparse
 import contextlib
 import math
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,12 +16,11 @@ from scipy import stats
 
 from segshuffle.blankets.clustered import Clustered
 from segshuffle.blankets.signed import Signed
-from segshuffle.cli import sweep
-from segshuffle.cli.plan import KEYS
+from segshuffle.cli import build_parser
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.planning import what_if
 from segshuffle.planning.foresight import expected, hardest_share
-from segshuffle.planning.question import FewestMessages, Guess, LeastEpsilon, Question, least_epsilon
+from segshuffle.planning.question import FewestMessages, Guess, LeastEpsilon, Question
 from segshuffle.planning.question import answer as ask
 from segshuffle.planning.wording import promises, resting_on, sending
 from segshuffle.protocols.assumptions import Assumptions
@@ -62,60 +61,35 @@ def test_the_top_item_of_largest_relative_error_counts():
     assert found.share == hardest_share(SHARES, 7) in best
     assert hardest_share(np.array([0.2, 0.0, 0.5]), 3) == 0.2
     assert expected(plan, np.where(np.arange(D) < 3, 0.5, 0.0), 4).top == 3
-    with pytest.raises(ParameterError, match="item-frequencies"):
+    with pytest.raises(ParameterError, match="frequencies"):
         expected(plan, np.zeros(D))
 
 
 # --- backwards -------------------------------------------------------------------------------------------------------
 
 
-def made(problem):
-    """Dummies as by an accountant of Gaussian shape."""
-    return plan_of(problem, m=20.0 / problem.levels[0] ** 2 * D / N)
-
-
-def error_of(plan):
-    return expected(plan, SHARES, 10).relative
-
-
-@pytest.mark.parametrize("target", [0.03, 0.3])
-def test_the_least_epsilon_that_reaches_an_error(target):
-    plan = least_epsilon(made, PROBLEM, lambda plan: error_of(plan) <= target)
-    assert error_of(plan) <= target
-    low, high = plan.problem.levels
-    assert high == pytest.approx(2 * low, rel=0.01)
-    less = replace(PROBLEM, levels=(low / 1.03, high / 1.03))
-    assert error_of(made(less)) > target
-
-
-def test_an_error_that_no_epsilon_reaches_is_refused():
-    def never(problem):
-        raise InfeasibleError("no")
-
-    with pytest.raises(InfeasibleError, match="with any epsilon up to 100"):
-        least_epsilon(never, PROBLEM, lambda plan: True)
-
-
-MANY = "plan --domain-size 200 --set-size 5 --sets at-most --levels 1:20000 --delta 1e-7 --top 10 --blanket poisson"
+MANY = (
+    "plan --items 200 --set-size 5 --assume sets=at-most --levels 1:20000 --delta 1e-7 --guess top=10 --blanket poisson"
+)
 
 
 def test_the_fewest_messages_have_just_the_error_that_was_asked_for(capsys):
     """A target far above the least error: with 2 % fewer messages it is missed."""
-    guessed = f"{MANY} --zipf 1 --mean-size 3"
+    guessed = f"{MANY} --guess zipf:1 mean-size=3"
     found = answer(capsys, f"{guessed} --target-error 10%")
-    assert 0.098 < found["expected"]["top_relative_deviation"] <= 0.1
-    fewer = answer(capsys, f"{guessed} --max-messages {1 + 0.98 * (found['messages_per_user'] - 1)}")
-    assert fewer["expected"]["top_relative_deviation"] > 0.1
+    assert 0.098 < found["top_relative_deviation"] <= 0.1
+    fewer = answer(capsys, f"{guessed} --limits max-messages={1 + 0.98 * (found['messages_per_user'] - 1)}")
+    assert fewer["top_relative_deviation"] > 0.1
     # of items that are larger than the mean size says, fewer messages would do
     shares = ",".join(map(str, zipf_shares(3, 200, 1.0)))
-    named = answer(capsys, f"{MANY} --item-frequencies {shares} --target-error 10%")
+    named = answer(capsys, f"{MANY} --guess {shares} --target-error 10%")
     assert named["messages_per_user"] == found["messages_per_user"]
 
 
 def test_the_error_of_the_top_items_ranks_every_law(capsys, monkeypatch):
     """A million items, of which the top 20 are to be known: no row saves messages at many times their error."""
     monkeypatch.setattr("segshuffle.planning.question.PATIENCE", math.inf)
-    rows = answer(capsys, "plan --domain-size 1e6 --set-size 4 --levels 1:1e6 --delta 1e-8 --zipf 1")["blankets"]
+    rows = answer(capsys, "plan --items 1e6 --set-size 4 --levels 1:1e6 --delta 1e-8 --guess zipf:1")["blankets"]
     errors = [row["top_relative_deviation"] for row in rows]
     assert len(errors) == 3
     assert max(errors) <= 1.06 * errors[0] < 0.0012
@@ -135,24 +109,31 @@ def test_a_question_is_answered_as_a_value(top):
     for found in (fewer, safer):
         reached = found.worth.relative if top else found.numbers["mse_sample"]
         assert 1.4 * error < reached <= 1.5 * error * (1 + 1e-9)
+    assert safer.plan.problem.levels[1] == pytest.approx(2 * safer.plan.problem.levels[0], rel=0.01)
+    less = replace(problem, levels=tuple(level / 1.03 for level in safer.plan.problem.levels))
+    missed = ask(Question(less, guess=guess, top=top))
+    assert (missed.worth.relative if top else missed.numbers["mse_sample"]) > 1.5 * error
+    with pytest.raises(InfeasibleError, match="with any epsilon up to 100"):
+        ask(Question(problem, LeastEpsilon(1e-9), guess=guess, top=top))
 
 
 # --- for other values ------------------------------------------------------------------------------------------------
 
 
 def test_what_is_asked_is_read():
-    assert asked_for("users=1e4,1e5,epsilon=0.5..2/3") == {"users": (1e4, 1e5), "epsilon": (0.5, 1.0, 2.0)}
+    asked = asked_for("users=1e4,1e5", "epsilon=0.5..2/3", "plot.png")
+    assert asked == {"users": (1e4, 1e5), "epsilon": (0.5, 1.0, 2.0), "plot": Path("plot.png")}
     assert len(asked_for("delta=1e-9..1e-5")["delta"]) == 13
 
 
-def asked_for(text):
-    return sweep.numbers_by_key(text, KEYS)
+def asked_for(*words):
+    return dict(build_parser().parse_args([*SMALL.split(), "--what-if", *words]).what_if)
 
 
 @given(st.one_of(st.text(max_size=30), st.text(alphabet="users=epsilon,0123456789:/.-e", max_size=30)))
 def test_anything_else_is_refused_in_a_sentence(text):
-    with contextlib.suppress(argparse.ArgumentTypeError):
-        assert set(asked_for(text)) <= set(KEYS)
+    with contextlib.suppress(SystemExit):
+        assert set(asked_for(text)) <= {"users", "epsilon", "delta", "set_size", "domain_size", "plot"}
 
 
 @given(st.integers(1, 10**9), st.lists(st.integers(0, 10**6), min_size=2, max_size=2).filter(any))
@@ -164,10 +145,10 @@ def test_users_are_in_the_same_shares(n_users, counts):
 
 
 def test_other_values_are_those_of_the_problem():
-    other = what_if.changed(PROBLEM, {"epsilon": 0.2, "delta": 1e-9, "set-size": 3.0, "domain-size": 70.0})
+    other = what_if.changed(PROBLEM, {"epsilon": 0.2, "delta": 1e-9, "set_size": 3.0, "domain_size": 70.0})
     assert (other.levels, other.deltas, other.set_size, other.domain_size) == ((0.2, 0.4), (1e-9,) * 2, 3, 70)
-    with pytest.raises(ParameterError, match=r"set-size = 2\.5"):
-        what_if.changed(PROBLEM, {"set-size": 2.5})
+    with pytest.raises(ParameterError, match=r"set_size = 2\.5"):
+        what_if.changed(PROBLEM, {"set_size": 2.5})
 
 
 def test_a_table_says_where_there_is_no_plan():
@@ -180,21 +161,20 @@ def test_a_table_says_where_there_is_no_plan():
     assert rows[2]["messages"] > rows[3]["messages"]
 
 
-@pytest.mark.exhaustive
-def test_a_table_is_drawn(tmp_path):
+def test_a_table_has_a_curve_for_each_value_of_the_key_with_fewer():
     rows = [
-        {"users": n, "epsilon": e, "error": 1 / n / e, "messages": 1 + 1 / e, "none": None}
-        for n in (1e3, 1e4, 1e5)
+        {"users": n, "epsilon": e, "error_%": 1 / n / e, "messages": 1 + 1 / e, "none": "no" if n * e < 1e3 else None}
+        for n in (1e4, 1e3, 1e5)
         for e in (0.5, 1.0)
     ]
-    figure = what_if.figure(rows, ["users", "epsilon"], {"error": "error", "messages": "messages per user"})
-    left, right = figure.axes
-    assert [line.get_label() for line in left.lines] == ["epsilon = 0.5", "epsilon = 1"]
-    assert left.lines[0].get_ydata().tolist() == [row["error"] for row in rows if row["epsilon"] == 0.5]
-    assert len(right.lines) == 2
-    rows = [{**row, "error_%": row["error"]} for row in rows]
-    what_if.draw(Question(PROBLEM), rows, ["users", "epsilon"], tmp_path / "plot.svg")
-    assert (tmp_path / "plot.svg").read_text().count("epsilon = ") == 2
+    along, panels = what_if.curves(Question(PROBLEM), rows, ["epsilon", "users"])
+    assert along == "users"
+    assert list(panels) == ["error, % of the users", "messages per user"]
+    errors = panels["error, % of the users"]
+    assert errors["epsilon = 0.5"] == [(1e4, 2e-4), (1e5, 2e-5)]
+    assert [n for n, _ in errors["epsilon = 1"]] == [1e3, 1e4, 1e5]
+    alone = what_if.curves(Question(PROBLEM), rows, ["users"])[1]
+    assert list(alone["messages per user"]) == ["plan"]
 
 
 # --- beside others ---------------------------------------------------------------------------------------------------
@@ -202,7 +182,7 @@ def test_a_table_is_drawn(tmp_path):
 
 @pytest.mark.exhaustive
 def test_every_protocol_of_the_project_is_there(capsys):
-    asked = "plan --domain-size 20 --set-size 2 --levels 1:3000 --delta 1e-6 --alternatives"
+    asked = "plan --items 20 --set-size 2 --levels 1:3000 --delta 1e-6 --alternatives"
     rows = answer(capsys, asked)["alternatives"]
     assert {(row["accounting"], row["name"]) for row in rows} == set(every())
     deviations = [row["deviation"] for row in rows if row["none"] is None]
@@ -235,7 +215,7 @@ def test_sentences_have_the_numbers_of_every_level():
 
 def test_a_private_level_is_promised_what_both_rounds_leave_of_it(capsys):
     """To stay at a level costs round 2 alone; to change it, the larger level and round 1: 2 + 0.5, 1e-6 + 1e-7."""
-    asked = "plan --domain-size 20 --set-size 2 --levels 1:3000,2:3000 --delta 1e-6"
+    asked = "plan --items 20 --set-size 2 --levels 1:3000,2:3000 --delta 1e-6"
     found = answer(capsys, f"{asked} --hide-level 0.5,1e-7")
     low, high, change = found["words"]["What they are promised"]
     assert low.startswith("Level 1: if a user of this level held other items")
@@ -257,18 +237,18 @@ def test_a_private_level_is_promised_what_both_rounds_leave_of_it(capsys):
     assert missing.startswith("What round 1 reveals about a user's level is not included")
 
 
-SMALL = "plan --domain-size 6 --set-size 2 --levels 1:300 --delta 1e-4"
+SMALL = "plan --items 6 --set-size 2 --levels 1:300 --delta 1e-4"
 
 
 def test_the_answer_is_in_words_and_complete(capsys):
-    asked = f"{SMALL} --blanket-per-user 6 --zipf 1 --top 3"
+    asked = f"{SMALL} --limits blanket-per-user=6 --guess zipf:1 top=3"
     words = printed(capsys, f"{asked} --details")
     for title in ("What users send", "What they are promised", "How far off estimates are", "What this relies on"):
         assert f"{title}:" in words
     assert "\nblanket_per_user " in words
     values = answer(capsys, asked)
-    assert {"words", "expected", "public", "certificate", "blanket_per_user"} <= set(values)
-    assert values["expected"]["top"] == 3
+    assert {"words", "public", "certificate", "blanket_per_user"} <= set(values)
+    assert values["top"] == 3
     assert "item_frequencies" in values["public"]
 
 
@@ -277,7 +257,7 @@ def test_the_answer_is_in_words_and_complete(capsys):
     [
         "",
         f"--levels {','.join(f'{0.1 * k:g}:20' for k in range(1, 31))} --delta 1e-5",
-        "--levels 0.5:100,1:100,2:100 --hide-level 0.5 --zipf 1 --honest-fraction 0.9",
+        "--levels 0.5:100,1:100,2:100 --hide-level 0.5 --guess zipf:1 --assume honest-fraction=0.9",
     ],
     ids=["one", "many", "private"],
 )
@@ -306,7 +286,7 @@ def test_each_level_has_the_epsilon_of_its_own_delta(capsys):
     assert all_honest["epsilons"][1] <= 2.0 * (1 + 2e-3)
 
 
-@pytest.mark.parametrize("sizes", ["--domain-size 2 --levels 1:1000", "--domain-size 50 --levels 1:20"])
+@pytest.mark.parametrize("sizes", ["--items 2 --levels 1:1000", "--items 50 --levels 1:20"])
 def test_what_stands_beside_a_plan_never_costs_the_plan(capsys, monkeypatch, sizes):
     """Nothing to hide, and so few users that some laws have no blanket."""
     monkeypatch.setattr("segshuffle.planning.question.PATIENCE", math.inf)
@@ -327,7 +307,7 @@ def test_a_law_that_fails_is_a_row_that_says_why(capsys, monkeypatch):
 
 def test_a_law_that_is_no_better_is_said_to_be_left_out(capsys):
     """Without a pair of items to exchange there is nothing to hide."""
-    asked = f"{SMALL} --domain-size 2 --blanket signed"
+    asked = f"{SMALL} --items 2 --blanket signed"
     assert "Note: No better plan with signed dummies was found" in printed(capsys, asked)
     found = answer(capsys, asked)
     assert found["blanket"] == "poisson"
@@ -335,26 +315,26 @@ def test_a_law_that_is_no_better_is_said_to_be_left_out(capsys):
 
 
 def test_as_many_dummies_as_nobody_can_send_are_warned_of(capsys):
-    asked = f"{SMALL} --blanket poisson --sets at-most --zipf 0.5 --mean-size 1 --top 1 --target-error 900%"
-    shown = printed(capsys, f"{asked} --least epsilon")
+    asked = f"{SMALL} --blanket poisson --assume sets=at-most --guess zipf:0.5 mean-size=1 top=1 --target-error 900%"
+    shown = printed(capsys, f"{asked.replace('900%', 'epsilon:900%')}")
     assert re.search(r"^Warning: A user sends \S+ messages on average", shown, re.MULTILINE)
 
 
 def test_an_error_below_the_least_is_refused_with_the_least(capsys):
-    said = refusal(capsys, f"{SMALL} --zipf 1 --top 3 --target-error 1%")
-    assert re.search(r"error = 1 % is below \S+ %, the least that was found for the top 3 .* --least epsilon", said)
+    said = refusal(capsys, f"{SMALL} --guess zipf:1 top=3 --target-error 1%")
+    assert re.search(r"error = 1 % is below \S+ %, the least that was found for the top 3 .* epsilon:1%", said)
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("least", ["messages", "epsilon"])
+@pytest.mark.parametrize("least", ["", "epsilon:"])
 def test_the_command_plans_backwards(capsys, least, tmp_path):
-    asked = f"{SMALL} --zipf 1 --top 3 --target-error 12% --least {least} --what-if users=300,3000"
-    values = answer(capsys, f"{asked} --plot {tmp_path}/p.png --save {tmp_path}/p")
-    assert 0.11 < values["expected"]["top_relative_deviation"] <= 0.12
+    asked = f"{SMALL} --guess zipf:1 top=3 --target-error {least}12% --what-if users=300,3000"
+    values = answer(capsys, f"{asked} {tmp_path}/p.png --save {tmp_path}/p")
+    assert 0.11 < values["top_relative_deviation"] <= 0.12
     small, large = values["what_if"]
     assert small["messages"] == pytest.approx(values["messages_per_user"])
     assert large["top_error_%"] <= 12
-    if least == "epsilon":
+    if least:
         assert large["least_epsilon"] < small["least_epsilon"] == values["levels"][0]
     else:
         assert large["messages"] < small["messages"]

@@ -137,7 +137,7 @@ def test_what_cannot_be_had_is_refused():
 
 
 def shown(capsys, *options):
-    sizes = ["--domain-size", "17", "--set-size", "1", "--levels", "1:5000", "--delta", "2e-6"]
+    sizes = ["--items", "17", "--set-size", "1", "--levels", "1:5000", "--delta", "2e-6"]
     assert main(["plan", *sizes, *options]) == 0
     return capsys.readouterr().out
 

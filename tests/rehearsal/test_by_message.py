@@ -112,9 +112,9 @@ def without_figures(monkeypatch):
 
 
 def test_a_rehearsal_draws_every_message_if_asked(log, capsys):
-    asked = "rehearse log.csv --set-size 2 --levels 1:30%,2:70% --delta 1e-4 --repetitions 1 --messages"
-    asked += " --hide-level 1 --honest-fraction 0.5 --take-part 0.9"
-    shown = printed(capsys, f"{asked} --chunk-users 100")
+    asked = "rehearse log.csv --set-size 2 --levels 1:30%,2:70% --delta 1e-4 --repetitions 1"
+    asked += " --hide-level 1 --assume honest-fraction=0.5 --messages take-part=0.9"
+    shown = printed(capsys, f"{asked} chunk-users=100")
     assert "Message by message:" in shown
     assert "The level itself: if a user had another level and other items" in shown
     run = answer(capsys, asked)["by_message"]
@@ -122,7 +122,7 @@ def test_a_rehearsal_draws_every_message_if_asked(log, capsys):
 
 
 def test_sizes_of_sets_are_compared_on_a_file(log, capsys):
-    asked = "rehearse log.csv --set-sizes 1,2,3 --levels 1:30%,2:70% --delta 1e-4"
+    asked = "rehearse log.csv --set-size 1,2,3 --levels 1:30%,2:70% --delta 1e-4"
     rows = answer(capsys, asked)["rows"]
     sizes = [(row["sets"], row["set_size"]) for row in rows]
     assert sizes == [(kind, size) for kind in ("at-most", "exactly") for size in (1, 2, 3)]
@@ -146,7 +146,7 @@ def test_few_users_send_fewer_items(capsys):
     """By a guess: noise decides where users are few, and cutting where they are many."""
     best = {}
     for users in (200, 500_000):
-        found = answer(capsys, f"rehearse --set-sizes 1:95%,8:5% --domain-size 20 --levels 1:{users} --delta 1e-7")
+        found = answer(capsys, f"rehearse 1:95%,8:5% --items 20 --levels 1:{users} --delta 1e-7")
         best[users] = found["least_error"]["set_size"]
         assert found["least_error"]["mse"] == min(row["mse"] for row in found["rows"])
         assert [row["squared_bias"] > 1e-20 for row in found["rows"]] == [True, False]
@@ -156,15 +156,15 @@ def test_few_users_send_fewer_items(capsys):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ("", "a file is needed"),
-        ("log.csv --set-sizes 1:100% --domain-size 9", "leave the file out"),
-        ("--set-sizes 1:100%", "give --domain-size"),
-        ("--set-sizes 1,2", "a file is needed"),
-        ("--set-sizes 1:50%,1:50% --domain-size 9", "each size once"),
-        ("log.csv --take-part 0.5", "add --messages"),
+        ("", "the following arguments are required: data"),
+        ("1:100%", "the following arguments are required: --items"),
+        ("1:50%,1:50% --items 9", "each size once"),
+        ("1:50%,2:half --items 9", "'1:50%,2:half' is no guess: write size:share%"),
+        ("log.csv --layout colour=blue", "'colour=blue' is not KEY=VALUE with a key out of format,"),
+        ("log.csv --layout header=perhaps", "'perhaps' is neither yes nor no"),
         ("log.csv --messages --plan plan.json", "leave --plan out"),
-        ("log.csv --top 0", "top = 0 is not allowed"),
-        ("log.csv --repetitions 0", "repetitions = 0 is not allowed"),
+        ("log.csv --top 0", "--top: '0' is not an integer >= 1"),
+        ("log.csv --repetitions 0", "--repetitions: '0' is not an integer >= 1"),
         ("log.csv --out .", "holds something else"),
     ],
 )
@@ -174,9 +174,11 @@ def test_what_cannot_be_rehearsed_is_refused(log, capsys, arguments, says):
 
 
 def test_a_column_of_levels_needs_those_on_offer(log, capsys):
-    assert "--levels is missing" in refusal(capsys, "rehearse log.csv --level-column item")
+    assert "levels = () is not allowed: it must be given with a column of levels" in refusal(
+        capsys, "rehearse log.csv --layout level=item"
+    )
 
 
 def test_a_plan_that_fails_leaves_no_folder(log, capsys):
-    assert "is used up by round 1" in run(capsys, "rehearse log.csv --max-messages 0.5")[2]
+    assert "is used up by round 1" in run(capsys, "rehearse log.csv --limits max-messages=0.5")[2]
     assert [path.name for path in log.parent.iterdir()] == ["log.csv"]

@@ -31,7 +31,7 @@ from segshuffle.rehearsal.message_lines import lines_of, read_counts
 D, N = 6, 60
 NAMES = ("tea", "milk", "bread", "eggs", "a, b", "salt")
 AT_MOST = Assumptions(sets="at-most")
-SMALL = "plan --domain-size 6 --set-size 2 --levels 1:60 --delta 1e-3 --blanket-per-user 20"
+SMALL = "plan --items 6 --set-size 2 --levels 1:60 --delta 1e-3 --limits blanket-per-user=20"
 
 
 def counts_text(counts):
@@ -304,8 +304,11 @@ def test_what_a_server_cannot_read_is_refused(published, capsys, tmp_path):
         ("messages", "line 2: 'x' is no message"),
         ("none", "cannot be read"),
         ("broken.gz", "cannot be read"),
-        ("messages --unknown drop --levels 1:1,3:1", "levels = '1,3'"),
-        ("messages --top 3 --json", "left out with --json"),
+        (
+            "messages --unknown drop --levels 1:1,3:1",
+            "levels = (1.0, 3.0) is not allowed: it must be those of the plan, (1.0, 2.0)",
+        ),
+        ("messages --top 0", "--top: '0' is not an integer >= 1"),
         ("counts --unknown drop", "counts are read whole"),
         ("messages --unknown drop --anyway --confidence 1", "confidence"),
     ):
@@ -391,7 +394,7 @@ def test_one_user_who_stays_away_spoils_nothing(tmp_path, capsys):
 
 
 def test_plan_says_which_share_of_the_users_it_expects(tmp_path, capsys):
-    asked = "plan --domain-size 5 --set-size 1 --levels 1:2000 --delta 1e-5 --honest-fraction 0.9"
+    asked = "plan --items 5 --set-size 1 --levels 1:2000 --delta 1e-5 --assume honest-fraction=0.9"
     found = answer(capsys, f"{asked} --save {tmp_path}/p")
     assert (found["share_expected"], found["honest_users"]) == (0.9, 1800)
     (tmp_path / "m").write_text(sent_by(read_document(tmp_path / "p").plan.of_participants((1800,))))
@@ -417,8 +420,8 @@ def test_plan_writes_what_the_others_read(tmp_path, capsys):
     asked = f"{SMALL} --save {tmp_path}/p --items {tmp_path}/names"
     printed(capsys, asked)
     assert read_document(tmp_path / "p").items == list(NAMES)
-    (tmp_path / "names").write_text("one\n")
-    assert "1 names" in refusal(capsys, asked)
+    (tmp_path / "names").write_text("one\none\n")
+    assert "2 names, of which 1 are different" in refusal(capsys, asked)
 
 
 @pytest.mark.exhaustive

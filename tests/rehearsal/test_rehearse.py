@@ -24,9 +24,9 @@ from segshuffle.protocols.capped import Capped
 from segshuffle.protocols.item_variance import ItemVariance
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.rehearsal import page, tables
-from segshuffle.rehearsal.chosen_size import candidates, chosen, kept_shares
 from segshuffle.rehearsal.folder import MARK, check_place, new_folder
 from segshuffle.rehearsal.run import TOPS, rehearse
+from segshuffle.rehearsal.set_sizes import candidates, chosen, kept_shares
 
 AT_MOST = Assumptions(sets="at-most")
 N, D = 2000, 40
@@ -244,7 +244,10 @@ def test_groups_hold_every_item_once(users):
 def test_the_page_needs_nothing_else_and_shows_names_as_they_are(users):
     named = replace(users, names=[f"<script>&{code}" for code in range(D)])
     found = rehearse(made(), named, repetitions=1)
-    text = page.build(found, headline=["A & B"], notes=["<i>"], figures=[], command="c", top=3)
+    rows = {"items": tables.items_table(found).head(3)}
+    rows |= {"groups": tables.groups_table(found), "recovery": tables.top_table(found)}
+    said = {key: ["<i>"] for key in ("assumed", "notes", "warnings", "sending", "promises", "rests_on")}
+    text = page.build(["1 & 2"], {"data": "A & B", **said}, figures=[], tables=rows, command="c")
     assert "<script" not in text
     assert "&lt;script&gt;&amp;" in text
     assert "&lt;i&gt;" in text
@@ -315,16 +318,15 @@ def test_a_saved_plan_is_rehearsed_as_it_stands(log, saved, capsys):
     )
 
 
-def test_options_that_agree_with_a_saved_plan_are_accepted(saved, capsys):
-    agreeing = "--set-size 2 --levels 0.5:50%,1:50% --delta 1e-5,1e-6 --copies-max 4 --honest-fraction 0.8"
-    assert answer(capsys, f"{SAVED} {agreeing}")["problem"]["level_counts"] == [150, 150]
+def test_users_at_the_levels_of_a_saved_plan_may_be_given(saved, capsys):
+    assert answer(capsys, f"{SAVED} --levels 0.5:50%,1:50%")["problem"]["level_counts"] == [150, 150]
 
 
 def test_levels_of_a_column_are_those_of_a_saved_plan(log, saved, capsys):
     lines = log.read_text().splitlines()
     levels = ["level", *("1.0" if line < "u2" else "0.5" for line in lines[1:])]
     log.write_text("\n".join(f"{line},{level}" for line, level in zip(lines, levels, strict=True)))
-    asked = f"{SAVED} --user-column user --item-column item --level-column level"
+    asked = f"{SAVED} --layout user=user item=item level=level"
     higher = sum(f"u{user}" < "u2" for user in range(300))
     found = answer(capsys, asked)
     assert found["problem"]["level_counts"] == [300 - higher, higher]
@@ -336,23 +338,17 @@ def test_levels_of_a_column_are_those_of_a_saved_plan(log, saved, capsys):
 @pytest.mark.parametrize(
     ("option", "says"),
     [
-        ("--levels 1,2", "levels = (1.0, 2.0) is not allowed: it must be (0.5, 1.0), as in PLAN.json, or left out"),
-        ("--delta 1e-6", "delta = (1e-06, 1e-06) is not allowed: it must be (1e-05, 1e-06), as in PLAN.json, or left"),
-        ("--set-size 3", "set-size = 3 is not allowed: it must be 2, as in PLAN.json, or left out"),
-        ("--domain-size 3", "domain-size = 3 is not allowed: it must be 4, as in PLAN.json, or left out"),
-        ("--blanket signed", "blanket = 'signed' is not allowed: it must be poisson, as in PLAN.json, or left out"),
-        ("--copies-max 0.9", "copies-max = 0.9 is not allowed: it must be at least 1, as in PLAN.json, or left out"),
-        ("--max-messages 5.5", "max-messages = 5.5 is not allowed: it must be at least 5.76, as in PLAN.json, or left"),
-        ("--rounds 2", "rounds = 2 is not allowed: it must be 1, as in PLAN.json, or left out"),
-        ("--honest-fraction 1.0", "honest-fraction = 1.0 is not allowed: it must be 0.8, as in PLAN.json, or left out"),
-        (
-            "--items log.csv",
-            "items = 'log.csv' is not allowed: it must be the list of the 4 items in PLAN.json, or left",
-        ),
-        ("--equal-copies", "equal-copies = True is not allowed: it must be False, with copies 0.7, 1, as in PLAN.json"),
+        ("--levels 1:100,2:150", "levels = (1.0, 2.0) is not allowed: it must be those of the plan, (0.5, 1.0)"),
+        ("--delta 1e-6", "delta = 1e-06 is not allowed: it must be left out with PLAN.json, which says it"),
+        ("--set-size 2", "set-size = 2 is not allowed: it must be left out with"),
+        ("--items 3", "items = 3 is not allowed: it must be left out with"),
+        ("--blanket signed", "blanket = 'signed' is not allowed: it must be left out with"),
+        ("--limits copies-max=0.9", "limits = [('copies_max', 0.9)] is not allowed: it must be left out with"),
+        ("--assume rounds=2", "assume = [('rounds', 2)] is not allowed: it must be left out with"),
+        ("--hide-level 1", "hide-level = (1.0, None) is not allowed: it must be left out with"),
     ],
 )
-def test_what_contradicts_a_saved_plan_is_refused_with_both(log, saved, capsys, option, says):
+def test_what_a_saved_plan_says_is_left_out(log, saved, capsys, option, says):
     assert says in refusal(capsys, f"{SAVED} {option}")
     assert {path.name for path in log.parent.iterdir()} == {"log.csv", "PLAN.json"}
 
@@ -360,6 +356,6 @@ def test_what_contradicts_a_saved_plan_is_refused_with_both(log, saved, capsys, 
 def test_a_saved_plan_that_does_not_fit_is_refused(log, saved, capsys):
     write_document(log.parent / "PLAN.json", Document(saved))
     (log.parent / "few.txt").write_text("tea\nmilk\nbread\n")
-    assert "items = '3 items' is not allowed: it must be a list of 4" in refusal(capsys, f"{SAVED} --items few.txt")
+    assert "items: 3 names, of which 3 are different; needed are 4" in refusal(capsys, f"{SAVED} --items few.txt")
     log.write_text("user,item\nann,0\n")
     assert "1 users, but the guarantee of PLAN.json relies on 200" in refusal(capsys, SAVED)

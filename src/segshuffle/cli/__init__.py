@@ -7,7 +7,6 @@ standard error with the name, the value and the allowed range; the exit status i
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 
 from segshuffle.cli import account, client, estimate, fetch_msnbc, plan, rehearse
@@ -16,9 +15,6 @@ from segshuffle.errors import ParameterError, SegshuffleError
 from segshuffle.extras import translated
 
 _COMMANDS = (plan, rehearse, client, estimate, account, fetch_msnbc)
-
-#: Commands of earlier versions, and what does the same now.
-_EARLIER = {"simulate": "rehearse (--messages draws every message)", "set-sizes": "rehearse --set-sizes"}
 
 _DESCRIPTION = (
     "Privacy numbers and plans for collecting sets of items through a shuffler, which removes the senders from all "
@@ -43,10 +39,6 @@ def build_parser() -> Parser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status."""
-    arguments = sys.argv[1:] if arguments is None else arguments
-    if arguments and arguments[0] in _EARLIER:
-        complain(f"segshuffle: {arguments[0]} is a part of another command now: {_EARLIER[arguments[0]]}")
-        return 2
     options, unknown = build_parser().parse_known_args(arguments)
     if unknown:
         options.refuse(f"unrecognized arguments: {' '.join(unknown)}")

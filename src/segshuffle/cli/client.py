@@ -17,11 +17,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from segshuffle.cli.terminal import complain, guarantee, integer, number
+from segshuffle.cli.client_account import Account, Entry, Limit, default_path, opened
+from segshuffle.cli.terminal import complain
+from segshuffle.cli.values import guarantee, integer, number, positive
 from segshuffle.errors import DataError, ParameterError, RefusedError
 
 if TYPE_CHECKING:
-    from segshuffle.cli.client_account import Account, Entry
     from segshuffle.planning.documents import Document
     from segshuffle.protocols.scheme import Scheme
 
@@ -45,7 +46,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     own = parser.add_argument_group("what the user demands and believes, independently of the plan")
     own.add_argument(
         "--honest-users",
-        type=integer,
+        type=positive,
         metavar="N",
         help="number of users, this one included, who certainly exist, send their dummy messages and tell nobody which "
         "these are; needed the first time, then stored",
@@ -104,7 +105,6 @@ def _hidden(text: str) -> tuple[float, float | None] | Literal["no"]:
 
 def run(options: argparse.Namespace) -> str:
     """Check the plan, remember what it spends, and draw."""
-    from segshuffle.cli.client_account import default_path, opened
     from segshuffle.files import refuse_overwriting
     from segshuffle.planning.documents import read_document
     from segshuffle.rehearsal.message_lines import lines_of
@@ -114,13 +114,12 @@ def run(options: argparse.Namespace) -> str:
     if options.level not in problem.levels:
         raise ParameterError("level", options.level, f"one of {', '.join(f'{each:g}' for each in problem.levels)}")
     items = _items(options.items, document)
-    announcement = document.plan.scheme
     path = options.account or default_path()
     refuse_overwriting("account", path, (options.plan,))
     with opened(path) as account:
-        messages = _sent(options, announcement, problem.levels, items, account)
+        messages = _sent(options, document.plan.scheme, problem.levels, items, account)
         account.write()
-    signed = problem.domain_size if announcement.law.has_signs else 0
+    signed = problem.domain_size if document.plan.scheme.law.has_signs else 0
     return lines_of(messages, signed_items=signed).removesuffix("\n")
 
 
@@ -145,20 +144,20 @@ def _sent(
     account: Account,
 ) -> list[int]:
     """Draw the messages; what they spend is in the account then."""
-    from segshuffle.cli.client_account import Entry
     from segshuffle.protocols.messages import Client, Demand, check_announcement
 
-    honest_users, budget, hide_level = _own_words(options, account)
+    _own_words(options, account)
+    honest_users, hide_level = account.honest_users, account.hide_level
     entry = account.take(Entry(_digest(announcement), options.level, options.sets, options.rounds))
     demand = Demand(
         epsilon=options.level,
         delta=options.delta,
-        honest_users=honest_users,
+        honest_users=honest_users or 0,
         sets=options.sets,
         rounds=options.rounds,
         most_messages=options.most_messages,
     )
-    if hide_level is not None:
+    if isinstance(hide_level, tuple):
         # what other levels are promised is the server's word: it counts as far as the user's own limit
         epsilons = tuple(max(options.level, min(each, hide_level[0])) for each in levels)
         demand = replace(demand, level_epsilons=epsilons, level_delta=hide_level[1])
@@ -167,45 +166,36 @@ def _sent(
         messages = Client(items, level, demand).send_items(announcement)
     except RefusedError as error:
         asked = f"--honest-users {honest_users} --sets {options.sets} --rounds {options.rounds} --hide-level "
-        asked += "no" if hide_level is None else "{:g},{:g}".format(*hide_level)
+        asked += "{:g},{:g}".format(*hide_level) if isinstance(hide_level, tuple) else "no"
         raise RefusedError(f"{error} Asked with {asked}.") from None
     given = check_announcement(announcement, demand, level)
     entry = entry.sending((options.level, given.delta), (given.level_epsilon, given.level_delta))
     account.collections.append(entry)
-    account.refuse_beyond(budget, "items_spent", "--budget")
-    if hide_level is not None:
-        account.refuse_beyond(hide_level, "level_spent", "--hide-level")
+    account.refuse_beyond(account.budget, "items_spent", "--budget")
+    account.refuse_beyond(hide_level, "level_spent", "--hide-level")
     _tell(entry, account)
     return messages
 
 
-def _own_words(
-    options: argparse.Namespace, account: Account
-) -> tuple[int, tuple[float, float], tuple[float, float] | None]:
-    """Honest users, budget, and what the level may show (None: anything): as given now, or before, or at first."""
-    if options.honest_users is not None:
-        account.honest_users = options.honest_users
+def _own_words(options: argparse.Namespace, account: Account) -> None:
+    """Take honest users, budget, and what the level may show: as given now, or before, or at first."""
+    account.honest_users = options.honest_users or account.honest_users
     if account.honest_users is None:
         raise DataError(
             "--honest-users is needed, because the plan may overstate it: how many users, you included, certainly "
             f"exist and send their dummy messages? {account.path} will store the number."
         )
-    account.budget = _limit(options.budget, account.budget or (options.level, options.delta))
-    at_first = (max(_LEVEL_EPSILON, options.level), options.delta)
-    if (options.hide_level or account.hide_level) == "no":
-        account.hide_level = "no"
-        return account.honest_users, account.budget, None
-    before = account.hide_level if isinstance(account.hide_level, tuple) else at_first
-    account.hide_level = hidden = _limit(options.hide_level, before)
-    return account.honest_users, account.budget, hidden
+    level, delta = options.level, options.delta
+    account.budget = _limit(options.budget, account.budget or (level, delta), delta)
+    account.hide_level = _limit(options.hide_level, account.hide_level or (max(_LEVEL_EPSILON, level), delta), delta)
 
 
-def _limit(given: tuple[float, float | None] | None, before: tuple[float, float]) -> tuple[float, float]:
+def _limit(given: tuple[float, float | None] | Literal["no"] | None, before: Limit, at_first: float) -> Limit:
     """Take a limit as it is given, with the delta of before where only epsilon is."""
-    if given is None:
-        return before
+    if given is None or given == "no":
+        return given or before
     epsilon, delta = given
-    return epsilon, before[1] if delta is None else delta
+    return epsilon, delta or (at_first if before == "no" else before[1])
 
 
 def _digest(announcement: Scheme) -> str:

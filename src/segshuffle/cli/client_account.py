@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from segshuffle.errors import DataError, RefusedError
 from segshuffle.files import read_bounded, writing
@@ -28,6 +28,8 @@ _LARGEST = 2**26
 
 #: An epsilon and a delta.
 Guarantee = tuple[float, float]
+#: The most that may be spent; "no" where that is no secret.
+Limit = Guarantee | Literal["no"]
 
 
 @dataclass(frozen=True)
@@ -42,18 +44,13 @@ class Entry:
     items_spent: Guarantee = (0.0, 0.0)
     level_spent: Guarantee = (0.0, 0.0)
 
-    @property
-    def covers(self) -> tuple[str, float, str, int]:
-        """What a guarantee is about: collections that agree in this share one."""
-        return self.plan, self.level, self.sets, self.rounds
-
     def sending(self, items: Guarantee, level: Guarantee) -> Entry:
         """After one collection more; a later one of the same rounds may have been checked with other beliefs."""
         return replace(
             self,
             sent=self.sent + 1,
-            items_spent=(max(self.items_spent[0], items[0]), max(self.items_spent[1], items[1])),
-            level_spent=(max(self.level_spent[0], level[0]), max(self.level_spent[1], level[1])),
+            items_spent=_larger(self.items_spent, items),
+            level_spent=_larger(self.level_spent, level),
         )
 
 
@@ -63,24 +60,25 @@ class Account:
 
     path: Path
     honest_users: int | None = None
-    budget: Guarantee | None = None
-    hide_level: Guarantee | str | None = None
+    budget: Limit | None = None
+    hide_level: Limit | None = None
     collections: list[Entry] = field(default_factory=list)
 
     def take(self, new: Entry) -> Entry:
         """Take out the entry that covers one collection more of its rounds; `new` where there is none."""
         for place, entry in enumerate(self.collections):
-            if entry.covers == new.covers and entry.sent < entry.rounds:
+            unsent = replace(entry, sent=0, items_spent=new.items_spent, level_spent=new.level_spent)
+            if unsent == new and entry.sent < entry.rounds:
                 return self.collections.pop(place)
         return new
 
     def spent(self, what: str) -> tuple[Fraction, Fraction]:
         """Sum epsilons and deltas, exactly in decimal digits: ten times 0.1 is 1."""
-        guarantees = [getattr(entry, what) for entry in self.collections]
-        epsilon, delta = (sum((Fraction(repr(each[i])) for each in guarantees), Fraction(0)) for i in (0, 1))
+        spent = zip(*(getattr(entry, what) for entry in self.collections), strict=True)
+        epsilon, delta = (sum(map(Fraction, map(repr, each)), Fraction(0)) for each in spent)
         return epsilon, delta
 
-    def refuse_beyond(self, limit: Guarantee, what: str, option: str) -> None:
+    def refuse_beyond(self, limit: Limit | None, what: str, option: str) -> None:
         """Refuse if the collections together exceed a limit of the user's.
 
         Raises
@@ -88,6 +86,8 @@ class Account:
         RefusedError
             Says what would be spent, and which option allows it.
         """
+        if limit is None or limit == "no":
+            return
         epsilon, delta = self.spent(what)
         if epsilon > Fraction(repr(limit[0])) or delta > Fraction(repr(limit[1])):
             raise RefusedError(
@@ -103,6 +103,10 @@ class Account:
         with writing(self.path) as temporary:
             temporary.chmod(0o600)
             temporary.write_text(json.dumps(values, indent=1) + "\n", encoding="utf-8")
+
+
+def _larger(one: Guarantee, other: Guarantee) -> Guarantee:
+    return max(one[0], other[0]), max(one[1], other[1])
 
 
 def default_path() -> Path:
@@ -140,16 +144,11 @@ def _read(path: Path) -> Account:
         values = json.loads(read_bounded(path, limit=_LARGEST).decode("utf-8"))
         if (values.pop("format"), values.pop("version")) != (FORMAT, VERSION):
             raise ValueError(f"format and version must be {FORMAT!r} and {VERSION}")
-        honest_users, budget, hidden = (values[name] for name in ("honest_users", "budget", "hide_level"))
+        honest_users = values["honest_users"]
         if not (honest_users is None or _is_count(honest_users)):
             raise ValueError(f"honest_users = {honest_users!r} is not a number of users")
-        return Account(
-            path,
-            honest_users,
-            None if budget is None else _guarantee(budget),
-            hidden if hidden in (None, "no") else _guarantee(hidden),
-            [_entry(each) for each in values["collections"]],
-        )
+        limits = _limit(values["budget"]), _limit(values["hide_level"])
+        return Account(path, honest_users, *limits, [*map(_entry, values["collections"])])
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise DataError(
             f"{path}: is not the file of a client ({type(error).__name__}: {str(error)[:80]}). Nothing is sent, "
@@ -166,6 +165,10 @@ def _entry(values: Mapping[str, Any]) -> Entry:
 
 def _is_count(value: object) -> bool:
     return type(value) is int and value >= 1
+
+
+def _limit(values: Any) -> Limit | None:
+    return values if values in (None, "no") else _guarantee(values)
 
 
 def _guarantee(values: Any) -> Guarantee:

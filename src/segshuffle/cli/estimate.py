@@ -15,8 +15,10 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from segshuffle.cli.terminal import by_item, complain, counted, integer, levels, number, shown, written
-from segshuffle.errors import DataError, ParameterError
+from segshuffle.cli.options import participants
+from segshuffle.cli.terminal import as_csv, complain, shown, table
+from segshuffle.cli.values import levels, number, positive
+from segshuffle.errors import DataError
 
 if TYPE_CHECKING:
     from segshuffle.protocols.base import Plan
@@ -53,7 +55,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--top",
-        type=integer,
+        type=positive,
+        default=20,
         metavar="K",
         help="how many of the largest estimates to show (default 20)",
     )
@@ -72,12 +75,11 @@ def run(options: argparse.Namespace) -> str:
     from segshuffle.protocols.item_variance import coverage_of_nothing
     from segshuffle.protocols.received import PossibleCounts, impossible
 
-    top = 20 if options.top is None else options.top
-    if top < 1 or (options.json and options.top is not None):
-        raise ParameterError("top", top, "an integer >= 1, and left out with --json, which has every item")
     refuse_overwriting("csv", options.csv, (options.plan, options.messages))
     document = read_document(options.plan)
-    plan = _with_participants(document.plan, options)
+    plan = document.plan
+    if options.levels is not None:
+        plan = plan.of_participants(participants(plan.problem, options.levels, plan.problem.n_users), fewer=True)
     received = _received(options, plan)
     odd = impossible(plan, received.counts, received.messages, document.name)
     if odd and not options.anyway:
@@ -92,10 +94,8 @@ def run(options: argparse.Namespace) -> str:
         "high": high,
         "standard_error": found.standard_errors,
     }
-    columns = {
-        "item": [document.name(item) for item in order.tolist()],
-        **{name: values[order].tolist() for name, values in of_items.items()},
-    }
+    columns = {name: values[order].tolist() for name, values in of_items.items()}
+    columns = {"item": [document.name(item) for item in order.tolist()], **columns}
     if odd:  # whoever finds the table alone is to know
         columns["impossible"] = [True] * len(order)
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
@@ -103,7 +103,7 @@ def run(options: argparse.Namespace) -> str:
         **({"impossible": odd} if odd else {}),
         "users": plan.problem.n_users,
         **_guarantee(document.plan, plan),
-        "messages": received.messages,
+        **({} if received.messages is None else {"messages": received.messages}),
         "messages_possible": PossibleCounts.of(plan).messages,
         "dropped": received.dropped,
         "confidence": options.confidence,
@@ -111,30 +111,25 @@ def run(options: argparse.Namespace) -> str:
         "coverage_of_items_held_by_nobody": coverage_of_nothing(plan, options.confidence),
         "kind": plan.kind,
     }
-    if received.messages is None:
-        del summary["messages"]
     if received.dropped:
-        left_out = f"lines of {options.messages} that are not messages and are left out: {received.dropped}"
-        complain(f"segshuffle estimate: {left_out}")
+        told = f"lines of {options.messages} that are not messages and are left out: {received.dropped}"
+        complain(f"segshuffle estimate: {told}")
     if options.csv is not None:
-        from segshuffle.cli.sweep import as_csv
-
         write_atomically(options.csv, as_csv(rows))
     if options.json:
         return shown({**summary, "estimates": rows}, as_json=True)
     mark = "IMPOSSIBLE, see above:\n" if odd else ""
-    return f"{shown(summary, as_json=False)}\n\n{mark}{_table(rows[:top], options.confidence)}"
-
-
-def _with_participants(plan: Plan, options: argparse.Namespace) -> Plan:
-    """Return the plan as it serves those who took part."""
-    if options.levels is None:
-        return plan
-    given = counted(options.levels, plan.problem.n_users)
-    if tuple(level for level, _ in given) != plan.problem.levels:
-        told = written([(level, None) for level, _ in given])
-        raise ParameterError("levels", told, f"those of the plan, {plan.problem.levels}")
-    return plan.of_participants(tuple(users for _, users in given), fewer=True)
+    percent = [
+        {
+            "item": row["item"],
+            "messages": str(row["count"]),
+            "estimate %": f"{100 * row['estimate']:.3f}",
+            f"{100 * options.confidence:g} % from": f"{100 * row['low']:.3f}",
+            "to": f"{100 * row['high']:.3f}",
+        }
+        for row in rows[: options.top]
+    ]
+    return f"{shown(summary, as_json=False)}\n\n{mark}{table(percent)}"
 
 
 def _guarantee(planned: Plan, plan: Plan) -> dict[str, Any]:
@@ -179,12 +174,3 @@ def _opened(path: Path) -> IO[bytes]:
     with path.open("rb") as stream:
         packed = stream.read(2) == b"\x1f\x8b"
     return gzip.open(path) if packed else path.open("rb")  # type: ignore[return-value]
-
-
-def _table(rows: list[dict[str, Any]], confidence: float) -> str:
-    lines = [
-        f"{row['count']:>9}  {100 * row['estimate']:10.3f}  {100 * row['low']:9.3f} {100 * row['high']:9.3f}"
-        for row in rows
-    ]
-    head = f" messages  estimate %  {f'{100 * confidence:g} % interval':>19}"
-    return by_item(head, [(row["item"], line) for row, line in zip(rows, lines, strict=True)])

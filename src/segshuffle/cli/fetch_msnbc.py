@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from segshuffle.cli.terminal import complain, number
+from segshuffle.cli.terminal import complain
+from segshuffle.cli.values import number
 from segshuffle.errors import DataError, ParameterError
 
 

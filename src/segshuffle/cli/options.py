@@ -3,95 +3,122 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from segshuffle.blankets import law_names
-from segshuffle.cli.terminal import counted, deltas, guarantee, integer, levels, number
-from segshuffle.errors import OptionsError
+from segshuffle.cli.values import (
+    Level,
+    counted,
+    guarantee,
+    integer,
+    levels,
+    number,
+    numbers,
+    settings,
+    whole,
+    yes_or_no,
+)
+from segshuffle.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from segshuffle.planning.question import Question
-    from segshuffle.protocols.messages import LevelPrivacy
+    from segshuffle.protocols.base import Problem
 
 
-#: Option -> how it is read and what it is. None is given where an option is left out: a saved plan may say it instead.
+def _items(text: str) -> int | Path:
+    try:
+        return whole(text)
+    except ValueError:
+        return Path(text)
+
+
+def _cap(text: str) -> int | str:
+    return text if text == "auto" else integer(text)
+
+
+#: Option -> how it is read and what it is. The keys of settings are the fields of the library's values.
 _OPTIONS: dict[str, dict[str, Any]] = {
+    "--items": {
+        "type": _items,
+        "metavar": "D|FILE",
+        "help": "number of items d, in [2, 1e7], which are then called 0..d-1; or a public list of their names, one "
+        "per line",
+    },
     "--levels": {
         "type": levels,
         "metavar": "EPSILON:USERS,...",
-        "help": "privacy levels, in (0, 100], with the number or the share of users at each, such as "
-        "0.5:1250,1.0:3750 or 0.5:25%%,1.0:75%%",
+        "help": "privacy levels, in (0, 100], with the number of users at each, such as 0.5:1250,1.0:3750; or with "
+        "shares of all users: 0.5:25%%,1.0:75%% (followed by their number, as in @5000, where nothing else says it)",
     },
     "--delta": {
-        "type": deltas,
+        "type": numbers,
         "metavar": "DELTA[,DELTA...]",
         "help": "probability, in [1e-110, 1), with which the guarantee of epsilon may fail; much smaller than "
         "1/users; one number for all levels, or one for each level, separated by commas",
     },
-    "--blanket": {
-        "metavar": "LAW",
-        "help": f"kind of dummy messages: one of {', '.join(law_names())} (default: single dummies), or best: "
-        "the kind with the least error for --max-messages",
-    },
-    "--copies-max": {
-        "type": number,
-        "metavar": "COPIES",
-        "help": "most messages that a user sends about one held item, on average, up to 64; a larger number gives "
-        "a smaller error (default 1)",
-    },
-    "--max-messages": {
-        "type": number,
-        "metavar": "MESSAGES",
-        "help": "most messages (> 0) that a user sends altogether, on average, those about the level included",
-    },
-    "--equal-copies": {
-        "action": "store_true",
-        "help": "all levels send the same number of copies; the estimates are then unbiased even if the levels that "
-        "users pick depend on their items, but have the error of the lowest level",
-    },
-    "--honest-fraction": {
-        "type": number,
-        "metavar": "SHARE",
-        "help": "share, in (0, 1], of the users who certainly send their dummy messages and do not tell the server "
-        "which they are; less than 1 allows for drop-outs and colluders (default 1)",
-    },
-    "--rounds": {
-        "type": integer,
-        "help": "number of collections of the same users with this plan that epsilon and delta cover together, up to "
-        "10000 (default 1)",
-    },
+    "--assume": settings(
+        "what the guarantee relies on",
+        {
+            "sets": (str, "exactly: every user holds exactly S items; at-most: at most S, and nobody pads"),
+            "honest_fraction": (
+                number,
+                "share, in (0, 1], of the users who certainly send their dummy messages and do not tell the server "
+                "which they are; less than 1 allows for drop-outs and colluders (default 1)",
+            ),
+            "rounds": (
+                integer,
+                "number of collections of the same users with this plan that epsilon and delta cover together, up to "
+                "10000 (default 1)",
+            ),
+        },
+    ),
     "--hide-level": {
         "type": guarantee,
         "metavar": "EPSILON[,DELTA]",
         "help": "hide which level a user picked, with this epsilon in (0, 100], which may fail with this probability "
         "(default: --delta); without this option levels are only shuffled",
     },
-    "--zipf": {
-        "type": number,
-        "metavar": "EXPONENT",
-        "help": "guess of the items' frequencies: that of the j-th item is roughly proportional to j^-EXPONENT",
+    "--blanket": {
+        "metavar": "LAW",
+        "help": f"kind of dummy messages: one of {', '.join(law_names())} (default: single dummies, poisson), or best: "
+        "the kind with the least error for max-messages",
     },
-    "--items": {"type": Path, "metavar": "FILE", "help": "public list of the names of all items, one per line"},
-    "--top": {"type": integer, "metavar": "K", "help": "how many of the most frequent items matter (default 20)"},
+    "--limits": settings(
+        "what the plan must keep to",
+        {
+            "copies_max": (
+                number,
+                "most messages that a user sends about one held item, on average, up to 64; a larger number gives a "
+                "smaller error (default 1)",
+            ),
+            "max_messages": (
+                number,
+                "most messages (> 0) that a user sends altogether, on average, those about the level included",
+            ),
+            "equal_copies": (
+                yes_or_no,
+                "yes: all levels send the same number of copies; the estimates are then unbiased even if the levels "
+                "that users pick depend on their items, but have the error of the lowest level",
+            ),
+            "blanket_per_user": (
+                number,
+                "dummy messages that a user sends on average, in (0, 1e9]; default: the number with the least error",
+            ),
+            "blanket_cap": (
+                _cap,
+                "most dummy messages of one user, 1 or more, or auto; this bounds what liars can do to the "
+                "estimates, if the shuffler takes from nobody more messages than an honest user may send",
+            ),
+        },
+    ),
     "--json": {"action": "store_true", "help": "print JSON, with everything"},
 }
 
-#: What every command that plans can be told.
-PLANNING = (
-    "--levels",
-    "--delta",
-    "--blanket",
-    "--copies-max",
-    "--max-messages",
-    "--equal-copies",
-    "--honest-fraction",
-    "--rounds",
-    "--hide-level",
-)
+#: What every command that plans can be told beside items and set size.
+PLANNING = ("--levels", "--delta", "--assume", "--hide-level", "--blanket", "--limits")
 
 
 def add(parser: Any, *names: str, **changed: Any) -> None:
@@ -100,20 +127,19 @@ def add(parser: Any, *names: str, **changed: Any) -> None:
         parser.add_argument(name, **{**_OPTIONS[name], **changed})
 
 
-def level_privacy(options: argparse.Namespace) -> LevelPrivacy | None:
-    """Return the privacy of the levels themselves, if it was asked for."""
-    from segshuffle.protocols.messages import LevelPrivacy
+def participants(problem: Problem, levels: Sequence[Level], n_users: int) -> tuple[int, ...]:
+    """Users at each level of a plan who took part; shares are of `n_users`.
 
-    if options.hide_level is None:
-        return None
-    epsilon, delta = options.hide_level
-    return LevelPrivacy(epsilon, min(options.delta) if delta is None else delta)
-
-
-def _given(options: argparse.Namespace, kind: type) -> dict[str, Any]:
-    """Return the fields of a value that options say."""
-    said = vars(options)
-    return {each.name: said[each.name] for each in fields(kind) if said.get(each.name) is not None}
+    Raises
+    ------
+    ParameterError
+        If these are other levels than the plan's.
+    """
+    given = counted(levels, n_users)
+    epsilons = tuple(level for level, _ in given)
+    if epsilons != problem.levels:
+        raise ParameterError("levels", epsilons, f"those of the plan, {problem.levels}")
+    return tuple(users for _, users in given)
 
 
 def question_of(
@@ -124,34 +150,24 @@ def question_of(
     level_counts: Sequence[tuple[float, int]],
     **asked: Any,
 ) -> Question:
-    """Make the question of the options in `PLANNING`, of those named like an assumption or a limit, and of `asked`."""
-    from segshuffle.blankets.named import laws
+    """Make the question of the options in `PLANNING` and of `asked`."""
     from segshuffle.planning.question import Limits, Question
     from segshuffle.protocols.assumptions import Assumptions
     from segshuffle.protocols.base import Problem
+    from segshuffle.protocols.messages import LevelPrivacy
     from segshuffle.protocols.proven import SINGLE
 
-    privacy = level_privacy(options)
+    delta, privacy = min(options.delta), None
+    if options.hide_level is not None:
+        privacy = LevelPrivacy(options.hide_level[0], options.hide_level[1] or delta)
     problem = Problem(
         domain_size=domain_size,
         set_size=set_size,
         levels=tuple(level for level, _ in level_counts),
         level_counts=tuple(users for _, users in level_counts),
-        delta=min(options.delta),
-        assumptions=Assumptions(private_levels=privacy is not None, **_given(options, Assumptions)),
+        delta=delta,
+        assumptions=Assumptions(private_levels=privacy is not None, **dict(options.assume)),
         level_deltas=options.delta if len(options.delta) > 1 else (),
     )
-    limits = Limits(**_given(options, Limits))
-    named = {None: (SINGLE,), "best": tuple(laws())}.get(options.blanket, (options.blanket,))
-    return Question(problem, limits=limits, laws=named, level_privacy=privacy, **asked)
-
-
-def users_of(options: argparse.Namespace) -> tuple[tuple[float, int], ...]:
-    """Return levels with their users, as --levels and --users say."""
-    given = counted(options.levels, options.users)
-    if options.users is not None and sum(users for _, users in given) != options.users:
-        raise OptionsError(
-            f"--levels has {sum(users for _, users in given)} users, and --users is {options.users}: leave --users "
-            "out, or give shares such as 0.5:25%."
-        )
-    return given
+    law = options.blanket or SINGLE
+    return Question(problem, limits=Limits(**dict(options.limits)), blanket=law, level_privacy=privacy, **asked)

@@ -1,329 +1,252 @@
 """Choose what users send, so that every level is private and the error is as small as possible.
 
 A plan has the blanket (uniformly random dummy messages, which hide the real ones) and, for each privacy level, the
-probability of sending a held item, or the number of copies. Everybody sees the inputs marked [public]. Do not compute
-them from the users' items: values that depend on the data break the guarantee.
+probability of sending a held item, or the number of copies. Everybody sees the public inputs. Do not compute them from
+the users' items: values that depend on the data break the guarantee.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import math
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from segshuffle.blankets import law_names
-from segshuffle.cli.options import PLANNING, add, question_of, users_of
-from segshuffle.cli.sweep import numbers_by_key
-from segshuffle.cli.terminal import complain, integer, number, picture, saying, whole
+from segshuffle.cli.options import add, question_of
+from segshuffle.cli.terminal import complain
+from segshuffle.cli.values import MOST, counted, integer, number, numbers, picture, settings
 from segshuffle.errors import DataError, InfeasibleError, OptionsError
-from segshuffle.protocols.public import PUBLIC_INPUTS
 
 if TYPE_CHECKING:
     from segshuffle.arrays import FloatArray
-    from segshuffle.planning.question import Answer, Question
+    from segshuffle.planning.question import Answer, Goal, Question
 
 #: Seconds of work from which on it is announced, and refused.
 _LONG, _LONGEST = 10.0, 600.0
-#: What --published does not have.
-_ONLY_PROVEN = (
-    *("max_messages", "copies_max", "equal_copies", "blanket", "blanket_cap", "target_error", "zipf", "top"),
-    *("mean_size", "save", "what_if", "alternatives"),
-)
-#: What may be varied by --what-if.
-KEYS = ("users", "epsilon", "delta", "set-size", "domain-size")
-
-
-class Error(NamedTuple):
-    """An error that is asked for: a sum of squares, or a percentage of the estimated share."""
-
-    value: float
-    relative: bool
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    parser.add_argument(
-        "--set-size", type=integer, required=True, metavar="S", help="items per user s, in [1, d], see --sets"
+    public = parser.add_argument_group("public inputs")
+    add(public, "--items", required=True)
+    public.add_argument(
+        "--set-size", type=integer, required=True, metavar="S", help="items per user s, in [1, d], see --assume"
     )
-    parser.add_argument(
-        "--domain-size", type=integer, required=True, metavar="D", help="number of items d, in [2, 1e7]"
+    add(public, "--levels", "--delta", required=True)
+    add(public, "--assume", "--hide-level")
+    public.add_argument(
+        "--guess",
+        **settings(
+            "guess of what users hold, for which errors are computed; privacy does not depend on it",
+            {
+                "frequencies": (
+                    str,
+                    "zipf:EXPONENT: that of the j-th item is roughly proportional to j^-EXPONENT; or d numbers with "
+                    "commas, or a file of them: the share of the users that hold each item; default: all are equal",
+                ),
+                "mean_size": (number, "with sets=at-most: number of items that users hold on average, in (0, S]"),
+                "top": (
+                    integer,
+                    "number of most frequent items (default 20); with zipf, top or --target-error P%% the plan is "
+                    "made for these items, not for all",
+                ),
+            },
+            plain="frequencies",
+        ),
     )
-    parser.add_argument(
-        "--users",
-        type=integer,
-        metavar="N",
-        help="number of users, in [1, 4e15]; needed if --levels has shares such as 0.5:25%%",
-    )
-    add(parser, "--levels", "--delta", required=True)
-    parser.add_argument(
-        "--sets",
-        choices=["exactly", "at-most"],
-        default="exactly",
-        help="whether every user holds exactly S items, or at most S (then nobody pads; default: exactly)",
-    )
-    add(
-        parser,
-        "--blanket",
-        help=f"kind of dummy messages: one of {', '.join(law_names())}; best: the kind with the least error for "
-        "--max-messages, or with the fewest messages for --target-error; all: single dummies (poisson), with a table "
-        "of all kinds, however long they take; default: the same, without kinds that take many seconds to plan",
-    )
-    add(parser, *(name for name in PLANNING if name not in ("--levels", "--delta", "--blanket")))
-    parser.add_argument(
-        "--published",
-        action="store_true",
-        help="plan by the paper's privacy analysis, which is not proven and gives a larger error; budgets of "
-        "messages and other kinds of dummies are then not available",
-    )
-    parser.add_argument(
-        "--blanket-per-user",
-        type=number,
-        metavar="M",
-        help="dummy messages that a user sends on average, in (0, 1e9]; default: the number with the least error",
-    )
-    parser.add_argument(
-        "--blanket-cap",
-        type=_cap,
-        metavar="C",
-        help="most dummy messages of one user, 1 or more, or 'auto'; this bounds what liars can do to the estimates, "
-        "if the shuffler takes from nobody more messages than an honest user may send",
-    )
-    _add_errors(parser.add_argument_group("how accurate the estimates will be"))
-    _add_outputs(parser.add_argument_group("what is printed and written"))
-    for action in parser._actions:
-        if action.dest in (*PUBLIC_INPUTS, "hide_level") and action.help:
-            action.help += " [public]"
-
-
-def _add_errors(asked: Any) -> None:
-    frequencies = asked.add_mutually_exclusive_group()
-    add(frequencies, "--zipf")
-    frequencies.add_argument(
-        "--item-frequencies",
-        metavar="LIST",
-        help="share of the users that hold each item: d numbers separated by commas, or a file of them; default: all "
-        "items equally frequent",
-    )
-    asked.add_argument(
-        "--mean-size",
-        type=number,
-        metavar="MEAN",
-        help="with --sets at-most: your guess of how many items users hold on average, in (0, S]",
-    )
+    asked = parser.add_argument_group("what is planned")
     add(
         asked,
-        "--top",
-        help="number of the guess's most frequent items (default 20); with --zipf, --top or --target-error P%% the "
-        "plan is made for these items, not for all",
+        "--blanket",
+        help=f"kind of dummy messages: one of {', '.join(law_names())}; best: the kind with the least error for "
+        "max-messages, or with the fewest messages for --target-error; all: single dummies (poisson), with a table "
+        "of all kinds, however long they take; default: the same, without kinds that take many seconds to plan; "
+        "published: the paper's dummies and privacy analysis, which is not proven and gives a larger error",
     )
+    add(asked, "--limits")
     asked.add_argument(
         "--target-error",
-        type=_error,
-        metavar="ERROR",
-        help="find the plan with the fewest messages for this error: either P%%, the largest standard deviation of "
-        "each of the --top items as a percentage of its share, or a number, the expected squared error of all "
-        "items together",
+        type=_target,
+        metavar="[epsilon:]ERROR",
+        help="find the plan with the fewest messages for this error, or (epsilon:ERROR) with the least epsilon and the "
+        "same ratios between levels. ERROR is either P%%, the largest standard deviation of each of the guess's top "
+        "items as a percentage of its share, or a number, the expected squared error of all items together",
     )
-    asked.add_argument(
-        "--least",
-        choices=["messages", "epsilon"],
-        help="with --target-error: find the fewest messages at the given levels, or the least epsilon with the same "
-        "ratios between levels (default: messages)",
-    )
-
-
-def _add_outputs(asked: Any) -> None:
-    asked.add_argument(
+    shown = parser.add_argument_group("what is printed and written")
+    others = ("users", "epsilon", "delta", "set_size", "domain_size")
+    shown.add_argument(
         "--what-if",
-        type=_varied,
-        metavar="KEY=VALUES,...",
-        help="also plan for other values of one or two of these: users, epsilon (of the lowest level), delta, "
-        "set-size, domain-size; for example users=1e4,1e5,epsilon=0.5..2/4",
+        **settings(
+            "also plan for other values of one or two of these, such as users=1e4,1e5 epsilon=0.5..2/4",
+            {
+                **dict.fromkeys(others, (numbers, "other values")),
+                "epsilon": (numbers, "other values, of the lowest level"),
+                "plot": (picture, "where to draw the table (.png, .pdf or .svg)"),
+            },
+            plain="plot",
+        ),
     )
-    asked.add_argument(
-        "--plot", type=picture, metavar="FILE", help="with --what-if: draw the table (.png, .pdf or .svg)"
-    )
-    asked.add_argument(
+    shown.add_argument(
         "--alternatives", action="store_true", help="also plan with every protocol of the project (seconds to minutes)"
     )
-    asked.add_argument(
+    shown.add_argument(
         "--save", type=Path, metavar="PLAN.json", help="write the plan to a file for client and estimate"
     )
-    add(asked, "--items", help="with --save: public list of the names of all items, one per line")
-    shape = asked.add_mutually_exclusive_group()
-    shape.add_argument("--details", action="store_true", help="also print every number and what it means")
-    add(shape, "--json")
+    shown.add_argument("--details", action="store_true", help="also print every number and what it means")
+    add(shown, "--json")
 
 
 def run(options: argparse.Namespace) -> str:
     """Ask, answer, save, and say."""
     from segshuffle.cli import plan_text
-    from segshuffle.planning.question import PATIENCE, answer, published
+    from segshuffle.files import refuse_overwriting
+    from segshuffle.planning.documents import Document, write_document
+    from segshuffle.planning.question import PATIENCE, answer
+    from segshuffle.protocols.segmented import Segmented
 
-    _check(options)
-    waits, named = options.blanket == "all", options.blanket is not None
-    options.blanket = None if waits else options.blanket
-    question = _question(options)
-    if options.published:
-        return plan_text.of_published(published(question), question, options)
-    fixed = options.blanket_per_user is not None or options.blanket_cap is not None
-    patience = math.inf if waits else None if named or fixed else PATIENCE
-    with _told_how_long(question, patience):
-        found = answer(question, patience=patience)
-    more = _more(options, question, found)
+    varied, guess = dict(options.what_if), dict(options.guess)
+    plot = varied.pop("plot", None)
+    if len(varied) > 2 or math.prod(map(len, varied.values())) > MOST:
+        raise OptionsError(f"--what-if varies one or two numbers, in {MOST} combinations at most: leave some out.")
+    for option, output in (("save", options.save), ("what-if", plot)):
+        refuse_overwriting(option, output, (str(options.items), guess.get("frequencies")))
+    names = _names(options.items) if isinstance(options.items, Path) else None
+    of_paper, waits, named = (options.blanket == law for law in ("published", "all", None))
+    if of_paper or waits:
+        options.blanket = None
+    question = _question(options, options.items if names is None else len(names))
+    if of_paper:
+        _refuse_unpublished(options)
+        return plan_text.of_published(
+            Segmented(question.limits.blanket_per_user).plan(question.problem), question, options
+        )
+    limits = question.limits
+    fixed = limits.blanket_per_user is not None or limits.blanket_cap is not None
+    patience = math.inf if waits else PATIENCE if named and not fixed else None
+    _announce(question, patience)
+    found = answer(question, patience=patience)
+    more = _more(options, found, varied, plot)
     if options.save is not None:
-        _save(options, found)
+        write_document(options.save, Document(found.plan, names))
     return plan_text.of_proven(found, options, more)
 
 
-def _question(options: argparse.Namespace) -> Question:
+def _names(path: Path) -> list[str]:
+    """Read the names of the items."""
+    from segshuffle.files import read_bounded
+    from segshuffle.planning.documents import checked_names
+
+    try:
+        lines = read_bounded(path, limit=2**28).decode("utf-8").splitlines()
+        names = [line.strip() for line in lines if line.strip()]
+        return checked_names(names, len(names))
+    except (UnicodeDecodeError, DataError) as error:
+        raise DataError(f"{path}: {error}") from error
+
+
+def _question(options: argparse.Namespace, domain_size: int) -> Question:
     from segshuffle.planning.question import TOP, FewestMessages, Guess, LeastEpsilon, LeastError
 
-    target, top = options.target_error, options.top
-    if target is None:
-        goal: Any = LeastError()
-        top = TOP if top is None and options.zipf is not None else top
-    else:
-        goal = (LeastEpsilon if options.least == "epsilon" else FewestMessages)(target.value)
-        top = (TOP if top is None else top) if target.relative else None
-    frequencies = options.zipf if options.item_frequencies is None else _frequencies(options.item_frequencies)
+    guess, target = dict(options.guess), options.target_error
+    goal: Goal = LeastError()
+    frequencies, top = _frequencies(guess.get("frequencies")), guess.get("top")
+    of_top = isinstance(frequencies, float)
+    if target is not None:
+        goal, of_top = (LeastEpsilon if target.least_epsilon else FewestMessages)(target.error), target.of_top
+        if top is not None and not of_top:
+            raise OptionsError(
+                f"--target-error {target.error:g} is about all items together, and top about the most frequent ones: "
+                "leave top out, or give the error as a percentage."
+            )
     return question_of(
         options,
-        domain_size=options.domain_size,
+        domain_size=domain_size,
         set_size=options.set_size,
-        level_counts=users_of(options),
+        level_counts=counted(options.levels, None),
         goal=goal,
-        guess=Guess(frequencies, options.mean_size),
-        top=top,
+        guess=Guess(frequencies, guess.get("mean_size")),
+        top=TOP if top is None and of_top else top,
     )
 
 
-def _check(options: argparse.Namespace) -> None:
-    """Refuse options without effect, and outputs that would overwrite an input."""
-    from segshuffle.files import refuse_overwriting
-
-    target, guessed = options.target_error, options.zipf is not None or options.item_frequencies is not None
-    for name in _ONLY_PROVEN:
-        if options.published and getattr(options, name) not in (None, False):
-            option = name.replace("_", "-")
-            raise OptionsError(f"--published has no --{option}: leave one of them out.")
-    if target is not None and target.relative and not guessed:
-        raise OptionsError(
-            f"--target-error {100 * target.value:g}% is a percentage of the most frequent items' shares: say what "
-            "these are, by --zipf or --item-frequencies."
-        )
-    if target is not None and not target.relative and options.top is not None:
-        raise OptionsError(
-            f"--target-error {target.value:g} is about all items together, and --top about the most frequent ones: "
-            "leave --top out, or give the error as a percentage."
-        )
-    if options.least is not None and target is None:
-        raise OptionsError(f"--least {options.least} is about an error: add --target-error.")
-    if options.items is not None and options.save is None:
-        raise OptionsError("--items has no effect without --save: the names are written to the plan's file.")
-    if options.plot is not None and not options.what_if:
-        raise OptionsError("--plot draws the table of --what-if: add --what-if.")
-    for option, output in (("save", options.save), ("plot", options.plot)):
-        refuse_overwriting(option, output, (options.items, options.item_frequencies))
+def _refuse_unpublished(options: argparse.Namespace) -> None:
+    """Refuse what the paper's analysis does not have."""
+    others = [name for name in ("target_error", "what_if", "alternatives", "save") if getattr(options, name)]
+    for name in (*others, *(key for key, _ in options.limits if key != "blanket_per_user")):
+        raise OptionsError(f"--blanket published has no {name.replace('_', '-')}: leave one of them out.")
 
 
-def _more(options: argparse.Namespace, question: Question, found: Answer) -> dict[str, Any]:
+def _more(options: argparse.Namespace, found: Answer, varied: dict[str, Any], plot: Path | None) -> dict[str, Any]:
     """Make the tables that were asked for beside the plan, JSON-ready."""
     more: dict[str, Any] = {}
-    if options.what_if:
+    question = found.question
+    if varied:
         from segshuffle.planning import what_if
 
-        more["what_if"] = rows = what_if.table(question, options.what_if)
-        if options.plot is not None:
-            what_if.draw(question, rows, list(options.what_if), options.plot)
+        more["what_if"] = rows = what_if.table(question, varied)
+        if plot is not None:
+            from segshuffle.cli.curves import draw
+
+            along, panels = what_if.curves(question, rows, list(varied))
+            draw(panels, along, [plot])
     if options.alternatives:
         from segshuffle.planning.alternatives import side_by_side
 
         complain("segshuffle plan: planning with every protocol, which takes seconds to minutes")
-        more["alternatives"] = side_by_side(
-            found.plan.problem,
-            question.guess.counts(found.plan.problem),
-            copies_max=question.limits.copies_max,
-            max_messages=question.limits.max_messages,
-        )
+        more["alternatives"] = side_by_side(found)
     return more
 
 
-def _save(options: argparse.Namespace, found: Answer) -> None:
-    """Write the plan, with the items' names."""
-    from segshuffle.files import read_bounded
-    from segshuffle.planning.documents import Document, checked_names, write_document
-
-    names = None
-    if options.items is not None:
-        try:
-            lines = read_bounded(options.items, limit=2**28).decode("utf-8").splitlines()
-            names = checked_names([line.strip() for line in lines if line.strip()], found.plan.problem.domain_size)
-        except (UnicodeDecodeError, DataError) as error:
-            raise DataError(f"{options.items}: {error}") from error
-    write_document(options.save, Document(found.plan, names))
-
-
-@contextlib.contextmanager
-def _told_how_long(question: Question, patience: float | None) -> Iterator[None]:
-    """Write a line before minutes of work, and one now and then while it lasts; refuse hours of it."""
+def _announce(question: Question, patience: float | None) -> None:
+    """Write a line before minutes of work; refuse hours of it."""
     problem, seconds = question.problem, question.seconds(patience)
     levels, s, d = len(problem.levels), problem.set_size, problem.domain_size
     size = f"{levels} levels and sets of {s} of {d} items take about {_minutes(seconds)} of a processor to plan"
     remedy = "fewer levels or a smaller set size take less"
     if seconds > _LONGEST:
         raise InfeasibleError(f"{size}, and more than {_minutes(_LONGEST)} are refused: {remedy}.")
-    if seconds <= _LONG:
-        yield
-        return
-    complain(f"segshuffle plan: {size}; {remedy}.")
-    with saying(lambda spent: f"segshuffle plan: {_minutes(spent)} of about {_minutes(seconds)}", every=_LONG):
-        yield
+    if seconds > _LONG:
+        complain(f"segshuffle plan: {size}; {remedy}.")
 
 
 def _minutes(seconds: float) -> str:
     return f"{seconds:.0f} seconds" if seconds < 100 else f"{seconds / 60:.0f} minutes"
 
 
-def _cap(text: str) -> int | str:
-    try:
-        return text if text == "auto" else whole(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is neither an integer nor auto") from None
+class Target(NamedTuple):
+    """An error that is asked for: a sum of squares, or of the estimates of the top items, divided by their shares."""
+
+    error: float
+    of_top: bool
+    least_epsilon: bool
 
 
-def _error(text: str) -> Error:
-    """Read an error: a number, or a percentage."""
-    if not text.endswith("%"):
-        return Error(number(text), relative=False)
-    share = number(text[:-1]) / 100
-    if not 0.0 < share < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a percentage above 0, such as 10%")
-    return Error(share, relative=True)
+def _target(text: str) -> Target:
+    error = text.removeprefix("epsilon:")
+    value, of_top = number(error.removesuffix("%")), error.endswith("%")
+    if of_top and not 0.0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"{error!r} is not a percentage above 0, such as 10%")
+    return Target(value / 100 if of_top else value, of_top, text != error)
 
 
-def _varied(text: str) -> dict[str, tuple[float, ...]]:
-    return numbers_by_key(text, KEYS)
-
-
-def _frequencies(text: str) -> FloatArray:
-    """Item frequencies from a comma-separated list or a file with one per line or comma."""
+def _frequencies(text: str | None) -> float | FloatArray | None:
+    """Read zipf:EXPONENT, numbers separated by commas, or a file with one per line or comma."""
     import numpy as np
 
-    def numbers(words: str) -> FloatArray:
+    def listed(words: str) -> FloatArray:
         return np.array([float(part) for part in words.replace(",", " ").split()])
 
+    if text is None:
+        return None
     try:
-        return numbers(text)
+        return float(text[5:]) if text.startswith("zipf:") else listed(text)
     except ValueError:
         try:
-            return numbers(Path(text).read_text(encoding="utf-8"))
+            return listed(Path(text).read_text(encoding="utf-8"))
         except (ValueError, OSError) as error:
             told = text if len(text) <= 40 else text[:37] + "..."
             reason = error.strerror if isinstance(error, OSError) else error
             raise DataError(
-                f"item-frequencies = {told!r} is neither a list of numbers nor a file: {reason}."
+                f"guess = {told!r} is neither zipf:EXPONENT, a list of numbers nor a file: {reason}."
             ) from error

@@ -13,59 +13,110 @@ collection itself breaks the guarantee.
 from __future__ import annotations
 
 import argparse
+import re
 import shlex
 import sys
-from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from segshuffle.cli.options import PLANNING, add, question_of
-from segshuffle.cli.reading import add_file, read_users
-from segshuffle.cli.sweep import integers
-from segshuffle.cli.terminal import Level, by_item, counted, integer, number, seldom, shown, whole, wrapped
-from segshuffle.errors import OptionsError, ParameterError
+from segshuffle.cli.options import PLANNING, add, participants, question_of
+from segshuffle.cli.terminal import complain, leave_out, need, seldom, shown, table, wrapped
+from segshuffle.cli.values import Level, counted, integer, integers, number, positive, settings, whole, yes_or_no
+from segshuffle.datasets.layout import OPTIONS as LAYOUT
+from segshuffle.datasets.layout import Layout
+from segshuffle.errors import DataError, OptionsError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from segshuffle.datasets.transactions import Transactions
-    from segshuffle.planning.documents import Document
-    from segshuffle.planning.question import Answer
+    from segshuffle.planning.question import Answer, Question
     from segshuffle.protocols.assumptions import SetKind
     from segshuffle.protocols.base import Plan
     from segshuffle.rehearsal.run import Rehearsal
 
 #: Repetitions unless another number is given, and the entries that they may read together where levels are at random.
 _REPETITIONS, _ENTRIES = 20, 10**8
+#: What levels that the data have do to the estimates.
+_BIASED = (
+    "Levels are those of the data. Because they depend on items, or by chance, estimates are off by up to {:.2g} % of "
+    "the users on average. If they depend on items, more users do not remove this error; --limits equal-copies=yes "
+    "does."
+)
+#: Items on the page, at most.
+_MOST_ROWS = 200
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    add_file(parser)
+    parser.add_argument(
+        "data",
+        type=_data,
+        help="who holds what: csv, tsv, jsonl or parquet with a row per user and item (or per user), or text with one "
+        "line per user; also packed by gzip or zstd; - is standard input. Where --set-size compares sizes, also a "
+        "guess of how many users hold how many items, such as 1:60%%,3:30%%,10:10%%,zipf:1, where the frequency of the "
+        "j-th item is roughly proportional to j^-1",
+    )
+    add(
+        parser,
+        "--items",
+        help="public list of all items, one per line, or their number d if they are 0..d-1; without it the items are "
+        "those of the file, which is not private",
+    )
+    readers: dict[str, Any] = {"header": yes_or_no, "skip_lines": integer}
+    parser.add_argument(
+        "--layout",
+        **settings(
+            "how to read the file, and what to do about what should not be in it",
+            {name: (readers.get(name, str), _described(rules)) for name, rules in LAYOUT.items()},
+        ),
+    )
     parser.add_argument(
         "--plan",
         type=Path,
         metavar="PLAN.json",
-        help="rehearse this plan, as plan --save writes it, instead of a new one; its items, levels, delta and set "
-        "size are used",
+        help="rehearse this plan, as plan --save writes it, instead of a new one; --levels may say how many users of "
+        "the file are at its levels",
     )
     parser.add_argument(
         "--set-size",
-        type=integer,
+        type=integers,
         metavar="S",
         help="most items that a user sends; a user who holds more sends a random S of them (default: the size with "
-        "the least error for the most frequent items of the file, see --top)",
+        "the least error for the most frequent items of the file, see --top). Several values (1,2,4 or 1..17) are "
+        "only compared by the error of all items",
     )
     add(parser, *PLANNING)
     parser.add_argument(
         "--repetitions",
-        type=integer,
+        type=positive,
         metavar="R",
         help=f"how often the collection is simulated (default {_REPETITIONS}; fewer if levels are drawn at random and "
         "the file is large)",
     )
     parser.add_argument("--seed", type=integer, default=0, help="seed of all random numbers (default 0)")
-    add(parser, "--top", default=20)
+    parser.add_argument(
+        "--top", type=positive, default=20, metavar="K", help="how many of the most frequent items matter (default 20)"
+    )
+    parser.add_argument(
+        "--messages",
+        **settings(
+            "also simulate every message of both rounds, once; only the errors of this simulation include round 1 "
+            "(about the levels)",
+            {
+                "take_part": (
+                    number,
+                    "probability, in (0, 1], with which each user sends items; the others drop out after sending "
+                    "their level; fewer users than honest-fraction relies on are refused (default 1)",
+                ),
+                "chunk_users": (
+                    integer,
+                    "users per batch, which bounds the memory; messages wait in a temporary file",
+                ),
+            },
+        )
+        | {"nargs": "*", "default": None},
+    )
     parser.add_argument(
         "--out",
         type=Path,
@@ -73,134 +124,108 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="where to write tables, figures and the page (default: NAME-rehearsal)",
     )
     add(parser, "--json")
-    messages = parser.add_argument_group("message by message")
-    messages.add_argument(
-        "--messages",
-        action="store_true",
-        help="also simulate every message of both rounds, once; only the errors of this simulation include round 1 "
-        "(about the levels)",
-    )
-    messages.add_argument(
-        "--take-part",
-        type=number,
-        metavar="SHARE",
-        help="with --messages: probability, in (0, 1], with which each user sends items; the others drop out after "
-        "sending their level; fewer users than --honest-fraction relies on are refused (default 1)",
-    )
-    messages.add_argument(
-        "--chunk-users",
-        type=integer,
-        metavar="USERS",
-        help="with --messages: users per batch, which bounds the memory; messages wait in a temporary file",
-    )
-    sizes = parser.add_argument_group("sizes of sets")
-    sizes.add_argument(
-        "--set-sizes",
-        type=_sizes,
-        metavar="SIZES",
-        help="only compare these values of --set-size (1,2,4 or 1..17) by the error of all items; or, without a file, "
-        "give a guess of how many users hold how many items: 1:60%%,3:30%%,10:10%%",
-    )
-    add(
-        sizes,
-        "--zipf",
-        default=1.0,
-        help="with such a guess: the frequency of the j-th item is roughly proportional to j^-EXPONENT (default 1)",
-    )
-    parser.set_defaults(sets="at-most")
+
+
+def _described(rules: Mapping[str, Any]) -> str:
+    default = rules["default"]
+    told = "" if default is None else f" (default {'yes' if default is True else default})"
+    return f"{rules['description']}{told}"
 
 
 def run(options: argparse.Namespace) -> str:
     """Read, plan, rehearse, write."""
-    from segshuffle.cli.saved_plan import read_plan, serving
     from segshuffle.extras import require
-    from segshuffle.rehearsal.by_message import by_message
-    from segshuffle.rehearsal.folder import check_place
-    from segshuffle.rehearsal.run import rehearse
 
-    _check(options)
-    if options.set_sizes is not None:
+    if isinstance(options.data, Guessed) or len(options.set_size or ()) > 1:
         return _compared(options)
     # before a large file is read
     require("pipeline", "A rehearsal")
-    if options.out is not None:
-        check_place(options.out)
-    document = None if options.plan is None else read_plan(options)
-    users = read_users(options, _offered(options, document))
-    folder = options.out or Path(f"{users.label if options.file != '-' else 'input'}-rehearsal")
+    from segshuffle.rehearsal.by_message import by_message
+    from segshuffle.rehearsal.folder import check_place
+    from segshuffle.rehearsal.run import rehearse
+    from segshuffle.rehearsal.tables import groups_table, items_table, top_table
+
+    name = "input" if options.data == "-" else Path(options.data).name.partition(".")[0]
+    folder = options.out or Path(f"{name or 'transactions'}-rehearsal")
     check_place(folder)
+    saved = None if options.plan is None else _saved(options)
+    users = _users(options, saved)
     asked: Answer | None = None
-    if document is None:
+    if saved is None:
         asked, assumed = _planned(options, users)
         plan = asked.plan
     else:
-        plan, assumed = serving(document.plan, users, options)
+        plan, assumed = _serving(saved, users, options)
     repetitions = options.repetitions or _repetitions(plan, users)
     if options.repetitions is None:
         assumed.append(f"{repetitions} repetitions (--repetitions)")
     found = rehearse(
         plan, users, repetitions=repetitions, seed=options.seed, progress=seldom("{} of {} repetitions".format)
     )
-    answer = _answer(found, users, options, assumed)
-    if asked is not None and options.messages:
+    tables = {"items": items_table(found), "groups": groups_table(found), "recovery": top_table(found)}
+    answer = _answer(found, users, options, assumed) | {
+        "groups": tables["groups"].fill_nan(None).to_dicts(),
+        "recovery": tables["recovery"].to_dicts(),
+    }
+    if asked is not None and options.messages is not None:
         answer["by_message"] = by_message(
             users,
             plan.problem,
-            asked.question.method.plan,
+            asked.question.planner.plan,
             level_privacy=asked.question.level_privacy,
-            take_part=1.0 if options.take_part is None else options.take_part,
-            chunk_users=options.chunk_users,
             seed=options.seed,
+            **dict(options.messages),
         )
     if asked is not None and options.hide_level is not None:
         answer["promises"] = asked.words["What they are promised"]
-    _write(folder, found, answer, options)
+    headline = _headline(found, answer["summary"])
+    _write(folder, found, tables, headline, answer, options.top)
     if options.json:
         return shown({**answer, "folder": str(folder)}, as_json=True)
-    return _told(found, answer, options.top, folder)
+    where = f"The page:  {folder}/index.html\nAll items: {folder}/items.csv (and .parquet)"
+    return "\n\n".join([wrapped(headline), *_told(found, answer, options.top), where])
 
 
-def _check(options: argparse.Namespace) -> None:
-    """Refuse what is out of range or missing."""
-    for name in ("top", "repetitions"):
-        value = getattr(options, name)
-        if value is not None and value < 1:
-            raise ParameterError(name, value, "an integer >= 1")
-    if options.level_column is not None and options.levels is None and options.plan is None:
-        raise ParameterError("--levels", None, "given with --level-column: the epsilons on offer, e.g. 0.5,1.0")
-    for name in ("take_part", "chunk_users"):
-        if getattr(options, name) is not None and not options.messages:
-            raise OptionsError(f"--{name.replace('_', '-')} has no effect without --messages: add --messages.")
-    if options.plan is not None and (options.messages or options.hide_level is not None):
-        raise OptionsError("--messages and --hide-level make a new plan from the result of round 1: leave --plan out.")
-    guessed = isinstance(options.set_sizes, dict)
-    needed = (options.domain_size, options.levels, options.delta)
-    if guessed and (options.file is not None or None in needed):
-        raise OptionsError(
-            "--set-sizes with shares is a guess, which needs no file: leave the file out, and give --domain-size, "
-            "--levels with numbers of users, and --delta."
+class Guessed(NamedTuple):
+    """A guess of what users hold: the share of the users with so many items, and an exponent of Zipf's law."""
+
+    shares: dict[int, float]
+    zipf: float
+
+
+def _data(text: str) -> str | Guessed:
+    """Take the name of a file, or read ``size:share%`` pairs separated by commas."""
+    if not re.match(r"\d+:", text):
+        return text
+    listed, _, zipf = text.partition(",zipf:")
+    parts = [part.partition(":") for part in listed.split(",")]
+    try:
+        shares = {whole(size): float(share.removesuffix("%")) / 100 for size, _, share in parts}
+    except ValueError:
+        shares = {}
+    if len(shares) < len(parts) or not all(share.endswith("%") for *_, share in parts):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no guess: write size:share% pairs with commas, each size once, e.g. 1:60%,3:40%"
         )
-    if options.file is None and not guessed:
-        raise OptionsError("a file is needed, or --set-sizes with a guess such as 1:60%,3:40%: name a file, or - .")
+    return Guessed(shares, number(zipf or "1"))
 
 
-def _sizes(text: str) -> dict[int, float] | tuple[int, ...]:
-    """Read sizes, or ``size:share%`` pairs separated by commas."""
-    if ":" not in text:
-        return integers(text)
-    found: dict[int, float] = {}
-    for part in text.split(","):
-        size, _, share = part.partition(":")
-        try:
-            if not share.endswith("%") or whole(size) in found:
-                raise ValueError
-            found[whole(size)] = float(share[:-1]) / 100
-        except ValueError:
-            raise argparse.ArgumentTypeError(
-                f"{part!r} is not the share of a size: write size:share% pairs with commas, each size once, "
-                "e.g. 1:60%,3:40%"
-            ) from None
-    return found
+def _users(options: argparse.Namespace, saved: Plan | None = None) -> Transactions:
+    """Read the file as asked; what was done about odd lines is said on standard error, and so is progress."""
+    from segshuffle.datasets.reading import read_transactions
+
+    numbered = isinstance(options.items, int)
+    users = read_transactions(
+        options.data,
+        items=None if numbered else options.items,
+        domain_size=options.items if numbered else None,
+        levels=[level for level, _ in options.levels or ()] if saved is None else saved.problem.levels,
+        layout=Layout(**dict(options.layout)),
+        progress=seldom("{:,} rows read".format),
+    )
+    for note in users.notes:
+        complain(f"{users.label}: {note}")
+    return users
 
 
 def _compared(options: argparse.Namespace) -> str:
@@ -208,33 +233,37 @@ def _compared(options: argparse.Namespace) -> str:
     from segshuffle.protocols.padding import guessed_holders
     from segshuffle.rehearsal.set_sizes import compared, holders_of
 
-    guess = options.set_sizes
     seen: Any
     held: Any
-    if isinstance(guess, dict):
-        seen, held = guessed_holders(guess, options.domain_size, options.zipf)
-        sizes, levels, domain_size = sorted(size for size in guess if size), counted(options.levels, None), len(held[0])
+    kinds: tuple[SetKind, ...] = ("at-most",)
+    leave_out(options, ("plan", "messages"), "where sizes of sets are compared")
+    if isinstance(options.data, Guessed):
+        need(options, "items", "levels", "delta")
+        shares, zipf = options.data
+        seen, held = guessed_holders(shares, options.items, zipf)
+        sizes, levels = options.set_size or sorted(size for size in shares if size), counted(options.levels, None)
     else:
-        users = read_users(options, _offered(options, None))
-        (seen, held), sizes = holders_of(users), list(guess)
+        users = _users(options)
+        (seen, held), sizes = holders_of(users), options.set_size
         _assume(options, users)
-        levels, domain_size = users_by_level(options.levels, users), users.domain_size
-    question = question_of(options, domain_size=domain_size, set_size=1, level_counts=levels)
-    kinds: tuple[SetKind, ...] = ("at-most",) if isinstance(guess, dict) else ("at-most", "exactly")
-    rows = compared(question.method, question.problem, seen, held, sizes, kinds)
+        kinds, levels = ("at-most", "exactly"), _users_by_level(options.levels, users)
+    question = _question(options, len(held[0]), 1, levels)
+    rows = compared(question.planner, question.problem, seen, held, sizes, kinds)
     best = min(rows, key=lambda row: row["mse"])
     if options.json:
         return shown({"users": question.problem.n_users, "rows": rows, "least_error": best}, as_json=True)
-    lines = [
-        f"{row['sets']:<8} {row['set_size']:>2}   {row['mse']:<10.3e}  {row['squared_bias']:<10.3e}  "
-        f"{row['messages_per_user']:<8.3g}  {row['kind']}"
-        for row in rows
-    ]
-    head = "sets      s   error       from bias   messages  kind"
-    return "\n".join([head, *lines, f"least error: {best['sets']} {best['set_size']}"])
+    return f"{table(rows)}\nleast error: {best['sets']} {best['set_size']}"
 
 
-def users_by_level(levels: Sequence[Level], users: Transactions) -> tuple[tuple[float, int], ...]:
+def _question(
+    options: argparse.Namespace, domain_size: int, set_size: int, levels: Sequence[tuple[float, int]]
+) -> Question:
+    """Ask for the least error; users hold at most so many items, unless anything else is said."""
+    options.assume = [("sets", "at-most"), *options.assume]
+    return question_of(options, domain_size=domain_size, set_size=set_size, level_counts=levels)
+
+
+def _users_by_level(levels: Sequence[Level], users: Transactions) -> tuple[tuple[float, int], ...]:
     """Count the users of every level: as given, as shares, or as the data say."""
     held = users.level_counts(len(levels))
     if held is not None and all(count is None for _, count in levels):
@@ -242,18 +271,11 @@ def users_by_level(levels: Sequence[Level], users: Transactions) -> tuple[tuple[
     return counted(levels, users.n_users)
 
 
-def _offered(options: argparse.Namespace, document: Document | None) -> tuple[float, ...]:
-    """Return the levels that a column of the file may have."""
-    if options.level_column is None:
-        return ()
-    return tuple(level for level, _ in options.levels) if document is None else document.plan.problem.levels
-
-
 def _assume(options: argparse.Namespace, users: Transactions) -> list[str]:
     """Take levels and delta where nothing is said, and say which."""
     assumed = []
     if options.levels is None:
-        options.levels = ((1.0, Fraction(1)),)
+        options.levels = ((1.0, 1.0),)
         assumed.append("one level, epsilon = 1, for everybody (--levels)")
     if options.delta is None:
         options.delta = (0.01 / users.n_users,)
@@ -264,23 +286,59 @@ def _assume(options: argparse.Namespace, users: Transactions) -> list[str]:
 def _planned(options: argparse.Namespace, users: Transactions) -> tuple[Answer, list[str]]:
     """Plan for the users of the file, and say what was assumed because nothing was said."""
     from segshuffle.planning.question import answer
-    from segshuffle.rehearsal.chosen_size import chosen
+    from segshuffle.rehearsal.set_sizes import chosen
 
     assumed = _assume(options, users)
-    counts = users_by_level(options.levels, users)
+    counts = _users_by_level(options.levels, users)
 
     def make(size: int) -> Answer:
-        sizes: dict[str, Any] = {"domain_size": users.domain_size, "set_size": size}
-        return answer(question_of(options, **sizes, level_counts=counts))
+        return answer(_question(options, users.domain_size, size, counts))
 
     if options.set_size is not None:
-        return make(options.set_size), assumed
+        return make(options.set_size[0]), assumed
     found = chosen(users, make, options.top)
     assumed.append(
         f"at most {found.plan.problem.set_size} items per user, the best number for the top {options.top} of this "
         "file; this choice is not private (--set-size)"
     )
     return found, assumed
+
+
+def _saved(options: argparse.Namespace) -> Plan:
+    """Read the plan of ``--plan``; the items to read are then the plan's, by name or by number."""
+    from segshuffle.datasets.reading import read_items
+    from segshuffle.planning.documents import checked_names, read_document
+
+    if options.messages is not None:
+        raise OptionsError("--messages makes a new plan from the result of round 1: leave --plan out.")
+    rule = f"with {options.plan}, which says it"
+    leave_out(options, ("set_size", "delta", "assume", "hide_level", "blanket", "limits"), rule)
+    document = read_document(options.plan)
+    problem = document.plan.problem
+    if document.items is None and isinstance(options.items, Path):
+        options.items = checked_names(read_items(options.items), problem.domain_size)
+    else:
+        leave_out(options, ("items",), rule)
+        options.items = document.items or problem.domain_size
+    return document.plan
+
+
+def _serving(plan: Plan, users: Transactions, options: argparse.Namespace) -> tuple[Plan, list[str]]:
+    """Return the plan as it serves the users of the file, and what was assumed for that."""
+    problem, n = plan.problem, users.n_users
+    if n < problem.honest_users:
+        raise DataError(
+            f"{users.label}: {n} users, but the guarantee of {options.plan} relies on {problem.honest_users}. Plan for "
+            "fewer users, or with a smaller honest-fraction."
+        )
+    counts = users.level_counts(len(problem.levels))
+    if counts is None:
+        shares = [count / problem.n_users for count in problem.level_counts]
+        counts = participants(problem, options.levels or [*zip(problem.levels, shares, strict=True)], n)
+    assumed = []
+    if n != problem.n_users:
+        assumed.append(f"all {n} users of the file take part, though the plan is for {problem.n_users}")
+    return plan if counts == problem.level_counts else plan.of_participants(counts), assumed
 
 
 def _repetitions(plan: Plan, users: Transactions) -> int:
@@ -295,7 +353,7 @@ def _answer(found: Rehearsal, users: Transactions, options: argparse.Namespace, 
     from segshuffle.planning.foresight import CONFIDENCE
     from segshuffle.planning.wording import promises, resting_on, sending
     from segshuffle.protocols.item_variance import coverage_of_nothing
-    from segshuffle.rehearsal.tables import groups_table, summary, top_table
+    from segshuffle.rehearsal.tables import summary
 
     plan = found.plan
     notes = [*users.notes]
@@ -306,7 +364,10 @@ def _answer(found: Rehearsal, users: Transactions, options: argparse.Namespace, 
             "of all collections."
         )
     if found.bias is not None:
-        notes.append(_about_levels(100 * float(abs(found.bias).max())))
+        largest = 100 * float(abs(found.bias).max())
+        notes.append(
+            _BIASED.format(largest) if largest >= 1e-9 else "Levels are those of the data. They bias no estimate."
+        )
     return {
         "data": users.label,
         "summary": summary(found, options.top),
@@ -316,8 +377,6 @@ def _answer(found: Rehearsal, users: Transactions, options: argparse.Namespace, 
         "sending": sending(plan),
         "promises": promises(plan),
         "rests_on": resting_on(plan),
-        "groups": groups_table(found).fill_nan(None).to_dicts(),
-        "recovery": top_table(found).to_dicts(),
         "seed": options.seed,
         "problem": {
             name: getattr(plan.problem, name)
@@ -327,45 +386,35 @@ def _answer(found: Rehearsal, users: Transactions, options: argparse.Namespace, 
     }
 
 
-def _about_levels(largest: float) -> str:
-    """Say what levels that the data have do to the estimates."""
-    if largest < 1e-9:
-        return "Levels are those of the data. They bias no estimate."
-    return (
-        "Levels are those of the data. Because they depend on items, or by chance, estimates are off by up to "
-        f"{largest:.2g} % of the users on average. If they depend on items, more users do not remove this error; "
-        "--equal-copies does."
-    )
-
-
-def _write(folder: Path, found: Rehearsal, answer: dict[str, Any], options: argparse.Namespace) -> None:
+def _write(
+    folder: Path,
+    found: Rehearsal,
+    tables: Mapping[str, Any],
+    headline: Sequence[str],
+    answer: Mapping[str, Any],
+    top: int,
+) -> None:
     """Write the folder, as a whole or not at all."""
-    from segshuffle.planning.documents import Document, as_text
+    from segshuffle.planning.documents import Document, write_document
     from segshuffle.rehearsal import page
     from segshuffle.rehearsal.figures import write_figures
     from segshuffle.rehearsal.folder import MARK, new_folder
-    from segshuffle.rehearsal.tables import groups_table, items_table, top_table
 
     with new_folder(folder) as place:
-        for name, table in (("items", items_table), ("groups", groups_table), ("recovery", top_table)):
-            table(found).write_csv(place / f"{name}.csv")
-            table(found).write_parquet(place / f"{name}.parquet")
-        text = page.build(
-            found,
-            headline=[f"Rehearsal on {answer['data']}", *_headline(found, answer)],
-            notes=[*(f"Assumed: {each}." for each in answer["assumed"]), *answer["notes"], *answer["warnings"]],
-            figures=write_figures(found, options.top, place),
-            command=f"segshuffle {shlex.join(sys.argv[1:])}",
-            top=options.top,
-        )
+        for name, rows in tables.items():
+            rows.write_csv(place / f"{name}.csv")
+            rows.write_parquet(place / f"{name}.parquet")
+        figures = write_figures(found, top, place)
+        some = {**tables, "items": tables["items"].head(min(top, _MOST_ROWS))}
+        command = f"segshuffle {shlex.join(sys.argv[1:])}"
+        text = page.build(headline, answer, figures=figures, tables=some, command=command)
         (place / "index.html").write_text(text, encoding="utf-8")
-        (place / "plan.json").write_text(as_text(Document(found.plan, found.names)), encoding="utf-8")
-        (place / MARK).write_text(shown(answer, as_json=True) + "\n", encoding="utf-8")
+        write_document(place / "plan.json", Document(found.plan, found.names))
+        (place / MARK).write_text(shown(dict(answer), as_json=True) + "\n", encoding="utf-8")
 
 
-def _headline(found: Rehearsal, answer: dict[str, Any]) -> list[str]:
+def _headline(found: Rehearsal, all_of_it: Mapping[str, Any]) -> list[str]:
     """Say what came out."""
-    all_of_it, problem = answer["summary"], found.plan.problem
     top = all_of_it["top"]
     lines = [
         f"{all_of_it['users']:,} users, {all_of_it['items']:,} items, of which {all_of_it['items_held']:,} are held."
@@ -374,7 +423,7 @@ def _headline(found: Rehearsal, answer: dict[str, Any]) -> list[str]:
         lines.append(
             f"The estimates of the top {top} are off by {100 * all_of_it['top_error']:.3g} % of the true shares "
             "(root mean square). "
-            f"Cutting sets to {problem.set_size} alone, without noise, gives an error of "
+            f"Cutting sets to {found.plan.problem.set_size} alone, without noise, gives an error of "
             f"{100 * all_of_it['top_error_from_cutting']:.3g} %."
         )
     if all_of_it["top_found"] is not None:
@@ -391,9 +440,9 @@ def _headline(found: Rehearsal, answer: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _told(found: Rehearsal, answer: dict[str, Any], top: int, folder: Path) -> str:
-    """Say the answer for people, 80 columns wide."""
-    parts = [wrapped(_headline(found, answer))]
+def _told(found: Rehearsal, answer: Mapping[str, Any], top: int) -> list[str]:
+    """Say the answer for people, 80 columns wide, below the headline."""
+    parts = []
     if answer["assumed"]:
         parts.append("Assumed, because no option says otherwise:\n" + wrapped(answer["assumed"], "- "))
     if answer["warnings"] or answer["notes"]:
@@ -401,9 +450,7 @@ def _told(found: Rehearsal, answer: dict[str, Any], top: int, folder: Path) -> s
     parts.append(wrapped([*answer["sending"], *answer["promises"]]))
     if "by_message" in answer:
         parts.append("Message by message:\n" + wrapped(_messages_told(answer["by_message"]), "- "))
-    parts.append(_items(found, top))
-    parts.append(f"The page:  {folder}/index.html\nAll items: {folder}/items.csv (and .parquet)")
-    return "\n\n".join(parts)
+    return [*parts, _items(found, top)]
 
 
 def _messages_told(run: dict[str, Any]) -> list[str]:
@@ -420,12 +467,8 @@ def _messages_told(run: dict[str, Any]) -> list[str]:
 
 def _items(found: Rehearsal, top: int) -> str:
     items = [int(item) for item in found.order[:top] if found.true[item] > 0]
-    lines = [
-        f"{100 * found.true[item]:8.3f}  {100 * found.sent[item]:8.3f}  {100 * found.estimate[item]:10.3f}  "
-        f"{100 * found.low[item]:8.3f} {100 * found.high[item]:8.3f}"
-        for item in items
-    ]
-    table = by_item(
-        "  true %    sent %  estimate %      95 % interval", list(zip(map(found.name, items), lines, strict=True))
-    )
-    return f"{table}\nsent: the share after cutting sets; the estimates are those of one collection"
+    columns = [100 * each[items] for each in (found.true, found.sent, found.estimate, found.low, found.high)]
+    names = ("item", "true %", "sent %", "estimate %", "95 % from", "to")
+    rows = zip(map(found.name, items), *(map("{:.3f}".format, column) for column in columns), strict=True)
+    shares = [dict(zip(names, row, strict=True)) for row in rows]
+    return f"{table(shares)}\nsent: the share after cutting sets; the estimates are those of one collection"

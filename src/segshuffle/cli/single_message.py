@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import itertools
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from segshuffle.accounting.numerics.ranges import LARGEST_USERS
-from segshuffle.accounting.single_message.accountants import Mechanism
-from segshuffle.accounting.single_message.amplification import Entry, accountant, applicable, compare, local_epsilon_for
+from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Mechanism
+from segshuffle.accounting.single_message.amplification import (
+    Entry,
+    accountant,
+    applicable,
+    compare,
+    compare_budgets,
+    local_epsilon_for,
+)
 from segshuffle.accounting.single_message.mechanisms import (
     MECHANISMS,
     MULTI_MESSAGE,
@@ -21,59 +28,52 @@ from segshuffle.accounting.single_message.mechanisms import (
     subsampled,
 )
 from segshuffle.cli.matrix_file import read_matrix
-from segshuffle.cli.sweep import as_csv, as_table, draw, swept
-from segshuffle.cli.terminal import integer, leave_out, need, number, shown, written
+from segshuffle.cli.terminal import as_csv, complain, leave_out, need, shown, table
+from segshuffle.cli.values import levels, spec
 from segshuffle.errors import DataError, ParameterError
 from segshuffle.files import refuse_overwriting, write_atomically
 
 Make = Callable[[float | None], Mechanism]
-
-
 #: One question: numbers of users or blanket messages, local epsilon, delta and epsilon, without what is asked for.
 Point = dict[str, Any]
 #: What was asked about, every accountant's number, and why other accountants have none.
-Found = tuple[Mechanism, list[Entry], dict[str, str]]
+Found = tuple[Point, list[Entry], dict[str, str]]
 
 
 def answer(options: argparse.Namespace) -> str:
     """Answer one question, or a curve of them."""
-    if options.budgets is not None:
-        return _budgets(options)
-    refuse_overwriting("csv", options.csv, (options.matrix,))
-    counted, users = _users(options)
-    asked = _asked(options)
-    make = _maker(options, asked)
-    local = None if options.matrix is not None else options.local_epsilon
-    given = {counted: users, "local_epsilon": local, "delta": options.delta, "epsilon": options.epsilon}
+    names = [text.partition(":")[0] for text in options.randomizer]
+    for text, output in itertools.product(options.randomizer, options.save):
+        refuse_overwriting("save", output, (text.removeprefix("matrix:"),))
+    asked = _asked(options, names)
+    given, ask = _of_budgets(options) if names == ["budgets"] else _of_messages(options, names, asked)
     given = {name: values for name, values in given.items() if values is not None}
-    along = swept(given)
-    if options.plot is not None and along is None:
-        raise ParameterError("plot", str(options.plot), "left out, or several values given, e.g. --users 1e3..1e9")
+    several = [name for name, values in given.items() if len(values) > 1]
+    if len(several) > 1:
+        told = "one quantity with several values, all others with one"
+        raise ParameterError(" and ".join(several), "several values each", told)
+    pictures = [path for path in options.save if path.suffix != ".csv"]
+    if pictures and not several:
+        raise ParameterError("save", str(pictures[0]), "left out, or several values given, e.g. --users 1e3..1e9")
     points = [dict(zip(given, values, strict=True)) for values in itertools.product(*given.values())]
-    only = tuple(name for name in (options.accountant or "").split(",") if name)
-    answers = [_ask(make, point, only) for point in points]
+    answers = [ask(point) for point in points]
     rows = [
         {**point, asked: each.value, "accountant": each.accountant, "kind": each.kind}
         for point, (_, entries, _) in zip(points, answers, strict=True)
         for each in entries
     ]
-    chosen, entries, left_out = answers[0]
-    # the local epsilon of what was made: users who take part with a probability have another one than was given
-    local_epsilon = {"local_epsilon": chosen.local_epsilon}
-    head = {"randomizer": chosen.name, **local_epsilon, **chosen.parameters, **points[0], **local_epsilon}
-    hidden = {along, asked} | ({"local_epsilon"} if chosen.local_epsilon == math.inf else set())
-    head = {name: value for name, value in head.items() if name not in hidden}
-    told = (
-        _told(options, head, asked, entries, left_out) if along is None else _curve(options, head, rows, along, asked)
-    )
-    if options.csv is not None and rows:
-        write_atomically(options.csv, as_csv(rows))
-    if options.plot is not None and along is not None:
-        draw(rows, along, asked, chosen.name, options.plot)
+    head, entries, left_out = answers[0]
+    head = {name: value for name, value in {**head, **points[0], **head}.items() if name not in (*several, asked)}
+    told = _curve(options, head, rows, several[0], asked) if several else _told(options, head, asked, entries, left_out)
+    for path in options.save if rows else ():
+        if path.suffix == ".csv":
+            write_atomically(path, as_csv(rows))
+    if pictures:
+        _draw(rows, several[0], asked, head["randomizer"], pictures)
     return told
 
 
-def _asked(options: argparse.Namespace) -> str:
+def _asked(options: argparse.Namespace, names: list[str]) -> str:
     """Return what is asked for: delta, epsilon or local_epsilon; refuse nothing and two things."""
     if options.delta is None and options.epsilon is None:
         raise ParameterError(
@@ -87,16 +87,39 @@ def _asked(options: argparse.Namespace) -> str:
             (options.delta[0], options.epsilon[0]),
             "exactly one of the two given with --local-epsilon; both without it ask for the local epsilon",
         )
-    if options.matrix is not None:
-        leave_out(options, ["epsilon"], "with --matrix at a delta: its law is fixed")
-    if any(not MECHANISMS[name].local for name in _names(options) if name in MECHANISMS):
+    if any(name in ("matrix", "budgets") or (name in MECHANISMS and not MECHANISMS[name].local) for name in names):
         leave_out(options, ["epsilon"], "at a delta: this has no local epsilon to ask for")
     return "local_epsilon"
 
 
-def _users(options: argparse.Namespace) -> tuple[str, tuple[int, ...]]:
+def _of_budgets(options: argparse.Namespace) -> tuple[Point, Callable[[Point], Found]]:
+    """Users with a local epsilon of their own: published bounds, and what is proven for the largest one."""
+    alone = ("users", "local_epsilon", "compose", "subsample", "blanket_messages", "accountant", "save")
+    leave_out(options, alone, "with budgets")
+    try:
+        budgets: Any = levels(options.randomizer[0].removeprefix("budgets:"))
+    except argparse.ArgumentTypeError as error:
+        raise ParameterError("randomizer", options.randomizer[0], str(error)) from error
+    head = dict(zip(("budgets", "counts"), zip(*budgets, strict=True), strict=True))
+    return {"delta": options.delta, "epsilon": options.epsilon}, lambda point: (
+        head,
+        *compare_budgets(budgets=budgets, **point),
+    )
+
+
+def _of_messages(options: argparse.Namespace, names: list[str], asked: str) -> tuple[Point, Callable[[Point], Found]]:
+    """One message per user, or several: what is given, and how it is answered."""
+    counted, users = _users(options, names)
+    make = _maker(options, asked)
+    only = tuple(name for name in (options.accountant or "").split(",") if name)
+    local = None if names == ["matrix"] else options.local_epsilon
+    given = {counted: users, "local_epsilon": local, "delta": options.delta, "epsilon": options.epsilon}
+    return given, lambda point: _ask(make, point, only)
+
+
+def _users(options: argparse.Namespace, names: list[str]) -> tuple[str, tuple[int, ...]]:
     """Return whether users or blanket messages are counted, and their numbers."""
-    multi = [name for name in _names(options) if name in MULTI_MESSAGE]
+    multi = [name for name in names if name in MULTI_MESSAGE]
     given, other = ("blanket_messages", "users") if multi else ("users", "blanket_messages")
     what = f"{multi[0]}, whose messages hide among dummy ones" if multi else "what hides among other users"
     leave_out(options, [other], f"for {what}: give --{given.replace('_', '-')}")
@@ -110,71 +133,50 @@ def _users(options: argparse.Namespace) -> tuple[str, tuple[int, ...]]:
 
 def _maker(options: argparse.Namespace, asked: str) -> Make:
     """Return what makes the mechanism of a local epsilon; a matrix is made and checked once."""
-    if options.matrix is not None:
-        return _of_file(options)
-    if options.compose is None:
-        if len(options.randomizer) > 1:
-            raise ParameterError("randomizer", " ".join(options.randomizer), "one, or several with --compose")
-        leave_out(options, ["weights"], "without --compose parallel")
-    specs = [_spec(text) for text in options.randomizer]
+    if options.compose is None and len(options.randomizer) > 1:
+        raise ParameterError("randomizer", " ".join(options.randomizer), "one, or several with --compose")
+    makers = [_of_one(text, options, asked) for text in options.randomizer]
 
     def make(local_epsilon: float | None) -> Mechanism:
-        shared = {} if local_epsilon is None else {"local_epsilon": local_epsilon}
-        parts = [mechanism(name, **{**shared, **own}) for name, own in specs]
-        found = parts[0] if options.compose is None else composed(parts, options.compose, options.weights)
+        parts = [each(local_epsilon) for each in makers]
+        found = parts[0] if options.compose is None else composed(parts, *options.compose)
         return found if options.subsample is None else subsampled(found, options.subsample)
 
-    local = [own for name, own in specs if name in MECHANISMS and MECHANISMS[name].local]
-    if asked != "local_epsilon" and any("local_epsilon" not in own for own in local):
-        need(options, "local_epsilon")
     return make
 
 
-def _of_file(options: argparse.Namespace) -> Make:
-    leave_out(options, ("compose", "weights"), "with --matrix, which says all of it")
-    claims = options.local_epsilon or (None,)
-    if len(claims) > 1:
-        raise ParameterError("local-epsilon", claims, "at most one value with --matrix")
-    whole = of_matrix(read_matrix(options.matrix, claims[0]))
-    made = whole if options.subsample is None else subsampled(whole, options.subsample)
-    return lambda _: made
-
-
-def _names(options: argparse.Namespace) -> list[str]:
-    return [_spec(text)[0] for text in options.randomizer or ()]
-
-
-def _spec(text: str) -> tuple[str, dict[str, Any]]:
-    """Read a randomizer and its parameters, ``krr`` or ``krr:domain-size=4,local-epsilon=1``."""
-    name, _, rest = text.partition(":")
-    own = {}
-    for part in filter(None, rest.split(",")):
-        key, _, value = part.partition("=")
-        for read in (integer, number):
-            with contextlib.suppress(argparse.ArgumentTypeError):
-                own[key.strip().replace("-", "_")] = read(value)
-                break
-        else:
-            raise ParameterError("randomizer", text, f"{name}:option=value,... with numbers as values")
-    return name, own
+def _of_one(text: str, options: argparse.Namespace, asked: str) -> Make:
+    """Return what makes one randomizer of a local epsilon."""
+    if text.startswith("matrix:"):
+        claims = options.local_epsilon or (None,)
+        if len(claims) > 1:
+            raise ParameterError("local-epsilon", claims, "at most one value with a matrix")
+        whole = of_matrix(read_matrix(Path(text.removeprefix("matrix:")), claims[0]))
+        return lambda _: whole
+    name, own = spec(text)
+    if asked != "local_epsilon" and "local_epsilon" not in own and name in MECHANISMS and MECHANISMS[name].local:
+        need(options, "local_epsilon")
+    return lambda local: mechanism(name, **({} if local is None else {"local_epsilon": local}) | own)
 
 
 def _ask(make: Make, point: Point, only: tuple[str, ...]) -> Found:
     """Ask every accountant, or those named: a delta, an epsilon, or the local epsilon for both."""
     n_users = point["n_users"] if "n_users" in point else point["blanket_messages"] + 1
     target = {name: point[name] for name in ("delta", "epsilon") if name in point}
+    chosen = make(point.get("local_epsilon", 1.0 if len(target) > 1 else None))
+    head = {"randomizer": chosen.name, "local_epsilon": chosen.local_epsilon, **chosen.parameters}
+    if chosen.local_epsilon == math.inf:
+        del head["local_epsilon"]
     if len(target) == 1:
-        chosen = make(point.get("local_epsilon"))
-        return chosen, *compare(mechanism=chosen, n_users=n_users, only=only, **target)
-    example = make(1.0)
+        return head, *compare(mechanism=chosen, n_users=n_users, only=only, **target)
     entries, left_out = [], {}
-    for each in [accountant(name) for name in only] or applicable(example):
+    for each in [accountant(name) for name in only] or applicable(chosen):
         found = local_epsilon_for(each, make, n_users=n_users, **target)
         if 0.0 < found < math.inf:
-            entries.append(Entry(each.name, found, each.kind_for(example), each.status_for(example), each.source))
+            entries.append(Entry(each.name, found, each.kind_for(chosen), each.status_for(chosen), each.source))
         else:
             left_out[each.name] = "no local epsilon from 1e-6 to 50 " + ("reaches it" if found == 0.0 else "misses it")
-    return example, entries, left_out
+    return head, entries, left_out
 
 
 def _told(
@@ -202,22 +204,24 @@ def _curve(options: argparse.Namespace, head: Point, rows: list[Point], along: s
         return shown({**head, "rows": rows}, as_json=True)
     kinds = {row["accountant"]: row["kind"] for row in rows}
     told = shown({**head, "asked": asked, **kinds}, as_json=False)
-    return f"{told}\n\n{as_table(rows, along, asked)}"
+    points: dict[float, dict[str, str]] = {}
+    for row in rows:
+        point = points.setdefault(row[along], {along: f"{row[along]:.6g}"})
+        point[row["accountant"]] = f"{row[asked]:.6g}"
+    return f"{told}\n\n{table([*points.values()])}"
 
 
-def _budgets(options: argparse.Namespace) -> str:
-    """Users with a local epsilon of their own: published bounds, and what is proven for the largest one."""
-    from segshuffle.accounting.single_message.amplification import compare_budgets
+def _draw(rows: list[Point], along: str, asked: str, title: str, paths: list[Path]) -> None:
+    """Draw one curve per accountant."""
+    from segshuffle.cli.curves import draw
 
-    alone = ("users", "local_epsilon", "compose", "weights", "subsample", "blanket_messages")
-    leave_out(options, (*alone, "accountant", "csv", "plot"), "with --budgets")
-    if not all(isinstance(users, int) for _, users in options.budgets):
-        raise ParameterError("budgets", written(options.budgets), "epsilon:users for every budget, e.g. 0.5:1000,2:500")
-    given = {name: getattr(options, name) for name in ("delta", "epsilon") if getattr(options, name) is not None}
-    if any(len(values) > 1 for values in given.values()):
-        raise ParameterError("delta, epsilon", "several values", "one value with --budgets")
-    target = {name: value for name, (value,) in given.items()}
-    entries, left_out = compare_budgets(budgets=options.budgets, **target)
-    levels, counts = zip(*options.budgets, strict=True)
-    head = {"budgets": levels, "counts": counts, **target}
-    return _told(options, head, "epsilon" if "delta" in target else "delta", entries, left_out)
+    drawn = [row for row in rows if row[along] > 0 and 0 < row[asked] < math.inf]
+    if hidden := len(rows) - len(drawn):
+        missing = "" if drawn else f"; {paths[0]} is not written"
+        complain(f"segshuffle account: {hidden} of {len(rows)} points are 0 or infinite and cannot be drawn{missing}")
+    if drawn:
+        curves: dict[str, list[tuple[float, float]]] = {}
+        for row in drawn:
+            curves.setdefault(row["accountant"], []).append((row[along], row[asked]))
+        looks = {name: ACCOUNTANTS[name].look for name in curves}
+        draw({asked.replace("_", " "): curves}, along.replace("_", " "), paths, looks=looks, title=title)

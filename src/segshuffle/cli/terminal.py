@@ -1,27 +1,42 @@
-"""What the commands share: numbers read from words, the options of a collection, answers and complaints shown."""
+"""What the commands share: a parser, refusals of options, answers and complaints shown."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import csv
+import io
+import itertools
 import json
 import os
 import sys
 import textwrap
-import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from decimal import Decimal, InvalidOperation
-from fractions import Fraction
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
-from segshuffle.cli.words import glossary
 from segshuffle.errors import ParameterError
-from segshuffle.pipeline.design import level_counts
 
 #: Characters of a line of an answer.
 WIDTH = 80
+#: Name in an answer -> what it is.
+WORDS = {
+    "blanket_per_user": "dummy messages that a user sends on average, spread evenly over all items",
+    "certificate": "by level, an interval that contains the exact delta of the plan at the level's epsilon",
+    "copies": "messages that a user of each level sends about a held item, on average",
+    "delta": "probability with which the guarantee of epsilon may fail",
+    "epsilon_if_honest": "the epsilons that hold if only this share of the users send their dummy messages",
+    "guarantee": "epsilon of each level for the users who took part, if honest_users are honest; none: not certified",
+    "honest_users": "users whose dummy messages the guarantee relies on",
+    "kind": "exact: proven, and no smaller number holds; upper: proven; published: stated in a paper, not proven",
+    "level_counts": "users at each level",
+    "level_deltas": "by level, the probability with which its guarantee may fail; delta is the least",
+    "messages_possible": "least and most messages that those who took part send, in all but one of 10^6 collections",
+    "messages_per_user": "messages that a user sends on average, dummies included",
+    "mse_bound": "bound on the expected squared error, summed over the items, whatever users hold",
+    "mse_sample": "expected squared error, summed over the items, at the item frequencies given (or uniform ones)",
+    "share_expected": "share of the users who must take part and be honest; estimate says what holds if fewer do",
+}
 
 
 class _Paragraphs(argparse.HelpFormatter):
@@ -29,6 +44,11 @@ class _Paragraphs(argparse.HelpFormatter):
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         return "\n\n".join(super(_Paragraphs, self)._fill_text(part, width, indent) for part in text.split("\n\n"))
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        about, *entries = text.split("\n")
+        hung = (textwrap.wrap(each, width, subsequent_indent="  ") for each in entries)
+        return [*super()._split_lines(about, width), *itertools.chain(*hung)]
 
 
 class Parser(argparse.ArgumentParser):
@@ -44,113 +64,8 @@ class Parser(argparse.ArgumentParser):
 
     def print_help(self, file: Any = None) -> None:
         """Print the help; a full disk or a closed output is said in one sentence."""
-        if file is not None:
-            super().print_help(file)
-        elif status := write(self.prog, self.format_help().rstrip("\n")):
+        if status := write(self.prog, self.format_help().rstrip("\n")):
             raise SystemExit(status)
-
-
-def number(text: str) -> float:
-    """Read a number."""
-    try:
-        return float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
-
-
-def integer(text: str) -> int:
-    """Read an integer, which may be written as 1e6."""
-    try:
-        return whole(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not an integer") from None
-
-
-def whole(text: str) -> int:
-    """Read an integer, exactly; a power of ten may stand for its noughts."""
-    with contextlib.suppress(ValueError):
-        return int(text)
-    try:
-        value = Decimal(text)
-    except InvalidOperation:
-        raise ValueError(text) from None
-    # an integer of a million digits would take a while, and is no size of anything
-    if not value.is_finite() or value.adjusted() > 400 or value != value.to_integral_value():
-        raise ValueError(text)
-    return int(value)
-
-
-def deltas(text: str) -> tuple[float, ...]:
-    """Read numbers separated by commas."""
-    return tuple(map(number, text.split(",")))
-
-
-def picture(text: str) -> Path:
-    """Read the path of a figure, whose ending says how it is drawn."""
-    if not text.endswith((".png", ".pdf", ".svg")):
-        raise argparse.ArgumentTypeError(f"{text} must end in .png, .pdf or .svg")
-    return Path(text)
-
-
-def guarantee(text: str) -> tuple[float, float | None]:
-    """Read an epsilon, and a delta after a comma, which may be left out."""
-    epsilon, comma, delta = text.partition(",")
-    found = number(epsilon), number(delta) if comma else None
-    if not (0.0 < found[0] <= 1e6 and (found[1] is None or 0.0 < found[1] < 1.0)):
-        raise argparse.ArgumentTypeError(f"{text!r} is not an epsilon above 0, or one with a delta in (0, 1): 1,1e-6")
-    return found
-
-
-#: A level on offer: its epsilon, and its users, their share, or neither where the data say who has which.
-Level = tuple[float, int | Fraction | None]
-
-
-def levels(text: str) -> tuple[Level, ...]:
-    """Read ``epsilon:users`` pairs separated by commas; users may be a share, such as 25%, or left out."""
-    pairs: list[Level] = []
-    for part in text.split(","):
-        level, colon, users = part.partition(":")
-        try:
-            count = whole(users) if colon and not users.endswith("%") else None
-            # a float first: a fraction of a power of ten may have a million digits
-            share = Fraction(repr(float(users[:-1]))) / 100 if users.endswith("%") else None
-            pairs.append((float(level), count if share is None else share))
-        except ValueError:
-            raise argparse.ArgumentTypeError(
-                f"{part!r} is not a level: write epsilon:users pairs with commas, e.g. 0.5:1250,1.0:2500, or shares, "
-                "e.g. 0.5:25%,1.0:75%"
-            ) from None
-    return tuple(pairs)
-
-
-def written(levels: Sequence[Level]) -> str:
-    """Write levels as they were given."""
-    return ",".join(f"{level:g}" if users is None else f"{level:g}:{users}" for level, users in levels)
-
-
-def counted(levels: Sequence[Level], n_users: int | None) -> tuple[tuple[float, int], ...]:
-    """Users of every level; shares are of `n_users`, rounded so that they add up.
-
-    Raises
-    ------
-    ParameterError
-        If shares do not add up to all, or nothing says of how many users they are.
-    """
-    given = [users for _, users in levels]
-    if all(isinstance(users, int) for users in given):
-        return tuple((level, int(users or 0)) for level, users in levels)
-    if not all(isinstance(users, Fraction) for users in given):
-        raise ParameterError(
-            "--levels", written(levels), "epsilon:users for every level, or epsilon:share% for every level"
-        )
-    shares = [Fraction(users or 0) for users in given]
-    if sum(shares) != 1 or min(shares) < 0:
-        rule = f"shares that add up to 100% (they add up to {float(sum(shares)):.6%})"
-        raise ParameterError("--levels", written(levels), rule)
-    if n_users is None:
-        raise ParameterError("--users", None, "given where levels have shares: of how many users they are")
-    numbers = level_counts(n_users, [float(share) for share in shares])
-    return tuple((level, number) for (level, _), number in zip(levels, numbers, strict=True))
 
 
 def need(options: argparse.Namespace, *names: str) -> None:
@@ -170,7 +85,7 @@ def leave_out(options: argparse.Namespace, names: Iterable[str], rule: str) -> N
     """
     for name in names:
         value = getattr(options, name)
-        if value is not None:
+        if value is not None and value != []:
             told = value[0] if isinstance(value, tuple) and len(value) == 1 else value
             raise ParameterError(name.replace("_", "-"), told, f"left out {rule}")
 
@@ -187,7 +102,7 @@ def shown(values: dict[str, Any], *, as_json: bool) -> str:
         for entry in value if has_entries else [value]:
             lines.append(wrapped([_short(entry) or "none"], mark, "  "))
             mark = " " * len(mark)
-    words = glossary(values)
+    words = wrapped([f"{name}: {WORDS[name]}" for name in sorted(WORDS) if name in values], hang="    ")
     return "\n".join(lines) + (f"\n\n{words}" if words else "")
 
 
@@ -207,10 +122,44 @@ def wrapped(sentences: Sequence[str], mark: str = "", hang: str = "") -> str:
     return "\n".join(textwrap.fill(each, WIDTH, initial_indent=mark, subsequent_indent=rest) for each in sentences)
 
 
-def by_item(head: str, lines: Sequence[tuple[str, str]]) -> str:
-    """Put the name of every item, cut at 24 letters, before what is said of it."""
-    width = min(max(len(name) for name, _ in [("item", head), *lines]), 24)
-    return "\n".join(f"{name[:width]:<{width}}  {text}" for name, text in [("item", head), *lines])
+def as_csv(rows: list[dict[str, Any]]) -> str:
+    """Rows of equal keys as CSV."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Rows below the names of their columns, 80 characters wide; the first column is text, the others are numbers.
+
+    Columns without a value are left out, and names that are too long are cut.
+    """
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    if not rows:
+        return ""
+    first, *others = dict.fromkeys(name for row in rows for name, value in row.items() if value is not None)
+    made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    made.add_column(first)
+    for name in others:
+        made.add_column(name, justify="right", no_wrap=True)
+    for row in rows:
+        own = Text(_cell(row[first]), no_wrap=True, overflow="ellipsis")
+        made.add_row(own, *(_cell(row.get(name)) for name in others))
+    console = Console(width=WIDTH, color_system=None, markup=False, highlight=False, emoji=False)
+    with console.capture() as captured:
+        console.print(made)
+    return "\n".join(line.rstrip() for line in captured.get().rstrip().splitlines())
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.4g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def write(program: str, text: str) -> int:
@@ -243,24 +192,6 @@ def seldom(line: Callable[..., str], *, every: float = 5.0) -> Callable[..., Non
             complain(line(*done))
 
     return say
-
-
-@contextlib.contextmanager
-def saying(line: Callable[[float], str], *, every: float) -> Iterator[None]:
-    """While the body works, a line to standard error every so many seconds: `line` of the seconds since it began."""
-    done, began = threading.Event(), time.monotonic()
-
-    def tell() -> None:
-        while not done.wait(every):
-            complain(line(time.monotonic() - began))
-
-    teller = threading.Thread(target=tell, daemon=True)
-    teller.start()
-    try:
-        yield
-    finally:
-        done.set()
-        teller.join()
 
 
 def complain(message: str) -> None:

@@ -8,29 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from segshuffle.arrays import FloatArray
 from segshuffle.errors import SegshuffleError
-from segshuffle.protocols.base import Problem
+from segshuffle.planning.question import Answer
 from segshuffle.protocols.registry import every, look_of, made
 
 
-def side_by_side(
-    problem: Problem,
-    item_counts: FloatArray,
-    *,
-    copies_max: float,
-    max_messages: float | None,
-) -> list[dict[str, Any]]:
+def side_by_side(found: Answer) -> list[dict[str, Any]]:
     """Plan with every declared method: rows from the least error on, and last, with reasons, those without a plan.
 
     Parameters
     ----------
-    problem : Problem
-        What is planned for.
-    item_counts : ndarray of float, shape (domain_size,)
-        Holders of every item, by a guess.
-    copies_max, max_messages : float
-        For those that take them.
+    found : Answer
+        To be compared with; its guess, and those of its limits that a method takes, count.
 
     Returns
     -------
@@ -38,12 +27,13 @@ def side_by_side(
         ``label``, ``accounting``, ``kind``, ``messages_per_user``, ``deviation`` (root of the mean squared error of an
         item, a share of the users), ``none`` (why there is no plan, or None).
     """
-    counts = np.rint(item_counts).astype(np.int64)
+    problem, limits = found.plan.problem, found.question.limits
+    counts = np.rint(found.question.guess.counts(problem)).astype(np.int64)
     rows = []
     for (accounting, name), declared in every().items():
-        method: Any = made(declared, {"copies_max": copies_max} if accounting == "proven" else {})
-        if max_messages and hasattr(method, "max_messages"):
-            method = replace(method, max_messages=max_messages)
+        method: Any = made(declared, {"copies_max": limits.copies_max} if accounting == "proven" else {})
+        if limits.max_messages and hasattr(method, "max_messages"):
+            method = replace(method, max_messages=limits.max_messages)
         row: dict[str, Any] = {"name": name, "label": look_of(name, accounting=accounting).label}
         row |= {"accounting": accounting, "kind": None, "messages_per_user": None, "deviation": None, "none": None}
         try:

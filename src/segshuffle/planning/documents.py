@@ -172,10 +172,9 @@ def _part(values: dict[str, Any], name: str) -> dict[str, Any]:
     if not isinstance(part, dict) or set(part) != set(kinds):
         raise DataError(f"{name}: must be an object with the keys {', '.join(kinds)}.")
     for key, value in part.items():
-        if not _is(value, kinds[key]):
+        numbers = value if isinstance(value, list) and key != "certificate" else ()
+        if not _is(value, kinds[key]) or not all(_is(each, _NUMBER) for each in numbers):
             raise DataError(f"{name}: {key} = {_told(value)} is of the wrong type.")
-        if isinstance(value, list) and key != "certificate" and not all(_is(each, _NUMBER) for each in value):
-            raise DataError(f"{name}: {key} = {_told(value)}, but it must be a list of numbers.")
     return {key: tuple(value) if isinstance(value, list) else value for key, value in part.items()}
 
 

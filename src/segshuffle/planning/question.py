@@ -10,13 +10,14 @@ import bisect
 import contextlib
 import functools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from segshuffle.accounting.collections.levels import UserGuarantee, compose_rounds
+from segshuffle.accounting.numerics.ranges import check_choice
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.named import laws
 from segshuffle.errors import InfeasibleError, ParameterError, SegshuffleError
@@ -30,10 +31,11 @@ from segshuffle.protocols.messages.budget import left_for_items, level_messages
 from segshuffle.protocols.padding import zipf_shares
 from segshuffle.protocols.planner import ErrorMeasure
 from segshuffle.protocols.proven import SINGLE, ProvenSegmented
-from segshuffle.protocols.segmented import Segmented
 
 #: How many of a guess's most frequent items are shown, where the question is not about some of them.
 TOP = 20
+#: Name for the law that is best for the goal.
+BEST = "best"
 #: Seconds of a processor that a law may take beside a plan that was not asked for it.
 PATIENCE = 4.0
 #: Seconds of another law than single dummies, measured: times theirs, and for every level; the latter for a law that
@@ -133,22 +135,21 @@ class Guess:
             Names what is too much or missing.
         """
         exactly, s, d = problem.assumptions.sets == "exactly", problem.set_size, problem.domain_size
-        if self.mean_size is not None:
-            if exactly:
-                raise ParameterError("mean-size", self.mean_size, f"left out, because all users hold {s} items")
-            if isinstance(self.frequencies, np.ndarray):
-                raise ParameterError("mean-size", self.mean_size, "left out with item-frequencies, whose sum it is")
-            if not 0 < self.mean_size <= s:
-                raise ParameterError("mean-size", self.mean_size, f"above 0 and at most set-size = {s}")
-        if isinstance(self.frequencies, np.ndarray):
-            shares = self.frequencies
-            if shares.shape != (d,):
-                raise ParameterError("item-frequencies", f"{shares.size} numbers", f"domain-size = {d} numbers")
-            excess = shares.sum() - s
-            if not ((shares >= 0) & (shares <= 1)).all() or (abs(excess) if exactly else excess) > 1e-6 * s:
-                told = ",".join(f"{share:g}" for share in shares[:8]) + ("..." if d > 8 else "")
-                allowed = f"in [0, 1] with sum {'' if exactly else 'at most '}set-size = {s} (the sum is"
-                raise ParameterError("item-frequencies", told, f"{allowed} {shares.sum():.10g})")
+        shares = self.frequencies if isinstance(self.frequencies, np.ndarray) else None
+        if self.mean_size is not None and (exactly or shares is not None or not 0 < self.mean_size <= s):
+            rule = (
+                f"above 0 and at most set-size = {s}, and left out where all users hold {s} items or with frequencies"
+            )
+            raise ParameterError("mean-size", self.mean_size, rule)
+        if shares is None:
+            return
+        if shares.shape != (d,):
+            raise ParameterError("frequencies", f"{shares.size} numbers", f"domain-size = {d} numbers")
+        excess = shares.sum() - s
+        if not ((shares >= 0) & (shares <= 1)).all() or (abs(excess) if exactly else excess) > 1e-6 * s:
+            told = ",".join(f"{share:g}" for share in shares[:8]) + ("..." if d > 8 else "")
+            allowed = f"in [0, 1] with sum {'' if exactly else 'at most '}set-size = {s} (the sum is"
+            raise ParameterError("frequencies", told, f"{allowed} {shares.sum():.10g})")
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,8 +164,8 @@ class Question:
         What the plan is to be best at.
     limits : Limits
         What it must keep to.
-    laws : tuple of str
-        Laws of the dummies that it may have beside single ones.
+    blanket : str
+        Law of the dummies; "best" chooses among all.
     guess : Guess
         How frequent items are.
     top : int or None
@@ -182,7 +183,7 @@ class Question:
     problem: Problem
     goal: Goal = field(default_factory=LeastError)
     limits: Limits = field(default_factory=Limits)
-    laws: tuple[str, ...] = (SINGLE,)
+    blanket: str = SINGLE
     guess: Guess = field(default_factory=Guess)
     top: int | None = None
     level_privacy: LevelPrivacy | None = None
@@ -194,7 +195,7 @@ class Question:
             raise ParameterError("top", self.top, "an integer >= 1")
         if self.top is not None and not guessed:
             raise ParameterError(
-                "top", self.top, "left out, or given with a guess of how frequent items are: zipf or item-frequencies"
+                "top", self.top, "left out, and no error in per cent asked for, or given with a guess of frequencies"
             )
         counted = isinstance(self.guess.frequencies, float) or (not guessed and self.target is not None)
         if counted and self.guess.mean_size is None and self.problem.assumptions.sets == "at-most":
@@ -205,20 +206,21 @@ class Question:
         self._check_laws()
 
     def _check_laws(self) -> None:
-        """Refuse laws that are unknown, or that the goal and the limits leave no meaning."""
-        for law in self.laws:
-            if law not in laws():
-                raise ParameterError("blanket", law, f"one of {', '.join([*laws(), 'best'])}")
-        if len(self.laws) > 2 and self.target is None and self.limits.max_messages is None:
+        """Refuse a law that is unknown, or that the goal and the limits leave no meaning."""
+        check_choice("blanket", self.blanket, (*laws(), BEST))
+        if self.blanket == BEST and self.target is None and self.limits.max_messages is None:
             allowed = "given with max-messages or target-error: fewer messages and less error are different blankets"
-            raise ParameterError("blanket", "best", allowed)
+            raise ParameterError("blanket", BEST, allowed)
         for name in ("blanket_per_user", "blanket_cap"):
             value = getattr(self.limits, name)
-            if value is not None and isinstance(self.goal, FewestMessages):
-                rule = "left out where the fewest messages for target-error are searched"
+            if value is not None and (self.blanket != SINGLE or isinstance(self.goal, FewestMessages)):
+                rule = f"left out with other dummies than {SINGLE} ones, and where the fewest messages are searched"
                 raise ParameterError(name.replace("_", "-"), value, rule)
-            if value is not None and set(self.laws) != {SINGLE}:
-                raise ParameterError(name.replace("_", "-"), value, f"left out with other dummies than {SINGLE} ones")
+
+    @property
+    def laws(self) -> tuple[str, ...]:
+        """Laws of the dummies that the plan may have, single ones first."""
+        return tuple(dict.fromkeys((SINGLE, *(laws() if self.blanket == BEST else (self.blanket,)))))
 
     @property
     def target(self) -> float | None:
@@ -251,9 +253,15 @@ class Question:
             copies_max=self.limits.copies_max,
             max_messages=None if budget is None else left_for_items(budget, self.level_messages),
             equal_copies=self.limits.equal_copies,
-            laws=tuple(dict.fromkeys((SINGLE, *self.laws))),
+            laws=self.laws,
             measure=measure,
         )
+
+    @property
+    def planner(self) -> Any:
+        """The same, with the cap on the dummies of one user."""
+        cap = self.limits.blanket_cap
+        return self.method if cap is None else Capped(self.method, None if cap == "auto" else cap)
 
     @property
     def squared_target(self) -> float | None:
@@ -264,11 +272,9 @@ class Question:
 
     def seconds(self, patience: float | None = None) -> float:
         """Say about how long an answer takes, in seconds of a processor: within a factor of three."""
-        names = dict.fromkeys((SINGLE, *self.laws))
-        own = sum(self.seconds_of(law) for law in names) if len(names) > 2 else self.seconds_of(self.laws[-1])
+        own = sum(map(self.seconds_of, self.laws if self.blanket == BEST else (self.blanket,)))
         own *= _EPSILON_PLANS if isinstance(self.goal, LeastEpsilon) else 1
-        others = (self.seconds_of(law) for law in laws() if law not in names) if patience == math.inf else ()
-        return own + sum(others)
+        return own + sum(self.seconds_of(law) for law in laws() if law not in self.laws and patience == math.inf)
 
     def seconds_of(self, law: str) -> float:
         """Say about how long one law takes to plan, in seconds of a processor."""
@@ -288,19 +294,19 @@ class Answer:
         What was asked.
     plan : Plan
         The plan; its levels are other ones than the question's where the least epsilon was asked for.
-    beside : mapping of str to Answer or str
-        Law of the dummies -> its answer to the same question, or why there is none.
+    rows : tuple of dict
+        A row for every law that stands beside the plan, JSON-ready: its numbers, or why there are none.
     """
 
     question: Question
     plan: Plan
-    beside: Mapping[str, Answer | str] = field(default_factory=dict)
+    rows: tuple[dict[str, Any], ...] = ()
 
     @property
     def note(self) -> str | None:
         """Sentence that the laws that were asked for are not in the plan, if they are not."""
-        named, found = self.question.laws[-1], self.plan.scheme.law.name
-        if found == named or len(self.question.laws) > 2:
+        named, found = self.question.blanket, self.plan.scheme.law.name
+        if named in (found, BEST):
             return None
         return f"No better plan with {named} dummies was found, so the plan has {found} dummies."
 
@@ -321,8 +327,7 @@ class Answer:
         asked, plan = self.question, self.plan
         return {
             "mse_sample": ProvenSegmented().expected_mse(plan, asked.guess.counts(plan.problem)),
-            "deviation_users": self.worth.deviation * plan.problem.n_users,
-            **({} if self.worth.relative is None else {"top_relative_deviation": self.worth.relative}),
+            **self.worth.as_dict(plan.problem.n_users),
             "messages_per_user": plan.messages_per_user + asked.level_messages,
             "blanket_per_user": plan.blanket_per_user,
             "copies": plan.scheme.copies,
@@ -331,16 +336,6 @@ class Answer:
             "bytes_per_message": bytes_per_message(plan),
             "kind": plan.kind,
         }
-
-    @property
-    def rows(self) -> list[dict[str, Any]]:
-        """A row for every law that stands beside the plan, JSON-ready."""
-        return [
-            {"blanket": law, "none": found}
-            if isinstance(found, str)
-            else {"blanket": law, **found.numbers, **({"note": found.note} if found.note else {})}
-            for law, found in self.beside.items()
-        ]
 
     @functools.cached_property
     def guarantees(self) -> tuple[UserGuarantee, ...]:
@@ -362,7 +357,7 @@ class Answer:
         """The answer in sentences, by what they are about."""
         asked, n_users = self.question, self.plan.problem.n_users
         size = asked.guess.mean_size
-        believed = [] if size is None else [f"For the errors: users hold {size:g} items on average (--mean-size)."]
+        believed = [] if size is None else [f"For the errors: users hold {size:g} items on average (--guess)."]
         return {
             "What users send": sending(self.plan, asked.level_messages),
             "What they are promised": promises(self.plan, self.guarantees),
@@ -403,35 +398,29 @@ def answer(question: Question, *, patience: float | None = None) -> Answer:
     ParameterError
         If a limit is outside its range.
     """
-    plan = _plan(question)
-    found = Answer(question, plan)
+    found = Answer(question, _plan(question))
     if patience is None:
         return found
-    asked = replace(question, problem=plan.problem)
+    asked = replace(question, problem=found.plan.problem)
     if isinstance(question.goal, LeastEpsilon):
         asked = replace(asked, goal=LeastError())
-    return replace(found, beside={law: _beside(found, law, asked, patience) for law in laws()})
+    return replace(found, rows=tuple(_beside(found, law, asked, patience) for law in laws()))
 
 
-def published(question: Question) -> Plan:
-    """Plan by the analysis of the paper, which is not proven: of the question's limits it has `blanket_per_user`."""
-    return Segmented(question.limits.blanket_per_user).plan(question.problem)
-
-
-def _beside(found: Answer, law: str, asked: Question, patience: float) -> Answer | str:
+def _beside(found: Answer, law: str, asked: Question, patience: float) -> dict[str, Any]:
     """Plan with one law more; what stands beside a plan never costs the plan, so a law that has none says why."""
+    seconds, own = asked.seconds_of(law), replace(asked, blanket=law)
     if law == found.plan.scheme.law.name:
-        return replace(found, question=replace(asked, goal=found.question.goal))
-    seconds = asked.seconds_of(law)
+        return {"blanket": law, **found.numbers}
     if seconds > patience:
-        return f"not tried, because it takes about {seconds:.0f} s: --blanket {law}"
+        return {"blanket": law, "none": f"not tried, because it takes about {seconds:.0f} s: --blanket {law}"}
     try:
-        own = replace(asked, laws=(law,))
-        return Answer(own, _plan(own))
+        other = Answer(own, _plan(own))
+        return {"blanket": law, **other.numbers, **({"note": other.note} if other.note else {})}
     except SegshuffleError as error:
-        return str(error)
+        return {"blanket": law, "none": str(error)}
     except (ValueError, ArithmeticError, RuntimeError, MemoryError) as error:
-        return f"its plan failed ({type(error).__name__}: {error})"
+        return {"blanket": law, "none": f"its plan failed ({type(error).__name__}: {error})"}
 
 
 def _plan(question: Question) -> Plan:
@@ -444,17 +433,13 @@ def _plan(question: Question) -> Plan:
 
 def _of_least_error(question: Question) -> Plan:
     """Plan with the least error within the limits."""
-    limits, method = question.limits, question.method
-    cap = limits.blanket_cap
-    planner: Any = method if cap is None else Capped(method, None if cap == "auto" else cap)
+    budget = question.limits.max_messages
     try:
-        plan: Plan = planner.plan(question.problem)
+        plan: Plan = question.planner.plan(question.problem)
     except InfeasibleError as error:
-        if limits.max_messages is None:
+        if budget is None:
             raise
-        told = (
-            f"(of max-messages = {limits.max_messages:g} round 1, about the levels, takes {question.level_messages:g})"
-        )
+        told = f"(of max-messages = {budget:g} round 1, about the levels, takes {question.level_messages:g})"
         raise InfeasibleError(f"{error} {told}") from error
     return plan
 
@@ -468,12 +453,13 @@ def _of_fewest_messages(question: Question, target: float) -> Plan:
     except InfeasibleError as error:
         if question.top is None:
             raise
-        without = replace(free, goal=LeastError(), laws=question.laws[-1:] if len(question.laws) < 3 else (SINGLE,))
+        law = SINGLE if question.blanket == BEST else question.blanket
+        without = replace(free, goal=LeastError(), blanket=law)
         least = Answer(without, _of_least_error(without)).numbers["top_relative_deviation"]
         raise InfeasibleError(
             f"target-error = {100 * (question.target or 0):g} % is below {100 * least:.3g} %, the least that was found "
             f"for the top {question.top} with any number of messages: raise it, the levels, users or copies-max, or "
-            "ask for --least epsilon."
+            f"ask for --target-error epsilon:{100 * (question.target or 0):g}%."
         ) from error
     needed = plan.messages_per_user + question.level_messages
     if budget is not None and needed > budget:
@@ -484,57 +470,28 @@ def _of_fewest_messages(question: Question, target: float) -> Plan:
 
 
 def _of_least_epsilon(question: Question, target: float) -> Plan:
-    """Plan with the least epsilons for an error."""
-
-    def make(problem: Problem) -> Plan:
-        return _of_least_error(replace(question, problem=problem, goal=LeastError()))
-
-    def enough(plan: Plan) -> bool:
-        return question.method.search(plan.problem).error_of(plan) <= target
-
-    try:
-        return least_epsilon(make, question.problem, enough)
-    except InfeasibleError as failed:
-        asked = f"{question.target:g}" if question.top is None else f"{100 * (question.target or 0):g} %"
-        whom = "all items" if question.top is None else f"the top {question.top}"
-        raise InfeasibleError(
-            f"No plan reaches target-error = {asked} for {whom}: {failed}. Raise it, the users, copies-max or "
-            "max-messages."
-        ) from failed
-
-
-def least_epsilon(make: Callable[[Problem], Plan], problem: Problem, enough: Callable[[Plan], bool]) -> Plan:
-    """Plan with the least epsilons, all levels in proportion, that is good enough: to within 1 %.
-
-    Parameters
-    ----------
-    make : callable
-        Plans for a problem; InfeasibleError where there is no plan.
-    problem : Problem
-        Whose levels say in which proportion.
-    enough : callable
-        Whether a plan will do: monotone in epsilon.
-
-    Raises
-    ------
-    InfeasibleError
-        If no epsilon up to 100 is enough.
-    """
-    step, largest = math.log1p(_CLOSE), problem.levels[-1]
+    """Plan with the least epsilons for an error, all levels in proportion, to within 1 %."""
+    problem, step = question.problem, math.log1p(_CLOSE)
 
     @functools.cache
     def good(power: int) -> Plan | None:
         factor = math.exp(power * step)
         levels = tuple(min(three_digits_up(factor * level), _EPSILONS[1]) for level in problem.levels)
         with contextlib.suppress(InfeasibleError):
-            plan = make(replace(problem, levels=levels))
-            return plan if enough(plan) else None
+            asked = replace(question, problem=replace(problem, levels=levels), goal=LeastError())
+            plan = _of_least_error(asked)
+            return plan if asked.method.search(plan.problem).error_of(plan) <= target else None
         return None
 
-    first, last = (math.floor(math.log(end / largest) / step) for end in _EPSILONS)
+    first, last = (math.floor(math.log(end / problem.levels[-1]) / step) for end in _EPSILONS)
     powers = range(first, last + 1)
     place = bisect.bisect_left(powers, True, key=lambda power: good(power) is not None)
     best = good(powers[place]) if place < len(powers) else None
     if best is None:
-        raise InfeasibleError(f"the error is not reached with any epsilon up to {_EPSILONS[1]:g}")
+        asked = f"{question.target:g}" if question.top is None else f"{100 * (question.target or 0):g} %"
+        whom = "all items" if question.top is None else f"the top {question.top}"
+        raise InfeasibleError(
+            f"No plan reaches target-error = {asked} for {whom} with any epsilon up to {_EPSILONS[1]:g}. Raise it, the "
+            "users, copies-max or max-messages."
+        )
     return best

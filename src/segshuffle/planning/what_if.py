@@ -1,19 +1,16 @@
-"""A plan for several values of one or two public numbers, as a table and as a figure."""
+"""A plan for several values of one or two public numbers, as a table and as curves."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from segshuffle.errors import InfeasibleError, ParameterError
+from segshuffle.pipeline.design import level_counts
 from segshuffle.planning.question import TOP, LeastEpsilon, Question, answer
 from segshuffle.protocols.base import Problem
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 def changed(problem: Problem, values: Mapping[str, float]) -> Problem:
@@ -28,14 +25,15 @@ def changed(problem: Problem, values: Mapping[str, float]) -> Problem:
     """
     for name, value in values.items():
         if name == "users":
-            problem = replace(problem, level_counts=_scaled(problem.level_counts, _integer(name, value)))
+            shares = [count / problem.n_users for count in problem.level_counts]
+            problem = replace(problem, level_counts=level_counts(_integer(name, value), shares))
         elif name == "epsilon":
             factor = value / problem.levels[0]
             problem = replace(problem, levels=tuple(float(f"{factor * level:.10g}") for level in problem.levels))
         elif name == "delta":
             problem = replace(problem, delta=value, level_deltas=())
         else:
-            problem = replace(problem, **{name.replace("-", "_"): _integer(name, value)})  # type: ignore[arg-type]
+            problem = replace(problem, **{name: _integer(name, value)})  # type: ignore[arg-type]
     return problem
 
 
@@ -43,16 +41,6 @@ def _integer(name: str, value: float) -> int:
     if not value.is_integer():
         raise ParameterError(name, value, "an integer")
     return int(value)
-
-
-def _scaled(counts: Sequence[int], n_users: int) -> tuple[int, ...]:
-    """So many users in the same shares, the remainders to the largest fractions."""
-    total = sum(counts)
-    floors = [count * n_users // total for count in counts]
-    rests = sorted(range(len(counts)), key=lambda k: -(counts[k] * n_users % total))
-    for k in rests[: n_users - sum(floors)]:
-        floors[k] += 1
-    return tuple(floors)
 
 
 def table(question: Question, values: Mapping[str, tuple[float, ...]]) -> list[dict[str, Any]]:
@@ -63,7 +51,7 @@ def table(question: Question, values: Mapping[str, tuple[float, ...]]) -> list[d
     question : Question
         What is varied.
     values : mapping of str to tuple of float
-        Out of users, epsilon, delta, set-size and domain-size; where there is no plan the row says why in ``none``.
+        Out of users, epsilon, delta, set_size and domain_size; where there is no plan the row says why in ``none``.
     """
     rows = []
     for each in itertools.product(*values.values()):
@@ -86,46 +74,28 @@ def table(question: Question, values: Mapping[str, tuple[float, ...]]) -> list[d
     return rows
 
 
-def figure(rows: Sequence[Mapping[str, Any]], keys: Sequence[str], measures: Mapping[str, str]) -> Figure:
-    """Draw a panel per measure over the key with more values, a curve for each value of the other one.
+def curves(
+    question: Question, rows: Sequence[Mapping[str, Any]], keys: Sequence[str]
+) -> tuple[str, dict[str, dict[str, list[tuple[float, float]]]]]:
+    """Curves of a table: the key with more values, and for each measure a curve over it by value of the other key.
 
     Parameters
     ----------
+    question : Question
+        What was varied.
     rows : sequence of mapping
         As `table` makes them.
     keys : sequence of str
         One or two names of columns.
-    measures : mapping of str to str
-        Column -> what its axis says.
     """
-    import pandas as pd
-
-    from segshuffle.looks import series_looks, stroke
-    from segshuffle.pipeline.style import fit_legend, log_ticks, panel_grid
-
-    table = pd.DataFrame(rows).reindex(columns=[*keys, *measures])
-    along, *others = sorted(keys, key=lambda key: -table[key].nunique())
-    curves = {"plan": table}
-    for other in others:
-        curves = {f"{other} = {value:g}": points for value, points in table.groupby(other, sort=False)}
-    made, grid = panel_grid(len(measures), height=2.6)
-    for axes, (measure, label) in zip(grid, measures.items(), strict=True):
-        for points, look in zip(curves.values(), series_looks(curves), strict=True):
-            planned = points[points[measure] > 0].sort_values(along)
-            axes.plot(planned[along], planned[measure], **stroke(look))
-        axes.set(xscale="log", yscale="log", xlabel=along, ylabel=label)
-        log_ticks(axes.xaxis, table[along].unique())
-        log_ticks(axes.yaxis)
-    if others:
-        fit_legend(made)
-    return made
-
-
-def draw(question: Question, rows: Sequence[Mapping[str, Any]], keys: Sequence[str], path: Path) -> None:
-    """Draw error and messages into a file; its ending (.png, .pdf, .svg) says how."""
-    from segshuffle.pipeline.style import save
-
-    errors = {"error_%": "error, % of the users"}
+    measures = {"error_%": "error, % of the users", "messages": "messages per user"}
     if question.guess.frequencies is not None:
-        errors = {"top_error_%": f"error of the top {question.top or TOP}, % of their share"}
-    save(figure(rows, keys, {**errors, "messages": "messages per user"}), [path])
+        top = {"top_error_%": f"error of the top {question.top or TOP}, % of their share"}
+        measures = {**top, "messages": measures["messages"]}
+    along, *others = sorted(keys, key=lambda key: -len({row[key] for row in rows}))
+    found: dict[str, dict[str, list[tuple[float, float]]]] = {label: {} for label in measures.values()}
+    for row in sorted((row for row in rows if row["none"] is None), key=lambda row: row[along]):
+        name = ", ".join(f"{other} = {row[other]:g}" for other in others) or "plan"
+        for measure, label in measures.items():
+            found[label].setdefault(name, []).append((row[along], row[measure]))
+    return along, found

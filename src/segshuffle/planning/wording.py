@@ -120,7 +120,7 @@ def resting_on(plan: Plan) -> list[str]:
     if not assumed.private_levels and len(problem.levels) > 1:
         found.append("Levels are only shuffled: these numbers do not hide which level a user picked.")
     if assumed.rounds == 1:
-        found.append("This is for one collection; the losses of several ones add up (--rounds).")
+        found.append("This is for one collection; the losses of several ones add up (--assume).")
     kinds = {
         "exact": "proven, and no smaller number holds",
         "upper": "proven",

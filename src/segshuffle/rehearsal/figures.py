@@ -66,17 +66,17 @@ def error_figure(found: Rehearsal) -> Figure:
     dots: dict[str, Any] = {"linestyle": "", "marker": ".", "color": PALETTE["blue"], "markersize": 3, "label": "item"}
     left.plot(true[estimate > 0], estimate[estimate > 0], **dots)
     left.axhline(100 * found.threshold, color=PALETTE["vermilion"], linestyle="--", label="told from 0 above")
-    left.set(xscale="log", yscale="log", ylabel="estimate in % (positive ones)", title="(a) Estimates")
-    left.set_ylim(bottom=0.1 * true.min())
+    left.set(ylabel="estimate in % (positive ones)", title="(a) Estimates")
     right.plot(true, error, **dots)
     right.plot(line, deviation, color=PALETTE["black"], label="expected, without cutting")
     if cut.any():
         right.plot(true[cut > 0], cut[cut > 0], "x", color=PALETTE["grey"], markersize=3, label="from cutting alone")
-    right.set(xscale="log", yscale="log", ylabel="root mean squared error in %", title="(b) Errors")
+    right.set(ylabel="root mean squared error in %", title="(b) Errors")
     for axes in (left, right):
-        axes.set_xlabel("share in the data in %")
+        axes.set(xscale="log", yscale="log", xlabel="share in the data in %")
         log_ticks(axes.xaxis)
         log_ticks(axes.yaxis)
+    left.set_ylim(bottom=0.1 * true.min())
     handles = [*left.get_legend_handles_labels()[0], *right.get_legend_handles_labels()[0][1:]]
     fit_legend(figure, handles)
     return figure
@@ -85,15 +85,13 @@ def error_figure(found: Rehearsal) -> Figure:
 def recovery_figure(found: Rehearsal) -> Figure:
     """Draw how many of the k most frequent items are found, over k."""
     figure, (axes,) = panel_grid(1, height=2.2)
-    k = [each.k for each in found.recovery]
-    axes.plot(
-        k, [100 * each.mean for each in found.recovery], "o-", color=PALETTE["blue"], label="mean of all repetitions"
-    )
-    axes.plot(k, [100 * each.least for each in found.recovery], "v:", color=PALETTE["grey"], label="worst repetition")
+    k, _, mean, least = zip(*found.recovery, strict=True)
+    axes.plot(k, 100 * np.array(mean), "o-", color=PALETTE["blue"], label="mean of all repetitions")
+    axes.plot(k, 100 * np.array(least), "v:", color=PALETTE["grey"], label="worst repetition")
     axes.set(
         xscale="log", ylim=(0, 105), xlabel="k most frequent items", ylabel="found among the k\nlargest estimates, %"
     )
-    axes.set_xticks(k, [str(each) for each in k])
+    axes.set_xticks(k, map(str, k))
     axes.minorticks_off()
     fit_legend(figure)
     return figure
@@ -101,23 +99,20 @@ def recovery_figure(found: Rehearsal) -> Figure:
 
 def write_figures(found: Rehearsal, top: int, folder: Path) -> list[tuple[str, str]]:
     """Write all figures as SVG and PNG; returns the SVG text of each and a sentence on it, in the order of the page."""
-    made = {}
-    if np.count_nonzero(found.true):
-        made["top"] = top_figure(found, top)
-        made["errors"] = error_figure(found)
-    if found.recovery:
-        made["recovery"] = recovery_figure(found)
-    for name, figure in made.items():
+    if not found.recovery:  # nobody holds anything
+        return []
+    made = (
+        (
+            "top",
+            top_figure(found, top),
+            "The most frequent items: their share in the data, and what one collection estimates.",
+        ),
+        ("errors", error_figure(found), "Every item: (a) its estimate and (b) its error, over its share in the data."),
+        ("recovery", recovery_figure(found), "How many of the most frequent items are found."),
+    )
+    for name, figure, _ in made:
         save(figure, [folder / f"{name}.svg", folder / f"{name}.png"])
-    return [((folder / f"{name}.svg").read_text(encoding="utf-8"), SENTENCES[name]) for name in made]
-
-
-#: What every figure shows.
-SENTENCES = {
-    "top": "The most frequent items: their share in the data, and what one collection estimates.",
-    "errors": "Every item: (a) its estimate and (b) its error, over its share in the data.",
-    "recovery": "How many of the most frequent items are found.",
-}
+    return [((folder / f"{name}.svg").read_text(encoding="utf-8"), sentence) for name, _, sentence in made]
 
 
 def _some(found: Rehearsal) -> np.ndarray:

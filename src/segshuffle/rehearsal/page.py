@@ -3,62 +3,58 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from typing import Any
 
 import polars as pl
 
 from segshuffle.page.inline import data_uri, style
-from segshuffle.planning.wording import promises, resting_on, sending
-from segshuffle.rehearsal.run import Rehearsal
-from segshuffle.rehearsal.tables import COLUMNS, groups_table, items_table, top_table
-
-#: Items on the page; the tables beside it have all.
-_MOST_ROWS = 200
+from segshuffle.rehearsal.tables import COLUMNS
 
 
 def build(
-    found: Rehearsal,
-    *,
     headline: Sequence[str],
-    notes: Iterable[str],
+    answer: Mapping[str, Any],
+    *,
     figures: Iterable[tuple[str, str]],
+    tables: Mapping[str, pl.DataFrame],
     command: str,
-    top: int,
 ) -> str:
     """Build the page as HTML text.
 
     Parameters
     ----------
-    found : Rehearsal
-        What came out.
     headline : sequence of str
-        Sentences that say it in short, the first one of them the title.
-    notes : iterable of str
-        What was assumed, and what is odd about the data.
+        Sentences that say what came out.
+    answer : mapping
+        Name of the data, and what explains the numbers: lists of sentences.
     figures : iterable of (str, str)
-        SVG text of each, and a sentence on it.
+        SVG text of each figure, and what it shows.
+    tables : mapping of str to polars.DataFrame
+        Items, groups and recovery.
     command : str
-        What makes the same again.
-    top : int
-        How many of the most frequent items the table shows.
+        What was entered.
     """
-    plan = found.plan
+    title = escape(f"Rehearsal on {answer['data']}")
+    sections = {
+        "Notes": [*(f"Assumed: {each}." for each in answer["assumed"]), *answer["notes"], *answer["warnings"]],
+        "What users send": answer["sending"],
+        "What they are promised": answer["promises"],
+        "What this relies on": answer["rests_on"],
+    }
     parts = [
-        f"<h1>{escape(headline[0])}</h1>",
-        *(f'<p class="lead">{escape(each)}</p>' for each in headline[1:]),
-        *_listed("Notes", notes),
-        *_listed("What users send", sending(plan)),
-        *_listed("What they are promised", promises(plan)),
-        *_listed("What this relies on", resting_on(plan)),
+        f"<h1>{title}</h1>",
+        *(f'<p class="lead">{escape(each)}</p>' for each in headline),
+        *(part for title, sentences in sections.items() for part in _listed(title, sentences)),
         "<h2>Figures</h2>",
         *(_figure(svg, sentence) for svg, sentence in figures),
         "<h2>Items</h2>",
-        _table(items_table(found).head(min(max(top, 1), _MOST_ROWS))),
+        _table(tables["items"]),
         "<h2>Items by their share</h2>",
-        _table(groups_table(found)),
+        _table(tables["groups"]),
         "<h2>The most frequent items</h2>",
-        _table(top_table(found)),
+        _table(tables["recovery"]),
         "<h2>What the columns mean</h2>",
         '<dl class="words">',
         *(f"<div><dt>{escape(name)}</dt><dd>{escape(text)}</dd></div>" for name, text in COLUMNS.items()),
@@ -69,7 +65,7 @@ def build(
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(headline[0])}</title>\n<style>\n{style()}</style>\n</head>\n<body>\n<main>\n"
+        f"<title>{title}</title>\n<style>\n{style()}</style>\n</head>\n<body>\n<main>\n"
         + "\n".join(parts)
         + "\n</main>\n</body>\n</html>\n"
     )

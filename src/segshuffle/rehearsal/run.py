@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -156,21 +156,18 @@ def rehearse(
         raise ParameterError("repetitions", repetitions, "an integer >= 1")
     problem = plan.problem
     check_users(problem, users)
-    n, n_levels = users.n_users, len(problem.levels)
-    counts = np.array(problem.level_counts, dtype=np.int64)
-    held, users_cut, entries = users.item_counts, int((users.sizes > problem.set_size).sum()), users.codes.size
+    n, n_levels, held = users.n_users, len(problem.levels), users.item_counts
     cut = users.cut(problem.set_size, stream(seed, _ROLE, "cut"))
-    sent = cut.item_counts / n
     own = np.zeros(n, dtype=np.int16) if n_levels == 1 else cut.levels
     fixed = None if own is None else cut.level_item_counts(own, n_levels)
     bias = None
     if fixed is not None and n_levels > 1:
-        bias = bias_given_levels(np.array(plan.scheme.copies), fixed, counts)
-    true, variance, threshold = held / n, ItemVariance.of(plan), threshold_of(plan)
+        bias = bias_given_levels(np.array(plan.scheme.copies), fixed, np.array(problem.level_counts))
+    true, sent, variance, threshold = held / n, cut.item_counts / n, ItemVariance.of(plan), threshold_of(plan)
     tops, ordered = [k for k in TOPS if k <= np.count_nonzero(held)], -np.sort(-held)
-    # sums: no array is kept for every repetition
-    totals: dict[str, Any] = {}
-    right: list[list[float]] = []
+    # a sum: no array is kept for every repetition
+    totals = np.zeros((5, true.size))
+    right = np.empty((repetitions, len(tops)))
     for number in range(repetitions):
         level_items = fixed
         if level_items is None:
@@ -179,46 +176,38 @@ def rehearse(
         estimate = np.asarray(plan.scheme.estimate(counted, problem.level_counts))
         low, high = variance.interval(estimate, CONFIDENCE)
         if number == 0:
-            first: dict[str, Any] = {"estimate": estimate, "low": low, "high": high}
-        measured = _measured(estimate, low, high, true, sent, threshold)
-        totals = {name: totals.get(name, 0.0) + value for name, value in measured.items()}
-        right.append(_recovered(estimate, held, tops, ordered))
+            first = estimate, low, high
+        covered = [(low <= share) & (share <= high) for share in (true, sent)]
+        totals += np.array([(estimate - true) ** 2, (estimate - sent) ** 2, *covered, estimate > threshold])
+        right[number] = _recovered(estimate, held, tops, ordered)
         progress(number + 1, repetitions)
-    shares = np.array(right)
+    squared_error, error_of_sent, covered_true, covered_sent, above = totals / repetitions
     return Rehearsal(
         plan=plan,
         names=users.names,
         label=users.label,
         true=true,
         sent=sent,
-        users_cut=users_cut,
-        entries_lost=1.0 - cut.codes.size / max(entries, 1),
+        users_cut=int((users.sizes > problem.set_size).sum()),
+        entries_lost=1.0 - cut.codes.size / max(users.codes.size, 1),
         bias=bias,
+        estimate=first[0],
+        low=first[1],
+        high=first[2],
         variance=variance,
-        threshold=threshold,
         repetitions=repetitions,
+        squared_error=squared_error,
+        error_of_sent=error_of_sent,
+        covered_true=covered_true,
+        covered_sent=covered_sent,
         recovery=tuple(
-            Recovery(k, *map(float, (each[0], each.mean(), each.min()))) for k, each in zip(tops, shares.T, strict=True)
+            map(Recovery, tops, *(each.tolist() for each in (right[0], right.mean(axis=0), right.min(axis=0))))
         ),
-        **first,
-        **{name: total / repetitions for name, total in totals.items()},
+        threshold=threshold,
+        found=float(above.sum()),
+        found_wrongly=float(above[held == 0].sum()),
+        missed=float((1.0 - above[held > 0]).sum()),
     )
-
-
-def _measured(
-    estimate: FloatArray, low: FloatArray, high: FloatArray, true: FloatArray, sent: FloatArray, threshold: float
-) -> dict[str, Any]:
-    """Measure one repetition: what `Rehearsal` has the means of, by its names."""
-    above, nobody = estimate > threshold, true == 0
-    return {
-        "squared_error": (estimate - true) ** 2,
-        "error_of_sent": (estimate - sent) ** 2,
-        "covered_true": (low <= true) & (true <= high),
-        "covered_sent": (low <= sent) & (sent <= high),
-        "found": float(above.sum()),
-        "found_wrongly": float((above & nobody).sum()),
-        "missed": float((~above & ~nobody).sum()),
-    }
 
 
 def _recovered(estimate: FloatArray, held: IntArray, tops: Sequence[int], ordered: IntArray) -> list[float]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from segshuffle.arrays import IntArray
 from segshuffle.rehearsal.run import Recovery, Rehearsal
 
 #: What the columns of all tables are; the page and docs/rehearse.md show these sentences.
@@ -55,41 +55,29 @@ def items_table(found: Rehearsal) -> pl.DataFrame:
 
 def groups_table(found: Rehearsal) -> pl.DataFrame:
     """Make a row per power of ten of the true share, and one for the items that nobody holds."""
-    return pl.DataFrame([_group(found, name, items) for name, items in _groups(found)])
-
-
-def _groups(found: Rehearsal) -> list[tuple[str, IntArray]]:
-    true, n = found.true, found.plan.problem.n_users
-    names = []
-    for power in range(math.ceil(math.log10(n)) + 1):
-        low, high = 10.0**-power / 10, 10.0**-power
-        inside = np.flatnonzero((true >= low) & ((true < high) | (power == 0)))
-        if inside.size:
-            names.append((f"{_percent(low)} to {_percent(high)}", inside))
-    nobody = np.flatnonzero(true == 0)
-    return names + ([("held by nobody", nobody)] if nobody.size else [])
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.6g} %"
-
-
-def _group(found: Rehearsal, name: str, items: IntArray) -> dict[str, Any]:
-    true, sent = found.true[items], found.sent[items]
-    squared = found.squared_error[items]
-    held = true > 0
-    relative = math.sqrt(float(np.mean(squared[held] / true[held] ** 2))) if held.any() else math.nan
-    return {
-        "group": name,
-        "items": int(items.size),
-        "rmse": math.sqrt(float(squared.mean())),
-        "error": relative,
-        "cut": math.sqrt(float(np.mean((sent - true) ** 2))),
-        "expected": math.sqrt(float(found.variance.at(sent).mean())),
-        "covered": float(found.covered_true[items].mean()),
-        "covered_sent": float(found.covered_sent[items].mean()),
-        "told_from_zero": float((found.estimate[items] > found.threshold).mean()),
+    true, squared = found.true, found.squared_error
+    powers = 10.0 ** -np.arange(math.ceil(math.log10(found.plan.problem.n_users)) + 2)
+    names = [f"{100 * low:.6g} % to {100 * high:.6g} %" for high, low in itertools.pairwise(powers)]
+    group = np.digitize(true, powers[1:])
+    of_items = {
+        "place": group,
+        "group": np.array([*names, "held by nobody"])[group],
+        "squared": squared,
+        "relative": np.divide(squared, true**2, where=true > 0, out=np.full(true.size, math.nan)),
+        "cut": (found.sent - true) ** 2,
+        "expected": found.variance.at(found.sent),
+        "covered": found.covered_true,
+        "covered_sent": found.covered_sent,
+        "told_from_zero": (found.estimate > found.threshold).astype(float),
     }
+    groups = pl.DataFrame(of_items).sort("place").group_by("group", maintain_order=True)
+    return groups.agg(
+        pl.len().cast(pl.Int64).alias("items"),
+        pl.col("squared").mean().sqrt().alias("rmse"),
+        pl.col("relative").mean().sqrt().alias("error"),
+        pl.col("cut", "expected").mean().sqrt(),
+        pl.col("covered", "covered_sent", "told_from_zero").mean(),
+    )
 
 
 def top_table(found: Rehearsal) -> pl.DataFrame:
