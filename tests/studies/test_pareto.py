@@ -100,7 +100,8 @@ def test_front_by_hand():
 
 def test_a_plan_that_is_refused_says_why():
     few = Problem(domain_size=17, set_size=1, levels=(0.001,), level_counts=(2,), delta=1e-9)
-    row = compute.numbers_of(FakeUsers(), few, np.ones(17, dtype=np.int64))
+    method = FakeUsers()
+    row = compute.numbers_of(method, lambda: method.plan(few), np.ones(17, dtype=np.int64))
     assert list(row) == ["refused"]
     assert row["refused"].startswith("fake-users needs")
 

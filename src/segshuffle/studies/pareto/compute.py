@@ -9,8 +9,8 @@ frequencies, and no data are seen.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -21,8 +21,9 @@ from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.pipeline.design import least_delta, level_counts
 from segshuffle.pipeline.jobs import to_json
 from segshuffle.pipeline.progress import track
-from segshuffle.protocols.base import Method, Problem, uniform_item_counts
+from segshuffle.protocols.base import Method, Plan, Problem, uniform_item_counts
 from segshuffle.protocols.declared import Declared
+from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.registry import every, made
 
 #: What the protocols of the literature can choose beside the guarantee.
@@ -68,16 +69,20 @@ def problem_of(
     return Problem(domain_size, set_size, levels, counts, least_delta(config, n_users))
 
 
-def plans_of(declared: Declared, budgets: Sequence[float]) -> Iterator[Method]:
-    """Yield what a declared method is asked for: budgets where it takes one, else every choice of its own."""
+def plans_of(
+    declared: Declared, problem: Problem, budgets: Sequence[float]
+) -> Iterator[tuple[Method, Callable[[], Plan]]]:
+    """Yield a method and what plans with it: for every budget if it takes one, else for every choice of its own."""
     section = {"copies_max": _MOST_COPIES}
     method: Any = made(declared, section)
-    if hasattr(method, "max_messages"):
+    if isinstance(method, ProvenSegmented):
+        search = method.search(problem)  # what is found out for one budget serves the others
         for budget in budgets:
-            yield replace(method, max_messages=budget)
+            yield method, partial(search.least_error, budget)
     else:
         for choice in CHOICES.get(declared.name, [{}]):
-            yield made(declared, section, choice)
+            method = made(declared, section, choice)
+            yield method, partial(method.plan, problem)
 
 
 def compared() -> list[Declared]:
@@ -117,7 +122,7 @@ def size_table(config: Mapping[str, Any], *, n_users: int, domain_size: int, set
         plans = []
         for each in compared():
             head = {**case, "method": each.name, "accounting": each.accounting, "role": each.role}
-            plans += [head | numbers_of(method, problem, counts) for method in plans_of(each, budgets)]
+            plans += [head | numbers_of(method, make, counts) for method, make in plans_of(each, problem, budgets)]
         measure = next(plan["mse_expected"] for plan in plans if plan["method"] == MEASURE)
         # choices that make no difference, such as buckets beyond the domain
         plans = list({to_json(plan): plan for plan in plans}.values())
@@ -125,13 +130,13 @@ def size_table(config: Mapping[str, Any], *, n_users: int, domain_size: int, set
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def numbers_of(method: Method, problem: Problem, counts: Any) -> dict[str, Any]:
+def numbers_of(method: Method, make: Callable[[], Plan], counts: Any) -> dict[str, Any]:
     """Return what a plan costs and reaches, or why there is none."""
     try:
-        plan = method.plan(problem)
+        plan = make()
     except (InfeasibleError, ParameterError) as error:
         return {"refused": str(error)}
-    words = plan.collections[0].announcement.words if plan.collections else problem.domain_size
+    words = plan.collections[0].announcement.words if plan.collections else plan.problem.domain_size
     bits = plan.parameters.get("bits_per_message", float(np.ceil(np.log2(words))))
     return {
         "kind": plan.kind,
