@@ -53,7 +53,7 @@ def engine_run(
     spent = dict.fromkeys(STEPS, 0.0)
     step = partial(added, spent, clock)
     buckets = max(2, -(-len(users) // chunk_users)) if spill else 1
-    with step("all"), Shuffler(scheme.wire, rng, buckets=buckets) as shuffler:
+    with step("all"), Shuffler(scheme.dtype, rng, buckets=buckets) as shuffler:
         for start in range(0, len(users), chunk_users):
             chunk = slice(start, start + chunk_users)
             with step("generate"):

@@ -19,7 +19,6 @@ from segshuffle.protocols.item_variance import ItemVariance
 from segshuffle.protocols.messages import Demand, Scheme, Shuffler
 from segshuffle.protocols.messages.budget import left_for_items
 from segshuffle.protocols.messages.level_counts import LevelPrivacy, noisy_level_moments
-from segshuffle.protocols.messages.shuffler import WireFormat
 from segshuffle.protocols.padding import guessed_holders, zipf_shares
 from segshuffle.protocols.projection import project
 from segshuffle.protocols.proven import ProvenSegmented
@@ -35,7 +34,7 @@ holders = partial(guessed_holders, {1: 1.0}, domain_size=9, zipf=1.0)
 
 
 def shuffler(**changes):
-    Shuffler(WireFormat(8), np.random.default_rng(1), **changes).close()
+    Shuffler(np.uint8, np.random.default_rng(1), **changes).close()
 
 
 #: What is called, the name of its argument and of the error, what is allowed, values that are taken, and others.
@@ -96,8 +95,6 @@ RANGES = [
         "blanket_cap", "", (0, 9), (-1, 1.5, True),
     ),
     (shuffler, "buckets", "in [1, 65536]", (1, 2**16), (0, 2**16 + 1)),
-    (shuffler, "most_messages", "an integer >= 1", (1, None), (0,)),
-    (WireFormat, "domain_size", "in [1, 2^32)", (1, 2**32 - 1), (0, 2**32)),
     (
         lambda level_epsilon: privacy(epsilon=level_epsilon), "level_epsilon", "in (0, 100]",
         (TINY, 100.0), (0.0, math.nextafter(100.0, 101.0), math.nan),

@@ -107,7 +107,7 @@ def by_message(
         "item_messages": run.item_messages,
         "messages_per_user": (run.level_messages + run.item_messages) / n,
         "bytes": run.n_bytes,
-        "refused": run.refused._asdict(),
+        "refused": run.refused,
         "guarantees": [each.as_dict() for each in run.guarantees],
-        "seconds": run.seconds._asdict(),
+        "seconds": run.seconds,
     }

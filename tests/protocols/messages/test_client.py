@@ -255,7 +255,7 @@ def test_simulated_clients_send_what_clients_send(law, monkeypatch):
 
 
 def counted(announcement, outboxes, rng):
-    with Shuffler(announcement.wire, rng) as shuffler:
+    with Shuffler(announcement.dtype, rng) as shuffler:
         for outbox in outboxes:
             shuffler.collect(outbox)
         with shuffler.release() as messages:

@@ -36,7 +36,7 @@ def counters(announcement, items, levels, rng, *, buckets=1, batch=None):
     """Counters of one round, in batches."""
     items, levels = np.asarray(items), np.asarray(levels)
     batch = batch or len(levels)
-    with Shuffler(announcement.wire, rng, buckets=buckets) as shuffler:
+    with Shuffler(announcement.dtype, rng, buckets=buckets) as shuffler:
         for i in range(0, len(levels), batch):
             shuffler.collect(
                 SimulatedClients(items[i : i + batch], levels[i : i + batch]).send_items(announcement, rng)

@@ -106,7 +106,7 @@ def test_nothing_is_claimed_where_nothing_is_proven(unknown):
 
 def run_round(server, announcement, levels, rng):
     users = SimulatedClients(np.zeros((len(levels), 1), dtype=np.int64), np.asarray(levels))
-    with Shuffler(announcement.wire, rng) as shuffler:
+    with Shuffler(announcement.dtype, rng) as shuffler:
         shuffler.collect(users.of_round_1().send_items(announcement, rng))
         with shuffler.release() as messages:
             return server.estimate_levels(announcement, messages)

@@ -46,7 +46,7 @@ def test_words_of_every_law():
         (Signed(0.3, 0.5, 0.25), 128, 256, 2),
     ):
         found = scheme(law=law, domain_size=domain_size)
-        assert (found.words, found.wire.dtype.itemsize) == (words, size)
+        assert (found.words, found.dtype.itemsize) == (words, size)
 
 
 def test_the_most_that_a_client_sends_and_draws():

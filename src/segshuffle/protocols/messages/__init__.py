@@ -9,7 +9,7 @@ simulated clients and the count-level simulations of the protocols have the same
 from __future__ import annotations
 
 from segshuffle.protocols.messages.client import Client
-from segshuffle.protocols.messages.engine import ProtocolRun, Refused, Seconds, run_protocol
+from segshuffle.protocols.messages.engine import ProtocolRun, run_protocol
 from segshuffle.protocols.messages.level_counts import (
     LevelEstimates,
     LevelPrivacy,
@@ -21,7 +21,7 @@ from segshuffle.protocols.messages.server import Server, tally
 from segshuffle.protocols.messages.shuffler import Outbox, ShuffledMessages, Shuffler
 from segshuffle.protocols.messages.simulated_clients import SimulatedClients
 from segshuffle.protocols.messages.verification import Demand, check_announcement, guaranteed_delta
-from segshuffle.protocols.scheme import Collection, Scheme, WireFormat
+from segshuffle.protocols.scheme import Collection, Scheme
 
 __all__ = [
     "Client",
@@ -31,14 +31,11 @@ __all__ = [
     "LevelPrivacy",
     "Outbox",
     "ProtocolRun",
-    "Refused",
     "Scheme",
-    "Seconds",
     "Server",
     "ShuffledMessages",
     "Shuffler",
     "SimulatedClients",
-    "WireFormat",
     "check_announcement",
     "guaranteed_delta",
     "noisy_level_moments",

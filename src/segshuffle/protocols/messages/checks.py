@@ -37,12 +37,10 @@ def checked_items(
     """
     if not isinstance(items, np.ndarray):
         items = _filled(items, set_size, sets)
-    if items.shape != (n_users, set_size):
-        raise DataError(f"items have shape {items.shape}; a row of items per user is needed, {(n_users, set_size)}.")
-    _check_integers("items", items)
-    for start in range(0, items.shape[0], _ROWS):
-        _check_rows(items[start : start + _ROWS], start, domain_size, may_be_empty=sets == "at-most")
-    return items
+    found = _checked("items", items, (n_users, set_size), "a row of items")
+    for start in range(0, n_users, _ROWS):
+        _check_rows(found[start : start + _ROWS], start, domain_size, may_be_empty=sets == "at-most")
+    return found
 
 
 def _filled(rows: Any, set_size: int, sets: SetKind) -> NDArray[Any]:
@@ -59,16 +57,17 @@ def _filled(rows: Any, set_size: int, sets: SetKind) -> NDArray[Any]:
     filled = np.full((len(rows), set_size), NO_ITEM, dtype=np.int64)
     for user, row in enumerate(rows):
         if len(row):
-            held = np.asarray(row)
-            _check_integers(f"items of user {user}", held)
-            filled[user, : held.size] = held
+            filled[user, : len(row)] = _checked(f"items of user {user}", np.asarray(row), (len(row),), "an item")
     return filled
 
 
-def _check_integers(name: str, values: NDArray[Any]) -> None:
-    if values.dtype.kind not in "iu":
-        first = values.ravel()[:1].tolist()
-        raise DataError(f"{name} are of type {values.dtype} (the first: {first}); integers are needed.")
+def _checked(name: str, values: NDArray[Any], shape: tuple[int, ...], what: str, kinds: str = "iu") -> NDArray[Any]:
+    if values.shape != shape:
+        raise DataError(f"{name} have shape {values.shape}; {what} per user is needed, {shape}.")
+    if values.dtype.kind not in kinds:
+        first, needed = values.ravel()[:1].tolist(), "integers" if kinds == "iu" else "true or false"
+        raise DataError(f"{name} are of type {values.dtype} (the first: {first}); {needed} are needed.")
+    return values
 
 
 def _check_rows(rows: Integers, first_user: int, domain_size: int, *, may_be_empty: bool) -> None:
@@ -80,7 +79,7 @@ def _check_rows(rows: Integers, first_user: int, domain_size: int, *, may_be_emp
             f"user {first_user + user} holds item {rows[user, place]}; items must be in 0..{domain_size - 1}."
         )
     ordered = np.sort(rows, axis=1)
-    repeated = (ordered[:, 1:] == ordered[:, :-1]) & ~((ordered[:, 1:] == NO_ITEM) & may_be_empty)
+    repeated = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] != NO_ITEM)
     if repeated.any():
         user, place = np.argwhere(repeated)[0]
         raise DataError(
@@ -97,10 +96,8 @@ def checked_levels(user_levels: ArrayLike, n_users: int, levels: Sequence[float]
     DataError
         Names the first user in question (from 0), the value and what is allowed.
     """
-    chosen = np.asarray(user_levels)
-    if chosen.shape != (n_users,):
-        raise DataError(f"user_levels have shape {chosen.shape}; one level number per user is needed, ({n_users},).")
-    _check_integers("user_levels (numbers from 0, not epsilons)", chosen)
+    name = "user_levels (numbers from 0, not epsilons)"
+    chosen = _checked(name, np.asarray(user_levels), (n_users,), "one level number")
     missing = np.flatnonzero((chosen < 0) | (chosen >= len(levels)))
     if missing.size:
         user = missing[0]
@@ -119,10 +116,6 @@ def checked_choice(takes_part: ArrayLike | None, n_users: int) -> NDArray[np.boo
     DataError
         If the shape or the type is another.
     """
-    values = np.ones(n_users, dtype=bool) if takes_part is None else np.asarray(takes_part)
-    if values.shape != (n_users,) or values.dtype != bool:
-        raise DataError(
-            f"takes_part has shape {values.shape} and type {values.dtype}; one true or false per user is needed, "
-            f"({n_users},) of bool."
-        )
-    return values
+    if takes_part is None:
+        return np.ones(n_users, dtype=bool)
+    return _checked("takes_part", np.asarray(takes_part), (n_users,), "one true or false", "b")

@@ -8,7 +8,6 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,7 +20,7 @@ from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.messages.checks import checked_choice, checked_items, checked_levels
 from segshuffle.protocols.messages.level_counts import LevelEstimates, LevelPrivacy
 from segshuffle.protocols.messages.server import Planner, Server
-from segshuffle.protocols.messages.shuffler import MOST_BUCKETS, Outbox, ShuffledMessages, Shuffler
+from segshuffle.protocols.messages.shuffler import MOST_BUCKETS, ShuffledMessages, Shuffler
 from segshuffle.protocols.messages.simulated_clients import SimulatedClients
 from segshuffle.protocols.scheme import Collection, Scheme
 
@@ -29,28 +28,6 @@ from segshuffle.protocols.scheme import Collection, Scheme
 BATCH_DRAWS = 2**20
 #: Messages that are shuffled in memory rather than spilled, unless the caller fixes the batch.
 IN_MEMORY_MESSAGES = 2**24
-
-
-class Refused(NamedTuple):
-    """Messages that named nothing the server knows; they were counted and left out."""
-
-    levels: int
-    """In round 1."""
-    items: int
-    """In round 2."""
-
-
-class Seconds(NamedTuple):
-    """Wall-clock time."""
-
-    check: float
-    """Looking through the input."""
-    levels: float
-    """Round 1."""
-    plan: float
-    """Step 2."""
-    items: float
-    """Round 2."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,10 +52,10 @@ class ProtocolRun:
         Bytes of all messages of both rounds.
     guarantees : tuple of UserGuarantee
         By level.
-    refused : Refused
-        Messages that named no level or no item.
-    seconds : Seconds
-        Wall-clock time by step.
+    refused : dict
+        Messages that named nothing the server knows, of "levels" (round 1) and "items" (round 2): counted and left out.
+    seconds : dict
+        Wall-clock time by step: "check" (looking through the input), "levels" (round 1), "plan", "items" (round 2).
     """
 
     estimate: FloatArray
@@ -90,8 +67,8 @@ class ProtocolRun:
     item_messages: int
     n_bytes: int
     guarantees: tuple[UserGuarantee, ...]
-    refused: Refused
-    seconds: Seconds
+    refused: dict[str, int]
+    seconds: dict[str, float]
 
 
 def run_protocol(
@@ -103,7 +80,6 @@ def run_protocol(
     level_privacy: LevelPrivacy | None = None,
     rng: np.random.Generator,
     chunk_users: int | None = None,
-    stray_messages: ArrayLike | None = None,
     takes_part: ArrayLike | None = None,
 ) -> ProtocolRun:
     """Run both rounds of Algorithm 1, message by message.
@@ -129,9 +105,6 @@ def run_protocol(
         Users per batch; memory is bounded by a batch's messages, and everything else is spilled to temporary files.
         At least n_users: one batch, all in memory. None: about a million draws per batch, and no spill below
         16 million messages. The law of the result does not depend on it, the random numbers do.
-    stray_messages : array_like or None
-        Further messages that reach the shuffler in round 2 from outside the clients (fault injection). Whatever names
-        no item is counted in `refused`; what names an item cannot be told from an honest message.
     takes_part : array_like of bool, shape (n_users,), or None
         Who sends in round 2; None: everybody. The shuffler counts its senders and releases nothing if they are fewer
         than the guarantee relies on (`Problem.honest_users`). The estimates divide by those who took part, and are
@@ -172,13 +145,8 @@ def run_protocol(
     participants = [len(present.of_levels(collection.levels)) for collection in collections]
 
     planned = time.perf_counter()
-    # strays arrive in the first collection
-    strays = [() if stray_messages is None else stray_messages, *[()] * (len(collections) - 1)]
     with ExitStack() as stack:
-        received = [
-            stack.enter_context(collect(present, collection, stray))
-            for collection, stray in zip(collections, strays, strict=True)
-        ]
+        received = [stack.enter_context(collect(present, collection)) for collection in collections]
         estimate, tallies = server.estimate_items(collections, level_estimates, received, participants)
         item_messages = sum(len(messages) for messages in received)
         n_bytes += sum(messages.nbytes for messages in received)
@@ -193,15 +161,19 @@ def run_protocol(
         item_messages=item_messages,
         n_bytes=n_bytes,
         guarantees=server.guarantees(plan),
-        refused=Refused(level_estimates.refused, sum(counted.refused for counted in tallies)),
-        seconds=Seconds(checked - began, counted - checked, planned - counted, time.perf_counter() - planned),
+        refused={"levels": level_estimates.refused, "items": sum(counted.refused for counted in tallies)},
+        seconds={
+            "check": checked - began,
+            "levels": counted - checked,
+            "plan": planned - counted,
+            "items": time.perf_counter() - planned,
+        },
     )
 
 
 def _collected(
     users: SimulatedClients,
     collection: Collection,
-    strays: ArrayLike = (),
     *,
     rngs: tuple[np.random.Generator, np.random.Generator],
     chunk_users: int | None,
@@ -212,9 +184,8 @@ def _collected(
     buckets = min(math.ceil(scheme.n_users / chunk), MOST_BUCKETS)
     if chunk_users is None and scheme.n_users * scheme.most_draws <= IN_MEMORY_MESSAGES:
         buckets = 1
-    with Shuffler(scheme.wire, shuffler_rng, buckets=buckets) as shuffler:
+    with Shuffler(scheme.dtype, shuffler_rng, buckets=buckets) as shuffler:
         for start in range(0, len(users), chunk):
             batch = SimulatedClients(users.items[start : start + chunk], users.levels[start : start + chunk])
             shuffler.collect(batch.of_levels(collection.levels).send_items(scheme, client_rng))
-        shuffler.collect(Outbox(strays))
         return shuffler.release()

@@ -55,7 +55,7 @@ class SimulatedClients:
         Of every held item these are floor(a) messages, and one more with probability a - floor(a).
         """
         copies, held = np.asarray(announcement.copies), self.items != NO_ITEM
-        words = self.items.astype(announcement.wire.dtype)
+        words = self.items.astype(announcement.dtype)
         whole = np.floor(copies).astype(np.int64)
         rest = copies - whole
         parts: list[Words] = []
