@@ -82,7 +82,7 @@ REALS = {
     "bernoulli": (lambda x: PoissonBinomialLaw([0.5, x]), "probabilities", "[", 0.0, 1.0, "]"),
     # collections
     "mean": (lambda mean: poisson.ItemPair(mean, 0.5), "blanket_mean", "[", 1e-3, 1e12, "]"),
-    "copies": (lambda x: base.check_copies("copies", x), "copies", "[", 1e-120, 64.0, "]"),
+    "copies": (lambda x: base.check_copies(x), "copies", "[", 1e-120, 64.0, "]"),
     "product": (lambda x: product.check_product(epsilon=x), "epsilon", "[", 0.0, 100.0, "]"),
     "product at": (lambda x: product.check_product(delta=x), "delta", "[", 1e-110, 1.0, ")"),
     "width": (lambda x: product.check_product(rtol=x), "rtol", "[", 1e-8, 1.0, "]"),

@@ -25,7 +25,8 @@ from segshuffle.accounting.numerics.negative_binomial import (
 from segshuffle.accounting.numerics.ranges import check_within
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.atoms import Atoms
-from segshuffle.blankets.base import BLANKET_MEAN_RANGE, LARGEST_P, Blanket, BlanketPair, Part, Shape, Shapes
+from segshuffle.blankets.base import BLANKET_MEAN_RANGE, LARGEST_P, Blanket, BlanketPair, Shape, Shapes
+from segshuffle.blankets.parts import Part
 from segshuffle.looks import DASHES, PALETTE, Look
 
 #: Variance of a counter above which its values are too many for a table; means needed grow with copies^2/epsilon^2, not
@@ -84,7 +85,7 @@ class Clustered(Blanket):
 
     def pair(self, mean: float, copies: float) -> ClusteredPair:
         """Counters of an exchanged item."""
-        return ClusteredPair(self, mean, copies)
+        return ClusteredPair(mean, copies, self)
 
 
 @functools.lru_cache(maxsize=8)
@@ -103,39 +104,23 @@ class ClusteredPair(BlanketPair):
 
     blanket: Clustered
 
-    @property
-    def zero_mass(self) -> float:
-        """Pr[Y < floor(a)]."""
-        count = np.arange(math.floor(self.copies), dtype=float)
-        return float(np.exp(log_negative_binomial(count, self.blanket_mean, self.blanket.p)).sum())
-
     def log_ratio(self, count: FloatArray) -> FloatArray:
         """Log of r at counts >= floor(a) (any shape); nondecreasing in the count."""
         p, r = self.blanket.p, size_of(self.blanket_mean, self.blanket.p)
         excess = (1 - p) * (count - self.blanket_mean)  # x - p (x + r)
-        floor = math.floor(self.copies)
-        fraction = self.copies - floor
         total = np.zeros_like(count)
-        for i in range(floor):
+        for i in range(self.floor):
             total += np.log1p((excess + p - i * (1 - p)) / (p * (count + (r - 1 - i))))
-        if fraction:
-            last = (excess + p - floor * (1 - p)) / (p * (count + (r - 1 - floor)))
+        if self.fraction:
+            last = (excess + p - self.floor * (1 - p)) / (p * (count + (r - 1 - self.floor)))
             # q(0) = 0, which is lost in round-off where r is near 1
-            total += np.log1p(fraction * np.where(count <= floor, -1.0, last))
+            total += np.log1p(self.fraction * np.where(count <= self.floor, -1.0, last))
         return total
 
     def _atoms(self, log_tail: float) -> Atoms:
         log_tail = _TAIL_STEP * math.ceil(log_tail / _TAIL_STEP)
-        floor = math.floor(self.copies)
-        window, log_mass = _window_law(self.blanket.p, self.blanket_mean, log_tail, floor)
-        count = np.arange(window[0], window[1] + 1, dtype=float)
-        ratio = self.log_ratio(count)
-        error = 1e-13 * (floor + 1) * (1 + float(np.abs(ratio).max()))
-        return Atoms(
-            ratio,
-            log_mass,
-            self.zero_mass,
-            4 * math.exp(-log_tail),
-            mass_error(window, self.blanket_mean),
-            error,
-        )
+        window, log_mass = _window_law(self.blanket.p, self.blanket_mean, log_tail, self.floor)
+        ratio = self.log_ratio(np.arange(window[0], window[1] + 1, dtype=float))
+        error = 1e-13 * (self.floor + 1) * (1 + float(np.abs(ratio).max()))
+        lost, of_masses = 4 * math.exp(-log_tail), mass_error(window, self.blanket_mean)
+        return Atoms(ratio, log_mass, self.zero_mass, lost, of_masses, error)

@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from segshuffle.blankets.base import Blanket, Dummies
-from segshuffle.blankets.binomial import BINOMIAL
-from segshuffle.blankets.poisson import POISSON
+from segshuffle.blankets.base import Blanket
+from segshuffle.blankets.binomial import BINOMIAL, Binomial
 from segshuffle.errors import ParameterError
+
+Dummies = Blanket | Binomial
 
 
 @functools.cache
@@ -26,16 +27,16 @@ def laws() -> dict[str, type[Blanket]]:
     return dict(sorted(found.items(), key=lambda item: (len(inspect.signature(item[1]).parameters), item[0])))
 
 
-def blanket_from(values: Mapping[str, Any] | None) -> Blanket:
-    """Return the law that `Blanket.as_dict` describes; single dummies where nothing is said.
+def law_from(values: Mapping[str, Any]) -> Dummies:
+    """Return the law that `as_dict` describes, that of Algorithm 2 included.
 
     Raises
     ------
     ParameterError
         If there is no such law, or its parameters are others.
     """
-    if values is None:
-        return POISSON
+    if values == BINOMIAL.as_dict():
+        return BINOMIAL
     name, own = values.get("name"), {key: value for key, value in values.items() if key != "name"}
     if name not in laws():
         raise ParameterError("blanket", name, f"one of {', '.join(laws())}")
@@ -44,8 +45,3 @@ def blanket_from(values: Mapping[str, Any] | None) -> Blanket:
     if set(own) != set(needed) or not all(isinstance(each, int | float) for each in own.values()):
         raise ParameterError(f"blanket {name}", own, f"a number for each of ({', '.join(needed)})")
     return law(**own)
-
-
-def dummies_from(values: Mapping[str, Any] | None) -> Dummies:
-    """Return the law that `Dummies.as_dict` describes, that of Algorithm 2 included."""
-    return BINOMIAL if values == BINOMIAL.as_dict() else blanket_from(values)

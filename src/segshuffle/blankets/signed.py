@@ -15,13 +15,12 @@ import functools
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError
-from segshuffle.accounting.numerics.negative_binomial import log_negative_binomial, mass_error, window_of_mass
+from segshuffle.accounting.numerics.negative_binomial import mass_error
 from segshuffle.accounting.numerics.ranges import check_within
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.atoms import Atoms
@@ -30,11 +29,10 @@ from segshuffle.blankets.base import (
     LARGEST_P,
     Blanket,
     BlanketPair,
-    Part,
     Shape,
     Shapes,
 )
-from segshuffle.blankets.poisson import log_poisson, poisson_window
+from segshuffle.blankets.parts import Part
 from segshuffle.looks import DASHES, PALETTE, Look
 
 #: Products of two masses that one matrix may take; a larger one would take seconds and hundreds of megabytes.
@@ -136,7 +134,7 @@ class Signed(Blanket):
 
     def pair(self, mean: float, copies: float) -> SignedPair:
         """Counters of an exchanged item."""
-        return SignedPair(self, mean, copies)
+        return SignedPair(mean, copies, self)
 
     def rough(self) -> SampledSigned:
         """Return the same law, of which only some counts of N- are tabulated."""
@@ -149,7 +147,7 @@ class SampledSigned(Signed):
 
     def pair(self, mean: float, copies: float) -> SignedPair:
         """Counters of an exchanged item."""
-        return SignedPair(self, mean, copies, _stride(self, mean))
+        return SignedPair(mean, copies, self, _stride(self, mean))
 
 
 def _stride(blanket: Signed, mean: float) -> int:
@@ -159,17 +157,6 @@ def _stride(blanket: Signed, mean: float) -> int:
     return max(round(spread / _LOOKS), 1)
 
 
-class _Joint(NamedTuple):
-    """Law of (N-, N+ - N-) for the blanket alone, on a grid; entries may be 0."""
-
-    mass: FloatArray
-    """Shape (counts of N-, differences)."""
-    missing: float
-    """Bound on the mass that the entries lack."""
-    mass_error: float
-    """Bound on their relative error, apart from that."""
-
-
 @functools.lru_cache(maxsize=1024)
 def _tail(blanket: Signed, mean: float, log_tail: float) -> float:
     """Tails that a table has: shorter ones where longer ones would make it too large, which the bounds then say."""
@@ -177,19 +164,6 @@ def _tail(blanket: Signed, mean: float, log_tail: float) -> float:
     while tail > _SHORTEST_TAIL and table_work(blanket, mean, tail) > MOST_PRODUCTS:
         tail -= _TAIL_STEP
     return tail
-
-
-@functools.lru_cache(maxsize=65536)
-def part_window(part: Part, log_tail: float) -> tuple[int, int]:
-    """Return counts outside which each tail of an item's units has mass at most e^-log_tail."""
-    return window_of_mass(part.mean, part.p, log_tail) if part.p else poisson_window(part.mean, log_tail)
-
-
-def part_masses(part: Part, window: tuple[int, int]) -> FloatArray:
-    """Probabilities of the units of one item, on the counts of a window."""
-    count = np.arange(window[0], window[1] + 1, dtype=float)
-    log = log_negative_binomial(count, part.mean, part.p) if part.p else log_poisson(count, part.mean)
-    return np.exp(log)
 
 
 def table_work(blanket: Signed, mean: float, log_tail: float) -> float:
@@ -207,19 +181,21 @@ def table_work(blanket: Signed, mean: float, log_tail: float) -> float:
 
 
 @functools.lru_cache(maxsize=8)
-def _joint(blanket: Signed, mean: float, log_tail: float, stride: int, merged: bool) -> _Joint:
-    """Sum over the flood, as a product of matrices: row n, column k is the sum over z of g(z) f(n - z) f(n - z + k).
+def _joint(blanket: Signed, mean: float, log_tail: float, stride: int, merged: bool) -> tuple[FloatArray, float, float]:
+    """Law of (N-, N+ - N-) for the blanket alone, a bound on what its entries lack, and on their relative error.
+
+    Sum over the flood, as a product of matrices: row n, column k is the sum over z of g(z) f(n - z) f(n - z + k).
 
     `stride` neighbouring rows are one: `merged`, or else the middle one for all of them.
     """
     noise, _, *floods = blanket.parts(mean)
-    window = part_window(noise, log_tail)
-    f = part_masses(noise, window)
+    window = noise.window(log_tail)
+    f = noise.masses(window)
     n = f.size
     g, error = np.ones(1), 2 * mass_error(window, noise.mean)
     for flood in floods:
-        flood_window = part_window(flood, log_tail)
-        g, error = part_masses(flood, flood_window), error + mass_error(flood_window, flood.mean)
+        flood_window = flood.window(log_tail)
+        g, error = flood.masses(flood_window), error + mass_error(flood_window, flood.mean)
     if table_work(blanket, mean, log_tail) / stride > MOST_PRODUCTS:
         raise AccuracyError(
             f"The counters of {blanket} at {mean:g} messages per item have too many values for a table: take fewer."
@@ -237,7 +213,7 @@ def _joint(blanket: Signed, mean: float, log_tail: float, stride: int, merged: b
     band = sliding_window_view(np.concatenate([np.zeros(n - 1), g, np.zeros(n - 1)]), n)[:, ::-1]
     rows = np.add.reduceat(band, np.arange(0, len(band), stride)) if merged else stride * band[stride // 2 :: stride]
     mass = rows @ products
-    return _Joint(mass, (6 * tail + lost) * (1 + _ROUND_OFF), error + n * _GEMM_ERROR)
+    return mass, (6 * tail + lost) * (1 + _ROUND_OFF), error + n * _GEMM_ERROR
 
 
 @dataclass(frozen=True)
@@ -256,18 +232,6 @@ class SignedPair(BlanketPair):
     stride: int = 1
     merged: bool = False
 
-    @property
-    def zero_mass(self) -> float:
-        """Pr[N+ < floor(a)]."""
-        floor = math.floor(self.copies)
-        if floor == 0:
-            return 0.0
-        law = np.ones(1)
-        for part in self.blanket.parts(self.blanket_mean):
-            if 1 in part.signs:
-                law = np.convolve(law, part_masses(part, (0, floor)))[:floor]
-        return float(law.sum())
-
     def _atoms(self, log_tail: float) -> Atoms:
         return _atoms(self, _tail(self.blanket, self.blanket_mean, log_tail))
 
@@ -280,10 +244,9 @@ class SignedPair(BlanketPair):
 @functools.lru_cache(maxsize=2)
 def _atoms(pair: SignedPair, log_tail: float) -> Atoms:
     """Ratios of the law with copies to the law without: copies shift N+, that is the difference alone."""
-    joint = _joint(pair.blanket, pair.blanket_mean, log_tail, pair.stride, pair.merged)
-    floor = math.floor(pair.copies)
-    fraction = pair.copies - floor
-    b, a = joint.mass, np.zeros_like(joint.mass)
+    b, missing, error = _joint(pair.blanket, pair.blanket_mean, log_tail, pair.stride, pair.merged)
+    floor, fraction = pair.floor, pair.fraction
+    a = np.zeros_like(b)
     for shift, share in ((floor, 1 - fraction), (floor + 1, fraction)):
         if share and shift < b.shape[1]:
             a[:, shift:] += share * b[:, : b.shape[1] - shift]
@@ -299,10 +262,10 @@ def _atoms(pair: SignedPair, log_tail: float) -> Atoms:
         np.log(a[kept] / mass),
         np.log(mass),
         float(other_b[other_a == 0].sum()),
-        2 * joint.missing + beyond,
-        joint.mass_error,
-        4 * joint.mass_error,
-        missing=2 * joint.missing,
+        2 * missing + beyond,
+        error,
+        4 * error,
+        missing=2 * missing,
     )
 
 

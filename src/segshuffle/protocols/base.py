@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from segshuffle.accounting.numerics.ranges import LARGEST_COUNT, check_guarantee, check_integer, check_sizes
 from segshuffle.arrays import LARGEST_DOMAIN, NO_ITEM, FloatArray, IntArray
-from segshuffle.blankets.base import Dummies
+from segshuffle.blankets.base import Blanket
+from segshuffle.blankets.named import Dummies
 from segshuffle.blankets.poisson import POISSON
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.assumptions import PLAIN, Assumptions
@@ -210,7 +211,7 @@ class Plan:
 
     def __post_init__(self) -> None:
         for law in (each.announcement.law for each in self.collections):
-            if not law.is_proven and self.kind != "published":
+            if not isinstance(law, Blanket) and self.kind != "published":
                 raise ParameterError("blanket", law.name, f"a law for which numbers of kind {self.kind!r} exist")
 
     @property

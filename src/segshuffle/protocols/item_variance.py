@@ -19,7 +19,6 @@ from scipy import special
 from segshuffle.accounting.numerics.laws import fft_convolution
 from segshuffle.accounting.numerics.ranges import check_within
 from segshuffle.arrays import FloatArray
-from segshuffle.blankets.signed import part_masses, part_window
 from segshuffle.protocols.base import Plan
 from segshuffle.protocols.collected import variance_sources
 
@@ -145,8 +144,8 @@ def _net_law(plan: Plan) -> tuple[int, FloatArray]:
     law, low = np.ones(1), 0
     for part in plan.scheme.parts:
         if part.net:
-            ends = part_window(part, _LOG_TAIL)
-            mass = part_masses(part, ends)
+            ends = part.window(_LOG_TAIL)
+            mass = part.masses(ends)
             law = fft_convolution(law, mass if part.net > 0 else mass[::-1])
             low += ends[0] if part.net > 0 else -ends[1]
     return low, law

@@ -28,7 +28,7 @@ from segshuffle.accounting.collections.calibration import epsilon_over_honesty
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError
 from segshuffle.accounting.numerics.negative_binomial import size_of
 from segshuffle.arrays import FloatArray, IntArray
-from segshuffle.blankets.base import Part
+from segshuffle.blankets.parts import Part
 from segshuffle.protocols.base import Plan
 
 #: Largest probability with which the messages of an honest collection are called impossible.

@@ -14,8 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET, check_integer, check_within
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.blankets import exact
-from segshuffle.blankets.base import Blanket, Dummies, Part
-from segshuffle.blankets.named import dummies_from
+from segshuffle.blankets.base import Blanket
+from segshuffle.blankets.named import Dummies, law_from
+from segshuffle.blankets.parts import Part
 from segshuffle.blankets.poisson import POISSON
 from segshuffle.errors import ParameterError
 
@@ -80,7 +81,7 @@ class Scheme:
         ParameterError
             If a value is not allowed.
         """
-        return cls(**{**values, "copies": tuple(values["copies"]), "law": dummies_from(values["law"])})
+        return cls(**{**values, "copies": tuple(values["copies"]), "law": law_from(values["law"])})
 
     # -- what a client sends -------------------------------------------------------------------------------------------
 

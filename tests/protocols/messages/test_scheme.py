@@ -8,7 +8,7 @@ import pytest
 
 from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.blankets.clustered import Clustered
-from segshuffle.blankets.named import dummies_from
+from segshuffle.blankets.named import law_from
 from segshuffle.blankets.poisson import POISSON
 from segshuffle.blankets.signed import Signed
 from segshuffle.errors import ParameterError
@@ -34,7 +34,7 @@ def test_schemes_survive_json(law):
 )
 def test_laws_that_there_are_not(values):
     with pytest.raises(ParameterError):
-        dummies_from(values)
+        law_from(values)
 
 
 def test_words_of_every_law():

@@ -246,7 +246,7 @@ def least_blanket_mean(
     InfeasibleError
         If the largest of `blanket.means` is not enough.
     """
-    check_copies("copies", copies)
+    check_copies(copies)
     check_product(pairs=pairs, epsilon=epsilon, delta=delta, rtol=rtol)
     least, most = blanket.means
     if copies == 0:

@@ -131,7 +131,7 @@ def check_announcement(announcement: Scheme, demand: Demand, level: int) -> Give
         If the level does not exist, or `level_epsilons` are not as many as the levels.
     """
     own = _own(announcement, demand, level)
-    if not announcement.law.is_proven:
+    if not isinstance(announcement.law, Blanket):
         raise RefusedError(
             f"The announcement is refused: nothing is proven about a binomial blanket, and the user asks for epsilon = "
             f"{demand.epsilon:g} at delta = {demand.delta:g}. Nothing is sent."
