@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from segshuffle.protocols.base import Plan
-from segshuffle.protocols.declared import Declared
+from segshuffle.protocols.method import Declared
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from segshuffle.planning.question import TOP, Answer, Question
 from segshuffle.planning.wording import factor
 from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.cautions import level_cautions
-from segshuffle.protocols.influence import influence
+from segshuffle.protocols.method import influence
 from segshuffle.protocols.planner import least_blankets
 from segshuffle.protocols.proven import SINGLE
 from segshuffle.protocols.public import IN_GENERAL, PUBLIC_INPUTS

@@ -32,8 +32,7 @@ from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.digits import rounded_up
 from segshuffle.looks import DASHES, PALETTE, Look
 from segshuffle.protocols.base import Plan, Problem, Sample, uniform_item_counts
-from segshuffle.protocols.declared import Declared
-from segshuffle.protocols.influence import Influence
+from segshuffle.protocols.method import Declared, Influence
 
 _MESSAGES_AT_ONCE = 1_000_000
 #: Fewer consistent dummies than this hide nothing that anybody asks for.

@@ -20,9 +20,8 @@ import numpy as np
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.digits import rounded_down, rounded_up
 from segshuffle.looks import DASHES, PALETTE, Look
-from segshuffle.protocols.base import IndependentCounters, Plan, Problem, Sample, uniform_item_counts
-from segshuffle.protocols.declared import Declared
-from segshuffle.protocols.influence import Influence
+from segshuffle.protocols.base import Plan, Problem, Sample, uniform_item_counts
+from segshuffle.protocols.method import Declared, IndependentCounters, Influence
 
 
 @dataclass(frozen=True)

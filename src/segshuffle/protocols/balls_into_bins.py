@@ -25,8 +25,7 @@ from segshuffle.blankets.poisson import POISSON
 from segshuffle.digits import rounded_up
 from segshuffle.looks import DASHES, PALETTE, Look
 from segshuffle.protocols.base import Plan, Problem, collection_of, exchanged_items
-from segshuffle.protocols.collected import Collected
-from segshuffle.protocols.declared import Declared
+from segshuffle.protocols.method import Collected, Declared
 
 #: How the levels' estimates are weighed, and what that is called.
 _NAMES = {"plain": "sepmm", "published": "weighted-sepmm", "inverse-variance": "inverse-variance-sepmm"}

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from numbers import Integral
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -279,43 +279,6 @@ class Plan:
         )
         certificate = self.certificate if present >= needed else ()
         return replace(self, problem=problem, collections=served, certificate=certificate)
-
-
-class Method(Protocol):
-    """One protocol: a plan from public quantities, an exact simulation, a closed-form error."""
-
-    @property
-    def name(self) -> str:
-        """Identifier in tables and file names."""
-        ...
-
-    def plan(self, problem: Problem) -> Plan:
-        """Fix every parameter."""
-        ...
-
-    def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
-        """Estimated frequencies, shape (repetitions, domain_size), exact in distribution."""
-        ...
-
-    def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
-        """Return the expected squared error against the sample, over random levels and the protocol's coins."""
-        ...
-
-    def sum_variance(self, plan: Plan, item_counts: IntArray) -> float | None:
-        """Variance of the sum of all estimates where every user holds s items; None where no closed form is known."""
-        ...
-
-
-class IndependentCounters:
-    """Closed forms of a protocol whose counters are independent, and in whose error neither items nor levels count."""
-
-    def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
-        """Return the error that was planned."""
-        return plan.mse_bound
-
-    def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
-        """Return the same: variances of counters add up."""
-        return self.expected_mse(plan, item_counts)
 
 
 def collection_of(

@@ -9,7 +9,7 @@ from segshuffle.accounting.collections.blanket_cap import cap_overflow, capped_d
 from segshuffle.digits import rounded_down, rounded_up
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import Plan, Problem
-from segshuffle.protocols.collected import Collected
+from segshuffle.protocols.method import Collected
 from segshuffle.protocols.proven import ProvenSegmented
 
 #: kappa over the smallest epsilon, or over 1 if that is larger: every epsilon is lower by about this share at most.

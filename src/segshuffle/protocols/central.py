@@ -22,7 +22,7 @@ from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.digits import rounded_down, rounded_up
 from segshuffle.looks import PALETTE, Look
 from segshuffle.protocols.base import Plan, Problem, Sample, assignment_spread, uniform_item_counts
-from segshuffle.protocols.declared import Declared
+from segshuffle.protocols.method import Declared
 from segshuffle.protocols.weights import ErrorTerms, best_copies
 
 #: Exponents that are tried; the error is flat between two of them.

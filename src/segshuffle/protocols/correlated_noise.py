@@ -21,9 +21,8 @@ from segshuffle.accounting.numerics.ranges import check_within
 from segshuffle.arrays import FloatArray
 from segshuffle.digits import rounded_up
 from segshuffle.looks import DASHES, PALETTE, Look
-from segshuffle.protocols.base import IndependentCounters, Plan, Problem, Sample
-from segshuffle.protocols.declared import Declared
-from segshuffle.protocols.influence import UNBOUNDED, Influence
+from segshuffle.protocols.base import Plan, Problem, Sample
+from segshuffle.protocols.method import UNBOUNDED, Declared, IndependentCounters, Influence
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from segshuffle.accounting.numerics.laws import fft_convolution
 from segshuffle.accounting.numerics.ranges import check_within
 from segshuffle.arrays import FloatArray
 from segshuffle.protocols.base import Plan
-from segshuffle.protocols.collected import variance_sources
+from segshuffle.protocols.method import variance_sources
 
 #: Largest correction of the number of deviations, as a share of it.
 _MOST_CORRECTION = 0.2

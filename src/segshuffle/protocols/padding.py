@@ -18,7 +18,7 @@ from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.assumptions import SetKind
 from segshuffle.protocols.base import Plan, Problem
-from segshuffle.protocols.collected import variance_sources
+from segshuffle.protocols.method import variance_sources
 from segshuffle.protocols.proven import ProvenSegmented
 
 #: Most items for which sizes are guessed: a table has a row per size and a column per item.

@@ -19,8 +19,7 @@ from segshuffle.blankets.poisson import POISSON
 from segshuffle.errors import ParameterError
 from segshuffle.looks import DASHES, PALETTE, Look
 from segshuffle.protocols.base import Plan, Problem
-from segshuffle.protocols.collected import Collected
-from segshuffle.protocols.declared import Declared
+from segshuffle.protocols.method import Collected, Declared
 from segshuffle.protocols.planner import ErrorMeasure, Search
 
 #: How much more error than with single dummies a law may have that saves messages.

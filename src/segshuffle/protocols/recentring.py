@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from segshuffle.arrays import FloatArray, IntArray
-from segshuffle.protocols.base import Method, Plan, Problem
+from segshuffle.protocols.base import Plan, Problem
+from segshuffle.protocols.method import Method
 
 
 def can_recentre(problem: Problem) -> bool:

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 from segshuffle.errors import ConfigError, ParameterError
 from segshuffle.looks import Look, spare_look
-from segshuffle.protocols.declared import Declared, Options
 from segshuffle.protocols.listed import FOLDER, competitor_names, listed
+from segshuffle.protocols.method import Declared, Options
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from segshuffle.protocols.base import Method
+    from segshuffle.protocols.method import Method
 
 PACKAGE = __name__.rpartition(".")[0]
 #: Accounting and name: a method may be declared under both accountings.

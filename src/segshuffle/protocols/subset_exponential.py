@@ -28,8 +28,7 @@ from segshuffle.digits import rounded_down
 from segshuffle.errors import ParameterError
 from segshuffle.looks import DASHES, PALETTE, Look
 from segshuffle.protocols.base import Plan, Problem, Sample
-from segshuffle.protocols.declared import Declared
-from segshuffle.protocols.influence import Influence
+from segshuffle.protocols.method import Declared, Influence
 
 #: Users simulated at once: bounds the memory of a repetition.
 _CHUNK = 65_536

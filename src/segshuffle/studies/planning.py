@@ -22,7 +22,8 @@ from segshuffle.pipeline.jobs import kept, to_json
 from segshuffle.pipeline.progress import parallel
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.assumptions import PLAIN, Assumptions
-from segshuffle.protocols.base import Method, Problem
+from segshuffle.protocols.base import Problem
+from segshuffle.protocols.method import Method
 from segshuffle.protocols.registry import competitor, proven_curves, proven_methods
 from segshuffle.protocols.segmented import Segmented
 

@@ -21,8 +21,8 @@ from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.capped import Capped
 from segshuffle.protocols.correlated_noise import CorrelatedNoise
 from segshuffle.protocols.fake_users import FakeUsers
-from segshuffle.protocols.influence import Influence, influence
 from segshuffle.protocols.messages import Client, Demand, LevelEstimates, Outbox, Scheme, Server, Shuffler, tally
+from segshuffle.protocols.method import Influence, influence
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.segmented import plan_at
 from segshuffle.protocols.subset_exponential import SubsetExponential

@@ -22,7 +22,8 @@ from segshuffle.pipeline.design import ACCOUNTINGS, Config, Scenario, level_coun
 from segshuffle.pipeline.jobs import to_json
 from segshuffle.pipeline.progress import parallel
 from segshuffle.pipeline.seeds import stream
-from segshuffle.protocols.base import Method, Plan, Sample
+from segshuffle.protocols.base import Plan, Sample
+from segshuffle.protocols.method import Method
 from segshuffle.protocols.projection import project
 from segshuffle.protocols.recentring import can_recentre, recentred, recentred_mse
 from segshuffle.studies.planning import Plans, draw_levels, kept_of, lineup, problem_of
