@@ -280,9 +280,9 @@ def test_round_one_sends_the_level():
 @pytest.mark.parametrize(
     ("items", "level", "error", "message"),
     [
-        ((1, 2, 3), 0, DataError, "3 items; every user must hold set_size = 4"),
-        ((1, 2, 3, 17), 0, DataError, "holds item 17"),
-        ((1, 2, 3, 3), 0, DataError, "item 3 twice"),
+        ((1, 2, 3), 0, DataError, "every user must hold 4 items"),
+        ((1, 2, 3, 17), 0, DataError, r"17\); .* in 0\.\.16"),
+        ((1, 2, 3, 3), 0, DataError, "different items"),
         ((1, 2, 3, 4), 2, ParameterError, "level = 2"),
         ((1, 2, 3, 4), -1, ParameterError, "level = -1"),
     ],

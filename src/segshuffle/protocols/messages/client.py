@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from segshuffle.blankets import exact
-from segshuffle.protocols.messages.checks import checked_items
+from segshuffle.errors import DataError
 from segshuffle.protocols.messages.verification import Demand, check_announcement
 from segshuffle.protocols.scheme import Scheme
 
@@ -64,8 +64,11 @@ class Client:
         ParameterError
             If the user's level is not announced.
         """
-        most = announcement.set_size
-        checked_items([self.items], 1, announcement.domain_size, max(most, len(self.items)), self.demand.sets)
+        most, d = announcement.set_size, announcement.domain_size
+        if len(set(self.items)) < len(self.items) or not all(0 <= item < d for item in self.items):
+            raise DataError(f"items = {tuple(self.items)}; a user holds different items in 0..{d - 1}.")
+        if self.demand.sets == "exactly" and len(self.items) < most:
+            raise DataError(f"items = {tuple(self.items)}; every user must hold {most} items.")
         check_announcement(announcement, self.demand, self.level)
         held = self.items if len(self.items) <= most else exact.shuffled(list(self.items), self.below)[:most]
         return announcement.send(held, self.level, self.below)

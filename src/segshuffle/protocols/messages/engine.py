@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import math
 import time
-from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
@@ -17,11 +16,10 @@ from segshuffle.accounting.numerics.ranges import check_integer
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import Plan, Problem
-from segshuffle.protocols.messages.checks import checked_choice, checked_items, checked_levels
 from segshuffle.protocols.messages.level_counts import LevelEstimates, LevelPrivacy
 from segshuffle.protocols.messages.server import Planner, Server
 from segshuffle.protocols.messages.shuffler import MOST_BUCKETS, ShuffledMessages, Shuffler
-from segshuffle.protocols.messages.simulated_clients import SimulatedClients
+from segshuffle.protocols.messages.simulated_clients import SimulatedClients, checked
 from segshuffle.protocols.scheme import Collection, Scheme
 
 #: Draws and messages of one batch of clients, unless the caller fixes the batch.
@@ -72,7 +70,7 @@ class ProtocolRun:
 
 
 def run_protocol(
-    population_items: ArrayLike | Sequence[Sequence[int]],
+    population_items: ArrayLike,
     user_levels: ArrayLike,
     problem: Problem,
     *,
@@ -88,7 +86,7 @@ def run_protocol(
     ----------
     population_items : array_like of int, shape (n_users, set_size)
         Each user's distinct items in [0, domain_size). Read batch by batch: any array of integers, memory-mapped too.
-        With sets of at most so many items, rows may be shorter, or filled up with `NO_ITEM`.
+        With sets of at most so many items, rows are filled up with `NO_ITEM`.
     user_levels : array_like of int, shape (n_users,)
         Number of each user's level, 0..K-1.
     problem : Problem
@@ -121,16 +119,14 @@ def run_protocol(
     began = time.perf_counter()
     if chunk_users is not None:
         check_integer("chunk_users", chunk_users, 1, "an integer >= 1 or None")
-    items = checked_items(
-        population_items, problem.n_users, problem.domain_size, problem.set_size, problem.assumptions.sets
-    )
-    users = SimulatedClients(items, checked_levels(user_levels, problem.n_users, problem.levels))
-    present = users.where(checked_choice(takes_part, len(users)))
+    users = SimulatedClients.of(population_items, user_levels, problem)
+    everybody = np.ones(len(users), dtype=bool) if takes_part is None else takes_part
+    present = users.where(checked("takes_part", everybody, (len(users),), "one true or false", "b"))
     server = Server(problem, level_privacy)
     client_rng, shuffler_rng = rng.spawn(2)
     collect = functools.partial(_collected, rngs=(client_rng, shuffler_rng), chunk_users=chunk_users)
 
-    checked = time.perf_counter()
+    looked = time.perf_counter()
     first = server.announce_levels()
     with collect(users.of_round_1(), Collection(first, (0,), 1.0)) as messages:
         level_estimates = server.estimate_levels(first, messages)
@@ -163,8 +159,8 @@ def run_protocol(
         guarantees=server.guarantees(plan),
         refused={"levels": level_estimates.refused, "items": sum(counted.refused for counted in tallies)},
         seconds={
-            "check": checked - began,
-            "levels": counted - checked,
+            "check": looked - began,
+            "levels": counted - looked,
             "plan": planned - counted,
             "items": time.perf_counter() - planned,
         },
