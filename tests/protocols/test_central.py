@@ -77,11 +77,10 @@ def test_one_level_reaches_the_curator_where_counters_are_large(d, s, n, large_f
     assert all(c[1] < 1.001 * o[1] for c, o in zip(curves[4.0], curves[1.0], strict=True))
 
 
-@pytest.mark.parametrize("curator", [BEST, DISCRETE_LAPLACE], ids=lambda each: each.name)
-def test_other_curators_add_the_noise_of_their_law(curator):
+@pytest.mark.parametrize(("curator", "parameters"), [(BEST, {"exponent": 1.4}), (DISCRETE_LAPLACE, {"odds": 0.6})])
+def test_other_curators_add_the_noise_of_their_law(curator, parameters):
     """Noise of density exp(-|x|^1.4), or of law 0.6^|k| on whole numbers, over the weight 105 of all users."""
-    parameters = {"weights": (0.5, 1.0, 1.0), "exponent": 1.4, "odds": 0.6}
-    plan = Plan(curator.name, SMALL, "exact", 0.0, 2.0, 0.0, parameters)
+    plan = Plan(curator.name, SMALL, "exact", 0.0, 2.0, 0.0, {"weights": (0.5, 1.0, 1.0), **parameters})
     check_simulation(curator, plan, make_sample(SMALL, 3000))
     grid = np.linspace(-30, 30, 600_001)
     density = np.exp(-(np.abs(grid) ** 1.4))
