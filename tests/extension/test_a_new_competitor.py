@@ -19,7 +19,7 @@ def test_a_file_is_found_by_being_there(package):
     folder, name = package(guess=COMPETITOR, helper="x = 1")
     assert list(source.listed(folder)) == ["guess"]
     found = source.listed(folder)["guess"]
-    assert found.names == ("guess",)
+    assert found.methods == (("published", "competitor", "guess"), ("proven", "competitor", "guess"))
     assert list(found.published) == list(found.proven) == ["share"]
     declared = registry.every(folder, name)["published", "guess"]
     assert declared.make({"share": 0.5}).share == 0.5
@@ -33,13 +33,13 @@ def test_names_in_the_source_are_the_names_that_run():
         for (accounting, name), each in registry.every().items()
         if accounting == "published" and each.role == "competitor"
     ]
-    assert list(source.competitor_names()) == competitors
+    assert list(source.competitor_names()) == competitors == [registry.competitor(name).name for name in competitors]
     for file, declared in source.listed().items():
         module = importlib.import_module(f"segshuffle.protocols.{file}")
         assert getattr(module, "OPTIONS", {}) == declared.published
         assert getattr(module, "PROVEN_OPTIONS", {}) == declared.proven
-        for name in declared.names:
-            assert registry.competitor(name).name == name
+        for accounting, role, name in declared.methods:
+            assert registry.every()[accounting, name].role == role
 
 
 @pytest.mark.parametrize("text", ["METHODS = (", "\x00"])

@@ -188,6 +188,8 @@ class Declared:
         Whether it is one of the competitors of the paper; no other enters the verdicts on the paper's statements.
     detail : str
         What the legend entry adds, with fields from the plan's parameters, such as " (ε = {local_epsilon:g})".
+    file : str
+        Where it is declared, without ending; `registry.every` says it.
     """
 
     name: str
@@ -197,3 +199,4 @@ class Declared:
     role: str = "competitor"
     in_paper: bool = False
     detail: str = ""
+    file: str = ""

@@ -24,7 +24,7 @@ from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.assumptions import PLAIN, Assumptions
 from segshuffle.protocols.base import Problem
 from segshuffle.protocols.method import Method
-from segshuffle.protocols.registry import competitor, proven_curves, proven_methods
+from segshuffle.protocols.registry import competitor, proven
 from segshuffle.protocols.segmented import Segmented
 
 #: Split -> points; a point has its role, its budget of messages (None without one) and its plan.
@@ -57,7 +57,8 @@ def lineup(config: Config, accounting: str) -> dict[str, tuple[Method, tuple[Rol
         curves: dict[str, Method] = {"segmented": Segmented()}
         points = {name: competitor(name, section) for name in section["methods"]}
     else:
-        curves, points = proven_curves(config["proven"]), proven_methods(config["proven"])
+        section = config["proven"]
+        curves, points = proven(section, "curve", "variant"), proven(section, "competitor", "reference")
     entries = {name: (method, _ROLES.get(name, ("grid", "best"))) for name, method in curves.items()}
     return entries | {name: (method, ("best",)) for name, method in points.items()}
 
