@@ -17,10 +17,9 @@ from segshuffle.protocols.correlated_noise import CorrelatedNoise
 from segshuffle.protocols.fake_users import FakeUsers
 from segshuffle.protocols.item_variance import ItemVariance
 from segshuffle.protocols.messages import Demand, Scheme, Shuffler
-from segshuffle.protocols.messages.budget import left_for_items
-from segshuffle.protocols.messages.level_counts import LevelPrivacy, noisy_level_moments
+from segshuffle.protocols.messages.level_counts import LevelPrivacy, left_for_items, noisy_level_moments
 from segshuffle.protocols.padding import guessed_holders, zipf_shares
-from segshuffle.protocols.projection import project
+from segshuffle.protocols.postprocessing import project
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.subset_exponential import SubsetExponential
 

@@ -24,7 +24,7 @@ def read_plan(options: argparse.Namespace) -> Document:
         If an option asks for something else; names its value and the plan's.
     """
     from segshuffle.planning.documents import read_document
-    from segshuffle.protocols.messages.budget import level_messages
+    from segshuffle.protocols.messages.level_counts import level_messages
 
     document = read_document(options.plan)
     plan, problem, copies = document.plan, document.plan.problem, document.plan.scheme.copies

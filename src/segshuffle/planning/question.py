@@ -26,7 +26,7 @@ from segshuffle.protocols.base import Plan, Problem, assignment_spread, uniform_
 from segshuffle.protocols.capped import Capped
 from segshuffle.protocols.cautions import expected_seconds, level_cautions
 from segshuffle.protocols.messages import LevelPrivacy
-from segshuffle.protocols.messages.budget import left_for_items, level_messages
+from segshuffle.protocols.messages.level_counts import left_for_items, level_messages
 from segshuffle.protocols.padding import zipf_shares
 from segshuffle.protocols.planner import ErrorMeasure
 from segshuffle.protocols.proven import SINGLE, ProvenSegmented

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -54,9 +54,10 @@ class Curator:
 
     name: str
     kind: str
-    choices: Callable[[Problem, int], Choices]
-    variance: Callable[..., float]
-    noise: Callable[..., FloatArray]
+    # what jobs keep goes by a method's repr, and that of a function differs from process to process
+    choices: Callable[[Problem, int], Choices] = field(repr=False)
+    variance: Callable[..., float] = field(repr=False)
+    noise: Callable[..., FloatArray] = field(repr=False)
 
     def plan(self, problem: Problem) -> Plan:
         """Choose the noise, and weights of least error within the limits of every level."""

@@ -13,11 +13,6 @@ from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.protocols.base import Plan
 
 
-def copies_of(plan: Plan) -> FloatArray:
-    """Return the expected copies of a held item by level, shape (n_levels,), under either accounting."""
-    return np.asarray(plan.scheme.copies)
-
-
 def bias_given_levels(copies: FloatArray, level_items: IntArray, level_counts: IntArray) -> FloatArray:
     """Exact bias of every item's estimate, given who has which level.
 
@@ -56,7 +51,7 @@ def error_given_levels(plan: Plan, level_items: IntArray, divisor: float) -> Flo
     -------
     ndarray of float, shape (...)
     """
-    problem, copies = plan.problem, copies_of(plan)
+    problem, copies = plan.problem, np.asarray(plan.scheme.copies)
     noise = problem.domain_size * plan.scheme.noise
     own = level_items.sum(axis=-1) @ plan.scheme.sampling
     misses = copies @ level_items / divisor - level_items.sum(axis=-2) / problem.n_users

@@ -265,7 +265,7 @@ def _row(case: _Case, population: Population, found: pd.DataFrame) -> dict[str, 
     noise = weight_variance(case.choice.copies, case.mean)
     # only the sum of the variances enters, so it may be spread evenly over the items
     variances = np.full(means.shape, error * weight**2 / means.size)
-    moments = noisy_level_moments(means, variances, weight=weight, weight_variance=noise)
+    bias, variance = noisy_level_moments(means, variances, weight=weight, weight_variance=noise)
     return {
         **asdict(case.scenario.setting),
         "split": case.scenario.split,
@@ -277,7 +277,7 @@ def _row(case: _Case, population: Population, found: pd.DataFrame) -> dict[str, 
         "mse_mean": found["squared_error"].mean(),
         "mse_stderr": found["squared_error"].sem(),
         "mse_expected": found["expected_error"].mean(),
-        "mse_predicted": float(moments.variance.sum() + (moments.bias**2).sum()),
+        "mse_predicted": float(variance.sum() + (bias**2).sum()),
         "planning_loss": (found["plan_error"] / error - 1.0).mean(),
         "bias_mean": found["bias"].mean(),
         "bias_stderr": found["bias"].sem(),
