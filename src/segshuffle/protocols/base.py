@@ -10,7 +10,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,6 @@ from segshuffle.protocols.scheme import Collection, Scheme
 
 #: Field of a problem, its type, and what errors say is allowed.
 _TYPES: tuple[tuple[str, type, str], ...] = (
-    ("set_size", Integral, "an integer between 1 and domain_size"),
     ("levels", Sequence, "a sequence of numbers, such as (0.5, 1.0)"),
     ("level_counts", Sequence, "a sequence of integers, such as (1250, 2500)"),
     ("level_deltas", Sequence, "a sequence of numbers, one for each level"),
@@ -128,21 +126,17 @@ class Sample:
 
     Parameters
     ----------
-    items : ndarray of int, shape (n_users, set_size) or (n_entries,)
-        Each user's distinct items in [0, domain_size), and `NO_ITEM` where a user holds fewer. Or the items of all
-        users one after another, whatever the sizes of their sets; then `users` is given.
+    items : ndarray of int, shape (n_users, set_size)
+        Each user's distinct items in [0, domain_size), and `NO_ITEM` where a user holds fewer.
     domain_size : int
         Number of items d.
     level_item_counts : ndarray of int64, shape (repetitions, n_levels, domain_size)
         Users of each level that hold each item, for every assignment.
-    users : int, optional
-        Number of users, if `items` has one axis.
     """
 
     items: NDArray[np.integer[Any]]
     domain_size: int
     level_item_counts: IntArray
-    users: int | None = None
     item_counts: IntArray = field(init=False)
 
     def __post_init__(self) -> None:
@@ -153,7 +147,7 @@ class Sample:
     @property
     def n_users(self) -> int:
         """Number of users n."""
-        return int(self.items.shape[0]) if self.users is None else self.users
+        return int(self.items.shape[0])
 
     @property
     def repetitions(self) -> int:
@@ -293,8 +287,7 @@ def collection_of(
     """Return the collection in which users of all levels, or of one only, send so many copies and dummies."""
     levels = tuple(range(len(problem.levels))) if only is None else (only,)
     n_users = sum(problem.level_counts[level] for level in levels)
-    rates = tuple(map(float, copies))
-    scheme = Scheme(problem.domain_size, problem.set_size, n_users, rates, float(blanket_per_user), law)
+    scheme = Scheme(problem.domain_size, problem.set_size, n_users, tuple(copies), float(blanket_per_user), law)
     return Collection(scheme, levels, weight)
 
 

@@ -55,7 +55,7 @@ class Scheme:
     blanket_cap: int | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "copies", tuple(self.copies))
+        object.__setattr__(self, "copies", tuple(map(float, self.copies)))
         for name, most in (("domain_size", math.inf), ("n_users", math.inf), ("set_size", self.domain_size)):
             check_integer(name, getattr(self, name), 1, most=most)
             object.__setattr__(self, name, int(getattr(self, name)))
@@ -81,7 +81,7 @@ class Scheme:
         ParameterError
             If a value is not allowed.
         """
-        return cls(**{**values, "copies": tuple(values["copies"]), "law": law_from(values["law"])})
+        return cls(**{**values, "law": law_from(values["law"])})
 
     # -- what a client sends -------------------------------------------------------------------------------------------
 
@@ -123,9 +123,9 @@ class Scheme:
         own = [item for item in items for _ in range(whole + exact.bernoulli(more, below))]
         dummies = list[int]()
         if self.blanket_per_user:
-            most = math.inf if self.blanket_cap is None else self.blanket_cap
-            while len(dummies := self.law.sample(self.blanket_per_user, self.domain_size, below)) > most:
-                pass
+            dummies = self.law.sample(self.blanket_per_user, self.domain_size, below)
+            while self.blanket_cap is not None and len(dummies) > self.blanket_cap:
+                dummies = self.law.sample(self.blanket_per_user, self.domain_size, below)
         return exact.shuffled(own + dummies, below)
 
     # -- what the server counts and concludes --------------------------------------------------------------------------

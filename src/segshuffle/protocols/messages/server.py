@@ -99,15 +99,11 @@ class Server:
         """
         if not (plan.collections and plan.blanket_per_user > 0.0):
             raise ParameterError("planner", plan.method, "a protocol with a blanket of uniform items")
-        collections = plan.collections
-        if len(collections) == 1:
-            whole = replace(collections[0].announcement, n_users=self.problem.n_users)
-            return (replace(collections[0], announcement=whole),)
-        if self.level_privacy is not None:
+        if len(plan.collections) > 1 and self.level_privacy is not None:
             raise ParameterError(
                 "level_privacy", self.level_privacy, f"None for {plan.method}, whose blankets depend on exact n_k"
             )
-        return collections
+        return plan.collections
 
     def estimate_items(
         self,
@@ -126,21 +122,15 @@ class Server:
             announced = collection.announcement
             counted = tally(messages, self.problem.domain_size, signed=announced.law.has_signs)
             blanket = replace(announced, n_users=present).net_mean if present else 0.0
-            weight = self._weight(collection, level_estimates) * (present / announced.n_users)
-            estimate += collection.weight * (counted.counts - blanket) / weight
+            # of one level alone the number of users is what was planned for
+            weight = announced.n_users * announced.copies[collection.levels[0]]
+            if len(collection.levels) == len(self.problem.levels):
+                weight = level_estimates.weight(announced.copies)
+            if not weight > 0.0:
+                raise ParameterError("copies", announced.copies, "positive for some level that users chose")
+            estimate += collection.weight * (counted.counts - blanket) / (weight * (present / announced.n_users))
             tallies.append(counted)
         return estimate, tallies
-
-    def _weight(self, collection: Collection, level_estimates: LevelEstimates) -> float:
-        """Return the expected messages about one item that all users of the collection hold: N of the estimator."""
-        copies = collection.announcement.copies
-        if len(collection.levels) == len(self.problem.levels):
-            weight = level_estimates.weight(copies)
-        else:
-            weight = collection.announcement.n_users * copies[collection.levels[0]]
-        if not weight > 0.0:
-            raise ParameterError("copies", copies, "positive for some level that users chose")
-        return weight
 
     def guarantees(self, plan: Plan) -> tuple[UserGuarantee, ...]:
         """Return what each level's users are guaranteed after both rounds."""
@@ -149,8 +139,7 @@ class Server:
             spent = (0.0, 0.0)
         elif self.level_privacy is not None:
             spent = (self.level_privacy.epsilon, self.level_privacy.delta)
-        announced = [collection.announcement.copies for collection in self.collections(plan)]
-        alike = len(announced) == 1 and len(set(announced[0])) == 1
+        alike = len(plan.collections) == 1 and len(set(plan.scheme.copies)) == 1
         return compose_rounds(
             levels=self.problem.levels,
             delta=self.problem.delta,
