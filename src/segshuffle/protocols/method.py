@@ -45,16 +45,20 @@ class Method(Protocol):
         ...
 
 
-class IndependentCounters:
-    """Closed forms of a protocol whose counters are independent, and in whose error neither items nor levels count."""
+class ErrorAsPlanned:
+    """Closed form of a protocol in whose error neither items nor levels count."""
 
     def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
         """Return the error that was planned."""
         return plan.mse_bound
 
+
+class IndependentCounters(ErrorAsPlanned):
+    """Closed forms of such a protocol whose counters are independent."""
+
     def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
         """Return the same: variances of counters add up."""
-        return self.expected_mse(plan, item_counts)
+        return plan.mse_bound
 
 
 def variance_sources(plan: Plan) -> tuple[float, float, float]:
