@@ -143,7 +143,7 @@ class Blanket(ABC):
 
     def variance(self, mean: float) -> float:
         """Variance of one item's net counter: every part's mean/(1 - p), times what a unit adds squared."""
-        return sum(part.net**2 * part.mean / (1 - part.p) for part in self.parts(mean))
+        return sum(part.net**2 * part.variance for part in self.parts(mean))
 
     def noise(self, n_users: int, per_user: float, domain_size: int) -> float:
         """Variance of what the dummies of all users add to an item's count."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import importlib
-import inspect
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +19,14 @@ Dummies = Blanket | Binomial
 @functools.cache
 def laws() -> dict[str, type[Blanket]]:
     """Return every law of dummy messages, the simplest first."""
-    found: dict[str, type[Blanket]] = {}
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        module = importlib.import_module(f"{__package__}.{path.stem}")
-        own = [each for each in vars(module).values() if inspect.isclass(each) and each.__module__ == module.__name__]
-        found |= {law.name: law for law in own if issubclass(law, Blanket) and "name" in vars(law)}
-    return dict(sorted(found.items(), key=lambda item: (len(inspect.signature(item[1]).parameters), item[0])))
+    for path in Path(__file__).parent.glob("*.py"):
+        importlib.import_module(f"{__package__}.{path.stem}")
+    found = sorted(Blanket.__subclasses__(), key=lambda law: (len(_parameters(law)), law.name))
+    return {law.name: law for law in found}
+
+
+def _parameters(law: type[Blanket]) -> list[str]:
+    return [each.name for each in fields(law)]  # type: ignore[arg-type]
 
 
 def law_from(values: Mapping[str, Any]) -> Dummies:
@@ -41,7 +43,7 @@ def law_from(values: Mapping[str, Any]) -> Dummies:
     if name not in laws():
         raise ParameterError("blanket", name, f"one of {', '.join(laws())}")
     law = laws()[name]
-    needed = list(inspect.signature(law).parameters)
+    needed = _parameters(law)
     if set(own) != set(needed) or not all(isinstance(each, int | float) for each in own.values()):
         raise ParameterError(f"blanket {name}", own, f"a number for each of ({', '.join(needed)})")
     return law(**own)

@@ -40,6 +40,11 @@ class Part:
         """What one unit adds to the estimate."""
         return sum(self.signs)
 
+    @property
+    def variance(self) -> float:
+        """Variance of the units of one item."""
+        return self.mean / (1 - self.p)
+
     def places(self, domain_size: int, below: exact.Below) -> list[int]:
         """Draw the items of one client's units exactly; `mean` is that of all items together."""
         mean, p = Fraction(self.mean), Fraction(self.p)

@@ -153,11 +153,10 @@ class SampledSigned(Signed):
 def _stride(blanket: Signed, mean: float) -> int:
     """Count the neighbouring counts of N- that one of them may stand for."""
     noise, _, *floods = blanket.parts(mean)
-    spread = math.sqrt(sum(part.mean / (1 - part.p) for part in (noise, *floods)))
+    spread = math.sqrt(sum(part.variance for part in (noise, *floods)))
     return max(round(spread / _LOOKS), 1)
 
 
-@functools.lru_cache(maxsize=1024)
 def _tail(blanket: Signed, mean: float, log_tail: float) -> float:
     """Tails that a table has: shorter ones where longer ones would make it too large, which the bounds then say."""
     tail = min(_TAIL_STEP * math.ceil(log_tail / _TAIL_STEP), _LONGEST_TAIL)
@@ -174,7 +173,7 @@ def table_work(blanket: Signed, mean: float, log_tail: float) -> float:
     noise, _, *floods = blanket.parts(mean)
 
     def width(part: Part) -> float:
-        deviations = math.sqrt(2 * log_tail * part.mean / (1 - part.p))
+        deviations = math.sqrt(2 * log_tail * part.variance)
         return min(deviations, part.mean) + deviations + log_tail / (1 - part.p) + 2
 
     return 2.0 * sum(map(width, (noise, *floods))) * width(noise) ** 2
@@ -238,7 +237,7 @@ class SignedPair(BlanketPair):
     def coarse_law(self, log_tail: float) -> tuple[FloatArray, FloatArray]:
         """Return groups of values of similar ratio, with counts of N- merged: quick, and nearly the same."""
         stride = max(self.stride, _stride(self.blanket, self.blanket_mean))
-        return _coarse(replace(self, stride=stride, merged=True), _tail(self.blanket, self.blanket_mean, log_tail))
+        return replace(self, stride=stride, merged=True)._atoms(log_tail).coarse()
 
 
 @functools.lru_cache(maxsize=2)
@@ -267,8 +266,3 @@ def _atoms(pair: SignedPair, log_tail: float) -> Atoms:
         4 * error,
         missing=2 * missing,
     )
-
-
-@functools.lru_cache(maxsize=4)
-def _coarse(pair: SignedPair, log_tail: float) -> tuple[FloatArray, FloatArray]:
-    return _atoms(pair, log_tail).coarse()

@@ -70,7 +70,7 @@ class PossibleCounts(NamedTuple):
 def _possible(plan: Plan, items: int, held: tuple[int, int], units: Callable[[Part], int], alpha: float) -> Possible:
     """Bounds of the messages about some items, of which every user holds between two numbers; `alpha` at each end."""
     parts = [replace(part, mean=items * part.mean) for part in plan.scheme.parts]
-    spread = sum(units(part) ** 2 * part.mean / (1 - part.p) for part in parts) + held[1] * plan.problem.n_users
+    spread = sum(units(part) ** 2 * part.variance for part in parts) + held[1] * plan.problem.n_users
     # around the best theta of a normal law of that variance; any theta is proven
     theta = math.sqrt(-2 * math.log(alpha) / spread) * np.geomspace(1e-3, 1e6, 6001)
     with np.errstate(all="ignore"):

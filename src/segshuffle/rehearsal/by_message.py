@@ -109,5 +109,4 @@ def by_message(
         "bytes": run.n_bytes,
         "refused": run.refused,
         "guarantees": [each.as_dict() for each in run.guarantees],
-        "seconds": run.seconds,
     }

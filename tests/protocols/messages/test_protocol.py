@@ -137,7 +137,6 @@ def test_the_report_adds_up():
     weight = result.levels.weight((0.4, 0.8, 1.0))
     np.testing.assert_allclose(result.estimate, (result.counters[0] - N * 1.25 / D) / weight)
     assert [g.items_epsilon for g in result.guarantees] == list(LEVELS)
-    assert min(result.seconds.values()) >= 0
 
 
 def test_the_same_seed_gives_the_same_run():

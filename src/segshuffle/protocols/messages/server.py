@@ -6,7 +6,7 @@ about users, and its announcements depend on public quantities and on what round
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -106,31 +106,23 @@ class Server:
         return plan.collections
 
     def estimate_items(
-        self,
-        collections: Sequence[Collection],
-        level_estimates: LevelEstimates,
-        received: Sequence[ShuffledMessages],
-        participants: Sequence[int],
-    ) -> tuple[FloatArray, list[Tally]]:
-        """Line 21 of Algorithm 2 for every collection, (C_j - n m/d)/N_hat; return their weighted sum, and all counts.
+        self, collection: Collection, level_estimates: LevelEstimates, messages: ShuffledMessages, participants: int
+    ) -> tuple[FloatArray, Tally]:
+        """Line 21 of Algorithm 2, (C_j - n m/d)/N_hat, in the weight of the collection; and what was counted.
 
         n is the number of those who took part, and N_hat its share of the estimate from round 1.
         """
-        estimate = np.zeros(self.problem.domain_size)
-        tallies = []
-        for collection, messages, present in zip(collections, received, participants, strict=True):
-            announced = collection.announcement
-            counted = tally(messages, self.problem.domain_size, signed=announced.law.has_signs)
-            blanket = replace(announced, n_users=present).net_mean if present else 0.0
-            # of one level alone the number of users is what was planned for
-            weight = announced.n_users * announced.copies[collection.levels[0]]
-            if len(collection.levels) == len(self.problem.levels):
-                weight = level_estimates.weight(announced.copies)
-            if not weight > 0.0:
-                raise ParameterError("copies", announced.copies, "positive for some level that users chose")
-            estimate += collection.weight * (counted.counts - blanket) / (weight * (present / announced.n_users))
-            tallies.append(counted)
-        return estimate, tallies
+        announced = collection.announcement
+        counted = tally(messages, self.problem.domain_size, signed=announced.law.has_signs)
+        blanket = replace(announced, n_users=participants).net_mean if participants else 0.0
+        # of one level alone the number of users is what was planned for
+        weight = announced.n_users * announced.copies[collection.levels[0]]
+        if len(collection.levels) == len(self.problem.levels):
+            weight = level_estimates.weight(announced.copies)
+        if not weight > 0.0:
+            raise ParameterError("copies", announced.copies, "positive for some level that users chose")
+        weight *= participants / announced.n_users
+        return collection.weight * (counted.counts - blanket) / weight, counted
 
     def guarantees(self, plan: Plan) -> tuple[UserGuarantee, ...]:
         """Return what each level's users are guaranteed after both rounds."""
