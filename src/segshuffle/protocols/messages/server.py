@@ -122,7 +122,7 @@ class Server:
         if not weight > 0.0:
             raise ParameterError("copies", announced.copies, "positive for some level that users chose")
         weight *= participants / announced.n_users
-        return collection.weight * (counted.counts - blanket) / weight, counted
+        return np.asarray(collection.weight * (counted.counts - blanket) / weight), counted
 
     def guarantees(self, plan: Plan) -> tuple[UserGuarantee, ...]:
         """Return what each level's users are guaranteed after both rounds."""
