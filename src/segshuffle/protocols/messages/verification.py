@@ -112,7 +112,7 @@ def guaranteed_delta(announcement: Scheme, demand: Demand, level: int) -> float:
     ParameterError
         If the level does not exist.
     """
-    return _delta(_change(announcement, demand, level), demand.epsilon, demand.delta)
+    return _exchange(announcement, demand, level).delta(demand.epsilon, demand.delta)
 
 
 def check_announcement(announcement: Scheme, demand: Demand, level: int) -> Given:
@@ -130,7 +130,7 @@ def check_announcement(announcement: Scheme, demand: Demand, level: int) -> Give
     ParameterError
         If the level does not exist, or `level_epsilons` are not as many as the levels.
     """
-    own = _change(announcement, demand, level)
+    own = _exchange(announcement, demand, level)
     if not isinstance(announcement.law, Blanket):
         raise RefusedError(
             f"The announcement is refused: nothing is proven about a binomial blanket, and the user asks for epsilon = "
@@ -147,52 +147,61 @@ def check_announcement(announcement: Scheme, demand: Demand, level: int) -> Give
             f"The announcement is refused: it asks for {messages:.4g} messages on average, more than the "
             f"{demand.most_messages:g} that this client is ready to send. Nothing is sent."
         )
-    delta = own.checked(f"level {level}", demand.epsilon, demand.delta)
+    delta = _checked(own, f"level {level}", demand.epsilon, demand.delta)
     return Given(delta, *_level_guarantee(announcement, demand, level))
 
 
 @dataclass(frozen=True)
-class _Change:
-    """What a client may be confused with, as the accountant needs it."""
+class Exchange:
+    """Exchange of all items of a user, of its level too if the problem's levels are private.
 
-    announcement: Scheme
+    Parameters
+    ----------
+    scheme : Scheme
+        What users send.
+    problem : Problem
+        The collection, with the users who are honest.
+    copies : float
+        The larger ones of both sides.
+    """
+
+    scheme: Scheme
     problem: Problem
-    """The collection as the client sees it."""
     copies: float
-    """The larger ones of both sides."""
-
-    @property
-    def dummies(self) -> dict[str, Any]:
-        """What a cap is about."""
-        sent = {"blanket_per_user": self.announcement.blanket_per_user, "cap": self.announcement.blanket_cap}
-        return {**sent, "honest_users": self.problem.honest_users, "rounds": self.problem.assumptions.rounds}
 
     @property
     def pair(self) -> CounterPair | None:
         """Counters of an exchanged item, or worse ones; None where nothing is known."""
-        law, mean = self.announcement.law, self.problem.honest_mean(self.announcement.blanket_per_user)
+        law, mean = self.scheme.law, self.problem.honest_mean(self.scheme.blanket_per_user)
         if not isinstance(law, Blanket) or mean < law.means[0] or self.copies > COPIES_RANGE[1]:
             return None
         # delta does not decrease in the copies, and does not increase in the mean
         return law.pair(min(mean, law.means[1]), max(self.copies, COPIES_RANGE[0]))
 
-    def checked(self, who: str, epsilon: float, enough: float) -> float:
-        """Return the delta at an epsilon, or refuse it where it is not enough."""
-        delta = _delta(self, epsilon, enough)
-        if delta > enough:
-            least = self.epsilon(enough)
-            # four digits, never below the value
-            found = f"epsilon = {least * 1.0005:.4g}" if math.isfinite(least) else "no certified epsilon"
-            raise RefusedError(
-                f"The announcement is refused: with {self.problem.honest_users} honest users, as the user "
-                f"believes, {who} gets delta = {delta * 1.0005:.4g} at epsilon = {epsilon:g}, or {found} at delta = "
-                f"{enough:g}; the user asks for epsilon = {epsilon:g} and delta = {enough:g}. Nothing is sent."
-            )
-        return delta
+    @property
+    def _dummies(self) -> dict[str, Any]:
+        """What a cap is about."""
+        sent = {"blanket_per_user": self.scheme.blanket_per_user, "cap": self.scheme.blanket_cap}
+        return {**sent, "honest_users": self.problem.honest_users, "rounds": self.problem.assumptions.rounds}
 
-    def product_delta(self, epsilon: float, enough: float) -> float:
+    def delta(self, epsilon: float, enough: float) -> float:
+        """Bound the delta at any epsilon, closely where it is not far below `enough` (kind: upper)."""
+        return _delta(self, epsilon, enough)
+
+    def epsilon(self, delta: float) -> float:
+        """Epsilon at a delta, rounded up; +inf where none up to 100 is certified (kind: upper)."""
+        pair, pairs = self.pair, self.problem.pairs
+        if pairs == 0 or self.copies == 0:
+            return 0.0
+        with contextlib.suppress(AccuracyError):  # a table that would be too large
+            if pair is not None:
+                uncapped = functools.partial(epsilon_upper, pair, pairs=pairs)
+                return capped_epsilon(lambda delta: uncapped(delta=delta), delta=delta, **self._dummies)
+        return math.inf
+
+    def _product_delta(self, epsilon: float, enough: float) -> float:
         """Bound the delta of a product of pairs; more closely unless the first bound is far below `enough`."""
-        pair, pairs, law = self.pair, self.problem.pairs, self.announcement.law
+        pair, pairs, law = self.pair, self.problem.pairs, self.scheme.law
         if pair is None:
             return 1.0
         bound = math.exp(log_delta_bound(pair, pairs, epsilon, 1e-3)) * (1 + 1e-13)
@@ -203,35 +212,27 @@ class _Change:
                 bound = min(bound, delta_interval(pair, pairs=pairs, epsilon=epsilon, expected=expected).upper)
         return min(bound, 1.0)
 
-    def epsilon(self, delta: float) -> float:
-        """Epsilon at a delta, rounded up; +inf if none is certified."""
-        pair, pairs = self.pair, self.problem.pairs
-        if pair is None:
-            return math.inf
-        return capped_epsilon(lambda delta: epsilon_upper(pair, pairs=pairs, delta=delta), delta=delta, **self.dummies)
-
 
 @functools.lru_cache(maxsize=4096)
-def _delta(change: _Change, epsilon: float, enough: float) -> float:
-    """Bound the delta at any epsilon, closely where it is not far below `enough`."""
-    if change.problem.pairs == 0 or change.copies == 0:
+def _delta(exchange: Exchange, epsilon: float, enough: float) -> float:
+    if exchange.problem.pairs == 0 or exchange.copies == 0:
         return 0.0
-    if change.announcement.blanket_cap is None:
-        return change.product_delta(epsilon, enough)
-    overflow = cap_overflow(**change.dummies, epsilon=epsilon, delta=enough)
+    if exchange.scheme.blanket_cap is None:
+        return exchange._product_delta(epsilon, enough)
+    overflow = cap_overflow(**exchange._dummies, epsilon=epsilon, delta=enough)
     inner, inner_enough = uncapped_target(epsilon=epsilon, delta=enough, overflow=overflow)
     if inner < 0.0:
         return 1.0
-    return capped_delta(uncapped=change.product_delta(inner, inner_enough), delta=enough, overflow=overflow)
+    return capped_delta(uncapped=exchange._product_delta(inner, inner_enough), delta=enough, overflow=overflow)
 
 
-def _change(announcement: Scheme, demand: Demand, level: int, other: int | None = None) -> _Change:
+def _exchange(announcement: Scheme, demand: Demand, level: int, other: int | None = None) -> Exchange:
     """Other items at the same level, or any of both levels."""
     copies = announcement.copies
     if not 0 <= level < len(copies):
         raise ParameterError("level", level, f"one of the announced levels, 0..{len(copies) - 1}")
     problem = demand.problem(announcement, private_levels=other is not None)
-    return _Change(announcement, problem, max(copies[level], copies[level if other is None else other]))
+    return Exchange(announcement, problem, max(copies[level], copies[level if other is None else other]))
 
 
 def _level_guarantee(announcement: Scheme, demand: Demand, level: int) -> tuple[float, float]:
@@ -244,10 +245,26 @@ def _level_guarantee(announcement: Scheme, demand: Demand, level: int) -> tuple[
     enough = demand.delta if demand.level_delta is None else demand.level_delta
     found = [(0.0, 0.0)]
     for other in set(range(levels)) - {level}:
-        change = _change(announcement, demand, level, other)
-        epsilon, delta = demand.epsilon, _delta(change, demand.epsilon, enough)
+        exchange = _exchange(announcement, demand, level, other)
+        epsilon, delta = demand.epsilon, exchange.delta(demand.epsilon, enough)
         if delta > enough:
             epsilon = max(demand.epsilon, asked[other])
-            delta = change.checked(f"a user of level {level} who may be one of level {other}", epsilon, enough)
+            who = f"a user of level {level} who may be one of level {other}"
+            delta = _checked(exchange, who, epsilon, enough)
         found.append((epsilon, delta))
     return max(epsilon for epsilon, _ in found), max(delta for _, delta in found)
+
+
+def _checked(exchange: Exchange, who: str, epsilon: float, enough: float) -> float:
+    """Return the delta at an epsilon, or refuse it where it is not enough."""
+    delta = exchange.delta(epsilon, enough)
+    if delta > enough:
+        least = exchange.epsilon(enough)
+        # four digits, never below the value
+        found = f"epsilon = {least * 1.0005:.4g}" if math.isfinite(least) else "no certified epsilon"
+        raise RefusedError(
+            f"The announcement is refused: with {exchange.problem.honest_users} honest users, as the user "
+            f"believes, {who} gets delta = {delta * 1.0005:.4g} at epsilon = {epsilon:g}, or {found} at delta = "
+            f"{enough:g}; the user asks for epsilon = {epsilon:g} and delta = {enough:g}. Nothing is sent."
+        )
+    return delta
