@@ -16,11 +16,13 @@ from segshuffle.protocols.base import Problem
 from segshuffle.protocols.correlated_noise import CorrelatedNoise
 from segshuffle.protocols.fake_users import FakeUsers
 from segshuffle.protocols.item_variance import ItemVariance
-from segshuffle.protocols.messages import Demand, Scheme, Shuffler
+from segshuffle.protocols.messages import Demand
 from segshuffle.protocols.messages.level_counts import LevelPrivacy, left_for_items, noisy_level_moments
+from segshuffle.protocols.messages.shuffler import Shuffler
 from segshuffle.protocols.padding import guessed_holders, zipf_shares
 from segshuffle.protocols.postprocessing import project
 from segshuffle.protocols.proven import ProvenSegmented
+from segshuffle.protocols.scheme import Scheme
 from segshuffle.protocols.subset_exponential import SubsetExponential
 
 TINY, ABOVE_ONE, BELOW_ONE = 5e-324, math.nextafter(1.0, 2.0), math.nextafter(1.0, 0.0)

@@ -22,15 +22,11 @@ from segshuffle.blankets.clustered import Clustered
 from segshuffle.blankets.poisson import POISSON
 from segshuffle.blankets.signed import Signed
 from segshuffle.errors import DataError, ParameterError, RefusedError
-from segshuffle.protocols.messages import (
-    Client,
-    Demand,
-    Outbox,
-    Scheme,
-    Shuffler,
-    SimulatedClients,
-    tally,
-)
+from segshuffle.protocols.messages import Client, Demand
+from segshuffle.protocols.messages.server import tally
+from segshuffle.protocols.messages.shuffler import Outbox, Shuffler
+from segshuffle.protocols.messages.simulated_clients import SimulatedClients
+from segshuffle.protocols.scheme import Scheme
 
 ALARM = 1e-9
 #: Asks for nothing that the tests of the draws would have to meet.

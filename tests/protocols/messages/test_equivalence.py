@@ -24,8 +24,12 @@ from segshuffle.blankets.poisson import POISSON
 from segshuffle.blankets.signed import Signed
 from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
 from segshuffle.protocols.base import Problem, Sample
-from segshuffle.protocols.messages import Scheme, Shuffler, SimulatedClients, run_protocol, tally
+from segshuffle.protocols.messages import run_protocol
+from segshuffle.protocols.messages.server import tally
+from segshuffle.protocols.messages.shuffler import Shuffler
+from segshuffle.protocols.messages.simulated_clients import SimulatedClients
 from segshuffle.protocols.proven import ProvenSegmented
+from segshuffle.protocols.scheme import Scheme
 from segshuffle.protocols.segmented import Segmented, plan_at
 
 ALARM = 1e-9

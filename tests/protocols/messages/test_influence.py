@@ -21,9 +21,13 @@ from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.capped import Capped
 from segshuffle.protocols.correlated_noise import CorrelatedNoise
 from segshuffle.protocols.fake_users import FakeUsers
-from segshuffle.protocols.messages import Client, Demand, LevelEstimates, Outbox, Scheme, Server, Shuffler, tally
+from segshuffle.protocols.messages import Client, Demand, Server
+from segshuffle.protocols.messages.level_counts import LevelEstimates
+from segshuffle.protocols.messages.server import tally
+from segshuffle.protocols.messages.shuffler import Outbox, Shuffler
 from segshuffle.protocols.method import Influence, influence
 from segshuffle.protocols.proven import ProvenSegmented
+from segshuffle.protocols.scheme import Scheme
 from segshuffle.protocols.segmented import plan_at
 from segshuffle.protocols.subset_exponential import SubsetExponential
 

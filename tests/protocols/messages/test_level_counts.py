@@ -15,17 +15,18 @@ from scipy import stats
 from segshuffle.accounting.collections.levels import compose_rounds, histogram_delta, least_blanket
 from segshuffle.errors import InfeasibleError
 from segshuffle.protocols.base import Problem
-from segshuffle.protocols.messages import (
+from segshuffle.protocols.messages import LevelPrivacy, Server
+from segshuffle.protocols.messages.level_counts import (
     LevelEstimates,
-    LevelPrivacy,
-    Server,
-    Shuffler,
-    SimulatedClients,
+    left_for_items,
+    level_announcement,
+    level_messages,
     noisy_level_moments,
     planning_counts,
     weight_variance,
 )
-from segshuffle.protocols.messages.level_counts import left_for_items, level_announcement, level_messages
+from segshuffle.protocols.messages.shuffler import Shuffler
+from segshuffle.protocols.messages.simulated_clients import SimulatedClients
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Accountant

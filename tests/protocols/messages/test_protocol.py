@@ -17,18 +17,11 @@ from segshuffle.protocols import segmented
 from segshuffle.protocols.assumptions import PLAIN, Assumptions
 from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
 from segshuffle.protocols.base import Problem
-from segshuffle.protocols.messages import (
-    Collection,
-    LevelEstimates,
-    LevelPrivacy,
-    Outbox,
-    Scheme,
-    Server,
-    ShuffledMessages,
-    Shuffler,
-    SimulatedClients,
-    run_protocol,
-)
+from segshuffle.protocols.messages import LevelPrivacy, Server, run_protocol
+from segshuffle.protocols.messages.level_counts import LevelEstimates
+from segshuffle.protocols.messages.shuffler import Outbox, ShuffledMessages, Shuffler
+from segshuffle.protocols.messages.simulated_clients import SimulatedClients
+from segshuffle.protocols.scheme import Collection, Scheme
 from segshuffle.protocols.segmented import plan_at
 from segshuffle.protocols.subset_exponential import SubsetExponential
 

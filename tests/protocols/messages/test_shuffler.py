@@ -9,7 +9,8 @@ import pytest
 from scipy import stats
 
 from segshuffle.errors import DataError
-from segshuffle.protocols.messages import Outbox, ShuffledMessages, Shuffler, tally
+from segshuffle.protocols.messages.server import tally
+from segshuffle.protocols.messages.shuffler import Outbox, ShuffledMessages, Shuffler
 
 # every test below has one p-value per case; with about ten cases the false-alarm rate of the file is below 1e-7
 ALARM = 1e-9

@@ -48,8 +48,13 @@ from segshuffle.pipeline.design import Config, Scenario, Setting
 from segshuffle.pipeline.progress import track
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.base import Plan, Problem, Sample, assignment_spread, collection_of, uniform_item_counts
-from segshuffle.protocols.messages import LevelEstimates, LevelPrivacy, noisy_level_moments, weight_variance
-from segshuffle.protocols.messages.level_counts import level_announcement
+from segshuffle.protocols.messages import LevelPrivacy
+from segshuffle.protocols.messages.level_counts import (
+    LevelEstimates,
+    level_announcement,
+    noisy_level_moments,
+    weight_variance,
+)
 from segshuffle.protocols.planner import attained
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.weights import ErrorTerms, best_copies
