@@ -16,7 +16,7 @@ from segshuffle.errors import InfeasibleError
 from segshuffle.planning.question import TOP, Answer, Question
 from segshuffle.planning.wording import factor
 from segshuffle.protocols.base import Plan, Problem
-from segshuffle.protocols.cautions import level_cautions
+from segshuffle.protocols.messages.level_counts import level_cautions
 from segshuffle.protocols.method import influence
 from segshuffle.protocols.planner import least_blankets
 from segshuffle.protocols.proven import SINGLE

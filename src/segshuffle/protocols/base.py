@@ -22,9 +22,10 @@ from segshuffle.blankets.named import Dummies
 from segshuffle.blankets.poisson import POISSON
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.assumptions import PLAIN, Assumptions
-from segshuffle.protocols.cautions import cautions
 from segshuffle.protocols.scheme import Collection, Scheme
 
+#: Expected messages per user from which on it is worth a word.
+MANY_MESSAGES = 1000.0
 #: Field of a problem, its type, and what errors say is allowed.
 _TYPES: tuple[tuple[str, type, str], ...] = (
     ("levels", Sequence, "a sequence of numbers, such as (0.5, 1.0)"),
@@ -239,8 +240,27 @@ class Plan:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Sentences on what makes the guarantee, the error or the cost meaningless; usually none."""
-        return cautions(self)
+        """Sentences on what makes guarantee, error or cost meaningless, and what to change; usually none."""
+        problem, found = self.problem, []
+        d, s = problem.domain_size, problem.set_size
+        if problem.delta * problem.n_users >= 1.0:
+            found.append(
+                f"delta = {problem.delta:g} is not below 1/n = {1 / problem.n_users:.3g}: publishing all items of one "
+                "random user would meet it. Take a delta much below 1/n."
+            )
+        # whoever answers s/d for every item (0, where users may hold fewer) knows nothing and errs by no more than this
+        largest = s * (1.0 - s / d) if problem.assumptions.sets == "exactly" else float(s)
+        if self.mse_bound >= largest > 0.0:
+            found.append(
+                f"The expected squared error, {self.mse_bound:.3g}, is not below {largest:.3g}, the largest error of "
+                "an answer that uses no data. Raise the levels, delta, the number of users or the budget of messages."
+            )
+        if self.messages_per_user > MANY_MESSAGES:
+            found.append(
+                f"A user sends {self.messages_per_user:.3g} messages on average. Set a budget of messages "
+                "(max_messages), or raise the levels, delta or the number of users."
+            )
+        return tuple(found)
 
     def of_participants(self, level_counts: tuple[int, ...], *, fewer: bool = False) -> Plan:
         """Return the plan as it serves those who took part: to simulate them, or to divide by their number.

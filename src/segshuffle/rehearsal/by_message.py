@@ -15,8 +15,8 @@ from segshuffle.datasets.transactions import Transactions
 from segshuffle.errors import ParameterError
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.base import Plan, Problem
+from segshuffle.protocols.item_variance import bias_given_levels, error_given_levels
 from segshuffle.protocols.messages import LevelPrivacy, run_protocol
-from segshuffle.protocols.messages.dependence import bias_given_levels, error_given_levels
 from segshuffle.rehearsal.run import check_users, random_levels
 
 _ROLE = "rehearse messages"

@@ -11,7 +11,7 @@ from protocols.simulations import assert_mean
 from segshuffle.pipeline.config import whole_schema
 from segshuffle.protocols.balls_into_bins import BallsIntoBins
 from segshuffle.protocols.base import Problem, Sample
-from segshuffle.protocols.messages.dependence import bias_given_levels, error_given_levels
+from segshuffle.protocols.item_variance import bias_given_levels, error_given_levels
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.registry import every, proven
 from segshuffle.protocols.segmented import Segmented, plan_at

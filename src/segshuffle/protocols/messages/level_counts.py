@@ -36,6 +36,7 @@ from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET, check_within
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.digits import rounded_up
 from segshuffle.errors import InfeasibleError
+from segshuffle.protocols.base import MANY_MESSAGES
 from segshuffle.protocols.scheme import Scheme
 
 #: Largest estimate beside which a number of users keeps its digits.
@@ -118,6 +119,16 @@ def left_for_items(max_messages: float, spent: float) -> float:
             "messages per user: raise it, or the epsilon of the levels if they are private."
         )
     return max_messages - spent
+
+
+def level_cautions(spent: float) -> tuple[str, ...]:
+    """Warn of the same in round 1, for which a user sends so many messages on average."""
+    if spent <= MANY_MESSAGES:
+        return ()
+    return (
+        f"Round 1, about the levels, takes {spent:.3g} messages per user. Raise the epsilon or the "
+        "delta at which levels are hidden, or the number of users.",
+    )
 
 
 @dataclass(frozen=True, eq=False)

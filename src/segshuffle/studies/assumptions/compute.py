@@ -22,7 +22,7 @@ from segshuffle.pipeline.design import Config, Scenario
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.base import Plan, Problem, Sample, uniform_item_counts
 from segshuffle.protocols.capped import Capped
-from segshuffle.protocols.messages.dependence import bias_given_levels, error_given_levels
+from segshuffle.protocols.item_variance import bias_given_levels, error_given_levels
 from segshuffle.protocols.method import Influence, Method, influence
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.studies.planning import Plans, assuming, held_by_level, lineup, problem_of
