@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol
 
@@ -135,7 +135,7 @@ class Blanket(ABC):
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready form, with the name."""
-        return {"name": self.name, **asdict(self)}  # type: ignore[call-overload]
+        return {"name": self.name, **vars(self)}
 
     def most(self, per_user: float) -> float:
         """Most dummies of one client: there is none."""

@@ -23,7 +23,7 @@ from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.blankets.poisson import POISSON
 from segshuffle.digits import rounded_up
 from segshuffle.looks import DASHES, PALETTE, Look
-from segshuffle.protocols.base import Plan, Problem, collection_of, exchanged_items
+from segshuffle.protocols.base import Plan, Problem, collection_of
 from segshuffle.protocols.method import Collected, Declared
 
 #: How the levels' estimates are weighed, and what that is called.
@@ -43,8 +43,9 @@ def least_blanket(problem: Problem, epsilon: float, n_users: int, analysis: str)
     if analysis == "closed-form":
         item_epsilon, item_delta = item_target(epsilon=epsilon, delta=delta, set_size=s)
         return rounded_up(32.0 * math.log(2.0 / item_delta) * d / (item_epsilon**2 * n_users))
-    pairs = exchanged_items(d, s)
-    mean = least_blanket_mean(copies=1.0, pairs=pairs, epsilon=epsilon, delta=delta) if pairs else BLANKET_MEAN_RANGE[0]
+    mean = BLANKET_MEAN_RANGE[0]
+    if problem.pairs:
+        mean = least_blanket_mean(copies=1.0, pairs=problem.pairs, epsilon=epsilon, delta=delta)
     return rounded_up(mean * d / n_users)
 
 

@@ -104,8 +104,9 @@ class Problem:
     def pairs(self) -> int:
         """Pairs of counters that bound what tells two neighbouring users apart, in all rounds (docs/proof.md)."""
         same_size = self.assumptions.sets == "exactly" and not self.assumptions.private_levels
-        one = exchanged_items(self.domain_size, self.set_size) if same_size else self.set_size
-        return one * self.assumptions.rounds
+        # so many items can be in one set and not in the other
+        most = min(self.set_size, self.domain_size - self.set_size) if same_size else self.set_size
+        return most * self.assumptions.rounds
 
     @property
     def honest_users(self) -> int:
@@ -216,8 +217,9 @@ class Plan:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready form, without the problem."""
-        values = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "problem"}
-        return {**values, "collections": self.chosen["collections"], "certificate": list(self.certificate)}
+        values = {**vars(self), "collections": self.chosen["collections"], "certificate": list(self.certificate)}
+        del values["problem"]
+        return values
 
     @classmethod
     def from_dict(cls, problem: Problem, values: Mapping[str, Any]) -> Plan:
@@ -309,11 +311,6 @@ def collection_of(
     n_users = sum(problem.level_counts[level] for level in levels)
     scheme = Scheme(problem.domain_size, problem.set_size, n_users, tuple(copies), float(blanket_per_user), law)
     return Collection(scheme, levels, weight)
-
-
-def exchanged_items(domain_size: int, set_size: int) -> int:
-    """Return the number of item pairs in which two users' sets can differ: min(s, d - s)."""
-    return min(set_size, domain_size - set_size)
 
 
 def uniform_item_counts(problem: Problem) -> FloatArray:

@@ -69,8 +69,7 @@ class Scheme:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready form."""
-        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return {**values, "copies": list(self.copies), "law": self.law.as_dict()}
+        return {**vars(self), "copies": list(self.copies), "law": self.law.as_dict()}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Scheme:
@@ -249,7 +248,7 @@ class Collection:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready form."""
-        return {"announcement": self.announcement.as_dict(), "levels": list(self.levels), "weight": self.weight}
+        return {**vars(self), "announcement": self.announcement.as_dict(), "levels": list(self.levels)}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Collection:
