@@ -18,7 +18,6 @@ from segshuffle.protocols.fake_users import FakeUsers
 from segshuffle.protocols.item_variance import ItemVariance
 from segshuffle.protocols.messages import Demand
 from segshuffle.protocols.messages.level_counts import LevelPrivacy, left_for_items, noisy_level_moments
-from segshuffle.protocols.messages.shuffler import Shuffler
 from segshuffle.protocols.padding import guessed_holders, zipf_shares
 from segshuffle.protocols.postprocessing import project
 from segshuffle.protocols.proven import ProvenSegmented
@@ -32,10 +31,6 @@ announced = partial(Scheme, domain_size=8, set_size=2, n_users=7, copies=(0.5, 1
 privacy = partial(LevelPrivacy, epsilon=1.0, delta=1e-3)
 intervals = partial(ItemVariance(1.0, 1.0, 1.0).interval, 0.5)
 holders = partial(guessed_holders, {1: 1.0}, domain_size=9, zipf=1.0)
-
-
-def shuffler(**changes):
-    Shuffler(np.uint8, np.random.default_rng(1), **changes).close()
 
 
 #: What is called, the name of its argument and of the error, what is allowed, values that are taken, and others.
@@ -95,7 +90,6 @@ RANGES = [
         ),
         "blanket_cap", "", (0, 9), (-1, 1.5, True),
     ),
-    (shuffler, "buckets", "in [1, 65536]", (1, 2**16), (0, 2**16 + 1)),
     (
         lambda level_epsilon: privacy(epsilon=level_epsilon), "level_epsilon", "in (0, 100]",
         (TINY, 100.0), (0.0, math.nextafter(100.0, 101.0), math.nan),

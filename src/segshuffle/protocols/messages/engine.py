@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +15,7 @@ from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.messages.level_counts import LevelEstimates, LevelPrivacy
 from segshuffle.protocols.messages.server import Planner, Server, Tally
-from segshuffle.protocols.messages.shuffler import MOST_BUCKETS, ShuffledMessages, Shuffler
+from segshuffle.protocols.messages.shuffler import ShuffledMessages, Shuffler
 from segshuffle.protocols.messages.simulated_clients import SimulatedClients, checked
 from segshuffle.protocols.scheme import Collection, Scheme
 
@@ -164,10 +163,9 @@ def _collected(
     """Let the collection's users send batch by batch, then let the shuffler release: the server sees none of this."""
     scheme, (client_rng, shuffler_rng) = collection.announcement, rngs
     chunk = chunk_users or max(1, int(BATCH_DRAWS / scheme.most_draws))
-    buckets = min(math.ceil(scheme.n_users / chunk), MOST_BUCKETS)
-    if chunk_users is None and scheme.n_users * scheme.most_draws <= IN_MEMORY_MESSAGES:
-        buckets = 1
-    with Shuffler(scheme.dtype, shuffler_rng, buckets=buckets) as shuffler:
+    # whoever fixes the batch wants no more in memory
+    in_memory = scheme.n_users <= chunk if chunk_users else scheme.n_users * scheme.most_draws <= IN_MEMORY_MESSAGES
+    with Shuffler(scheme.dtype, shuffler_rng, spill=not in_memory) as shuffler:
         for start in range(0, len(users), chunk):
             batch = SimulatedClients(users.items[start : start + chunk], users.levels[start : start + chunk])
             shuffler.collect(batch.of_levels(collection.levels).send_items(scheme, client_rng))
