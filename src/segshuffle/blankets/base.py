@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segshuffle.accounting.numerics.loss_distribution import LossTable
+from segshuffle.accounting.numerics.negative_binomial import mass_error
 from segshuffle.accounting.numerics.ranges import check_within
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.blankets import exact
-from segshuffle.blankets.atoms import AtomPair
+from segshuffle.blankets.atoms import AtomPair, Atoms
 from segshuffle.blankets.parts import Part
 from segshuffle.looks import Look
 
@@ -240,6 +241,49 @@ class BlanketPair(AtomPair):
             if 1 in part.signs:
                 law = np.convolve(law, part.masses((0, self.floor)))[: self.floor]
         return float(law.sum())
+
+
+@dataclass(frozen=True)
+class CountPair(BlanketPair):
+    """Counters of a blanket of one part, whose messages have no signs.
+
+    With X of law NB(r, p), or Poisson for p = 0, and k = floor(a), f = a - k::
+
+        Pr[X + M = x] / Pr[X = x] = q(x) q(x - 1) ... q(x - k + 1) (1 - f + f q(x - k)),   q(x) = x/(p (x + r - 1)).
+    """
+
+    @property
+    def part(self) -> Part:
+        """Units of one item."""
+        return self.blanket.parts(self.blanket_mean)[0]
+
+    def log_ratio(self, count: FloatArray) -> FloatArray:
+        """Log of that ratio at counts >= floor(a) (any shape); nondecreasing in the count."""
+        mean, p, total = self.blanket_mean, self.part.p, np.zeros_like(count)
+
+        def above_one(copy: int) -> FloatArray:
+            gap = (count - copy) - mean
+            return ((1 - p) * gap + p) / (p * (count - 1 - copy) + mean * (1 - p)) if p else gap / mean
+
+        if self.fraction:
+            # q(0) = 0, which is lost in round-off where r is near 1
+            total += np.log1p(self.fraction * np.where(count <= self.floor, -1.0, above_one(self.floor)))
+        for copy in range(self.floor):
+            total += np.log1p(above_one(copy))
+        return total
+
+    def window(self, log_tail: float) -> tuple[int, int]:
+        """Return counts [low, high] that hold all but e^-log_tail of each tail of X and of X + M."""
+        low, high = self.part.window(log_tail)
+        return max(low, self.floor), high + self.floor + 1
+
+    def _atoms(self, log_tail: float) -> Atoms:
+        window, part = self.window(log_tail), self.part
+        ratio = self.log_ratio(np.arange(window[0], window[1] + 1, dtype=float))
+        error = 1e-13 * (self.floor + 1) * (float(np.abs(ratio).max()) + (part.p > 0))
+        of_masses = mass_error(window, part.mean) if part.p else 1e-11
+        lost = 4 * math.exp(-log_tail)
+        return Atoms(ratio, part.log_masses(window), self.zero_mass, lost, of_masses, error)
 
 
 def check_copies(copies: float) -> None:

@@ -77,10 +77,21 @@ class Part:
         """Return counts outside which each tail of an item's units has mass at most e^-log_tail."""
         return _window(self, log_tail)
 
+    def log_masses(self, window: tuple[int, int]) -> FloatArray:
+        """Return logs of the probabilities of the units of one item, on the counts of a window; read-only."""
+        return _log_masses(self, window)
+
     def masses(self, window: tuple[int, int]) -> FloatArray:
         """Probabilities of the units of one item, on the counts of a window."""
-        count = np.arange(window[0], window[1] + 1, dtype=float)
-        return np.exp(log_negative_binomial(count, self.mean, self.p) if self.p else log_poisson(count, self.mean))
+        return np.exp(self.log_masses(window))
+
+
+@functools.lru_cache(maxsize=16)  # a search tries many numbers of copies in one blanket
+def _log_masses(part: Part, window: tuple[int, int]) -> FloatArray:
+    count = np.arange(window[0], window[1] + 1, dtype=float)
+    found = log_negative_binomial(count, part.mean, part.p) if part.p else log_poisson(count, part.mean)
+    found.flags.writeable = False
+    return found
 
 
 @functools.lru_cache(maxsize=65536)

@@ -13,9 +13,9 @@ import numpy as np
 
 from segshuffle.accounting.numerics.loss_distribution import LossTable
 from segshuffle.arrays import FloatArray
-from segshuffle.blankets.atoms import MOST_CELLS, Atoms
-from segshuffle.blankets.base import BLANKET_MEAN_RANGE, Blanket, BlanketPair, Shapes
-from segshuffle.blankets.parts import Part, log_poisson, log_poisson_deviation, poisson_window
+from segshuffle.blankets.atoms import MOST_CELLS
+from segshuffle.blankets.base import BLANKET_MEAN_RANGE, Blanket, CountPair, Shapes
+from segshuffle.blankets.parts import Part, log_poisson, log_poisson_deviation
 from segshuffle.looks import PALETTE, Look
 
 #: Mean from which on counts may be taken together, and how many for a cell make it worthwhile; cells of a short table.
@@ -54,23 +54,10 @@ POISSON = Poisson()
 
 
 @dataclass(frozen=True)
-class ItemPair(BlanketPair):
+class ItemPair(CountPair):
     """The two counters that tell one item of a user from another, among single dummies."""
 
     blanket: Blanket = POISSON
-
-    def log_ratio(self, count: FloatArray) -> FloatArray:
-        """Log of r at counts >= floor(a) (any shape); nondecreasing in the count."""
-        mu = self.blanket_mean
-        total = np.log1p(self.fraction * (((count - self.floor) - mu) / mu))
-        for i in range(self.floor):
-            total += np.log1p(((count - i) - mu) / mu)
-        return total
-
-    def window(self, log_tail: float) -> tuple[int, int]:
-        """Return counts [low, high] that hold all but e^-log_tail of each tail of X and of Y."""
-        low, high = poisson_window(self.blanket_mean, log_tail)
-        return max(low, self.floor), high + self.floor + 1
 
     def coarse_law(self, log_tail: float) -> tuple[FloatArray, FloatArray]:
         """Log ratio and log mass of Y on at most 257 counts (in between, the sum is a trapezoidal rule)."""
@@ -91,14 +78,6 @@ class ItemPair(BlanketPair):
         if self.blanket_mean >= _LARGE_MEAN and window[1] - window[0] > _WORTHWHILE * max(cells, _BLOCKS * log_tail):
             return block_table(self, step, log_tail)
         return super().loss_table(step, log_tail)
-
-    def _atoms(self, log_tail: float) -> Atoms:
-        low, high = self.window(log_tail)
-        count = np.arange(low, high + 1, dtype=float)
-        ratio = self.log_ratio(count)
-        error = 1e-13 * (self.floor + 1) * float(np.abs(ratio).max())
-        log_mass = log_poisson(count, self.blanket_mean)
-        return Atoms(ratio, log_mass, self.zero_mass, 4 * math.exp(-log_tail), 1e-11, error)
 
 
 def _first_counts(pair: ItemPair, levels: FloatArray) -> tuple[FloatArray, float]:

@@ -157,14 +157,6 @@ def _stride(blanket: Signed, mean: float) -> int:
     return max(round(spread / _LOOKS), 1)
 
 
-def _tail(blanket: Signed, mean: float, log_tail: float) -> float:
-    """Tails that a table has: shorter ones where longer ones would make it too large, which the bounds then say."""
-    tail = min(_TAIL_STEP * math.ceil(log_tail / _TAIL_STEP), _LONGEST_TAIL)
-    while tail > _SHORTEST_TAIL and table_work(blanket, mean, tail) > MOST_PRODUCTS:
-        tail -= _TAIL_STEP
-    return tail
-
-
 def table_work(blanket: Signed, mean: float, log_tail: float) -> float:
     """At most the products of two masses that a table of the counters takes: its time and memory go with them.
 
@@ -232,7 +224,11 @@ class SignedPair(BlanketPair):
     merged: bool = False
 
     def _atoms(self, log_tail: float) -> Atoms:
-        return _atoms(self, _tail(self.blanket, self.blanket_mean, log_tail))
+        tail = min(_TAIL_STEP * math.ceil(log_tail / _TAIL_STEP), _LONGEST_TAIL)
+        # shorter tails where longer ones would make the table too large, which the bounds then say
+        while tail > _SHORTEST_TAIL and table_work(self.blanket, self.blanket_mean, tail) > MOST_PRODUCTS:
+            tail -= _TAIL_STEP
+        return _atoms(self, tail)
 
     def coarse_law(self, log_tail: float) -> tuple[FloatArray, FloatArray]:
         """Return groups of values of similar ratio, with counts of N- merged: quick, and nearly the same."""

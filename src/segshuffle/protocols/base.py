@@ -6,6 +6,7 @@ computes no privacy number. That separation is the privacy argument: no paramete
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -139,12 +140,11 @@ class Sample:
     items: NDArray[np.integer[Any]]
     domain_size: int
     level_item_counts: IntArray
-    item_counts: IntArray = field(init=False)
 
-    def __post_init__(self) -> None:
-        held = self.items[self.items != NO_ITEM]
-        counts = np.bincount(held, minlength=self.domain_size).astype(np.int64)
-        object.__setattr__(self, "item_counts", counts)
+    @functools.cached_property
+    def item_counts(self) -> IntArray:
+        """Users that hold each item, shape (domain_size,)."""
+        return np.bincount(self.items[self.items != NO_ITEM], minlength=self.domain_size).astype(np.int64)
 
     @property
     def n_users(self) -> int:
