@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from segshuffle.planning.question import Limits as Limits
     from segshuffle.planning.question import Question as Question
     from segshuffle.planning.question import answer as answer
-    from segshuffle.protocols.assumptions import Assumptions as Assumptions
+    from segshuffle.protocols.base import Assumptions as Assumptions
     from segshuffle.protocols.base import Plan as Plan
     from segshuffle.protocols.base import Problem as Problem
 
@@ -48,8 +48,7 @@ _HOMES = {
         "Question",
         "answer",
     ),
-    "protocols.assumptions": ("Assumptions",),
-    "protocols.base": ("Plan", "Problem"),
+    "protocols.base": ("Assumptions", "Plan", "Problem"),
 }
 __all__ = sorted(name for names in _HOMES.values() for name in names)
 

@@ -13,8 +13,7 @@ from commands import answer, printed, run
 from segshuffle.cli import build_parser
 from segshuffle.cli import plan as plan_command
 from segshuffle.errors import InfeasibleError
-from segshuffle.protocols.assumptions import Assumptions
-from segshuffle.protocols.base import Problem
+from segshuffle.protocols.base import Assumptions, Problem
 from segshuffle.protocols.messages import LevelPrivacy
 from segshuffle.protocols.messages.level_counts import level_announcement
 from segshuffle.protocols.proven import ProvenSegmented, expected_seconds

@@ -16,9 +16,8 @@ from protocols.simulations import check_simulation, make_sample
 from segshuffle.arrays import NO_ITEM
 from segshuffle.errors import ParameterError
 from segshuffle.pipeline.design import level_counts
-from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
-from segshuffle.protocols.base import Plan, Problem
+from segshuffle.protocols.base import Assumptions, Plan, Problem
 from segshuffle.protocols.messages import LevelPrivacy, Server, run_protocol
 from segshuffle.protocols.planner import attained
 from segshuffle.protocols.proven import ProvenSegmented

@@ -2,8 +2,7 @@
 
 import pytest
 
-from segshuffle.protocols.assumptions import Assumptions
-from segshuffle.protocols.base import Plan, Problem
+from segshuffle.protocols.base import Assumptions, Plan, Problem
 from segshuffle.protocols.messages.level_counts import level_cautions
 from segshuffle.protocols.proven import expected_seconds
 

@@ -6,8 +6,7 @@ import pytest
 from oracles.changes import counters_of_user, grid_divergence
 
 from segshuffle.cli import main
-from segshuffle.protocols.assumptions import Assumptions
-from segshuffle.protocols.base import Problem
+from segshuffle.protocols.base import Assumptions, Problem
 from segshuffle.protocols.capped import Capped
 from segshuffle.protocols.central import WEIGHTED
 from segshuffle.protocols.proven import ProvenSegmented

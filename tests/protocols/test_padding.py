@@ -8,8 +8,7 @@ import pytest
 from plans import given_plan
 
 from segshuffle.errors import ParameterError
-from segshuffle.protocols.assumptions import Assumptions
-from segshuffle.protocols.base import Problem
+from segshuffle.protocols.base import Assumptions, Problem
 from segshuffle.protocols.padding import error_of_sets, guessed_holders, zipf_shares
 from segshuffle.protocols.proven import ProvenSegmented
 

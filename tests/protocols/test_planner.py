@@ -13,8 +13,7 @@ from segshuffle.blankets.clustered import Clustered
 from segshuffle.blankets.signed import Signed
 from segshuffle.cli import main
 from segshuffle.errors import InfeasibleError, ParameterError
-from segshuffle.protocols.assumptions import Assumptions
-from segshuffle.protocols.base import Problem
+from segshuffle.protocols.base import Assumptions, Problem
 from segshuffle.protocols.central import WEIGHTED
 from segshuffle.protocols.planner import ErrorMeasure
 from segshuffle.protocols.proven import SINGLE, ProvenSegmented

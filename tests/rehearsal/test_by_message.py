@@ -10,8 +10,7 @@ from commands import answer, printed, refusal, run
 
 from segshuffle.datasets.transactions import Transactions
 from segshuffle.errors import DataError, ParameterError
-from segshuffle.protocols.assumptions import Assumptions
-from segshuffle.protocols.base import Problem
+from segshuffle.protocols.base import Assumptions, Problem
 from segshuffle.protocols.messages import LevelPrivacy
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.rehearsal.by_message import by_message

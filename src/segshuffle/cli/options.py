@@ -127,8 +127,7 @@ def question_of(
     """Make the question of the options in `PLANNING`, of those named like an assumption or a limit, and of `asked`."""
     from segshuffle.blankets.named import laws
     from segshuffle.planning.question import Limits, Question
-    from segshuffle.protocols.assumptions import Assumptions
-    from segshuffle.protocols.base import Problem
+    from segshuffle.protocols.base import Assumptions, Problem
     from segshuffle.protocols.proven import SINGLE
 
     privacy = level_privacy(options)

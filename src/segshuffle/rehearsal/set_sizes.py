@@ -15,8 +15,7 @@ import numpy as np
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.datasets.transactions import Transactions
 from segshuffle.errors import ParameterError
-from segshuffle.protocols.assumptions import SetKind
-from segshuffle.protocols.base import Problem
+from segshuffle.protocols.base import Problem, SetKind
 from segshuffle.protocols.padding import error_of_sets
 from segshuffle.protocols.proven import ProvenSegmented
 

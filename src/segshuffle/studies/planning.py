@@ -21,8 +21,7 @@ from segshuffle.pipeline.design import Config, Scenario, Setting, blanket_grid, 
 from segshuffle.pipeline.jobs import kept, to_json
 from segshuffle.pipeline.progress import parallel
 from segshuffle.pipeline.seeds import stream
-from segshuffle.protocols.assumptions import PLAIN, Assumptions
-from segshuffle.protocols.base import Problem
+from segshuffle.protocols.base import PLAIN, Assumptions, Problem
 from segshuffle.protocols.method import Method
 from segshuffle.protocols.registry import competitor, proven
 from segshuffle.protocols.segmented import Segmented

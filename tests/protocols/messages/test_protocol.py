@@ -14,9 +14,8 @@ from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.blankets.poisson import POISSON
 from segshuffle.errors import DataError, ParameterError
 from segshuffle.protocols import segmented
-from segshuffle.protocols.assumptions import PLAIN, Assumptions
 from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
-from segshuffle.protocols.base import Problem
+from segshuffle.protocols.base import PLAIN, Assumptions, Problem
 from segshuffle.protocols.messages import LevelPrivacy, Server, run_protocol
 from segshuffle.protocols.messages.level_counts import LevelEstimates
 from segshuffle.protocols.messages.shuffler import Outbox, ShuffledMessages, Shuffler
@@ -319,7 +318,6 @@ def test_nothing_is_released_of_too_few(takes_part, error, message):
 MEMORY = """
 import sys
 import numpy as np
-from segshuffle.protocols.base import Problem
 from segshuffle.protocols.messages import LevelPrivacy, run_protocol
 from segshuffle.protocols.segmented import plan_at
 

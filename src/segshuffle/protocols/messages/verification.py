@@ -20,8 +20,7 @@ from segshuffle.accounting.numerics.loss_distribution import AccuracyError
 from segshuffle.accounting.numerics.ranges import check_guarantee, check_integer
 from segshuffle.blankets.base import COPIES_RANGE, Blanket, CounterPair
 from segshuffle.errors import ParameterError, RefusedError
-from segshuffle.protocols.assumptions import Assumptions, SetKind
-from segshuffle.protocols.base import Problem
+from segshuffle.protocols.base import Assumptions, Problem, SetKind
 from segshuffle.protocols.scheme import Scheme
 
 #: Share of a target below which a bound need not be close.
