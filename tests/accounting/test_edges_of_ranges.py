@@ -89,7 +89,7 @@ REALS = {
     "p": (Clustered, "p", "(", 0.0, 0.99, "]"),
     "signed p": (lambda x: Signed(x, 0.5, 0.5), "p", "[", 0.0, 0.99, "]"),
     "flood p": (lambda x: Signed(0.5, x, 0.5), "flood_p", "[", 0.0, 0.99, "]"),
-    "flood": (lambda x: Signed(0.5, 0.5, x), "flood", "[", 0.0, 1.0, ")"),
+    "flood": (lambda x: Signed(0.5, 0.5, x), "flood", "(", 0.0, 1.0, ")"),
     "exponent": (lambda x: shifted_noise.ShiftPair(x, 1.0), "exponent", "[", 1.0, 2.0, "]"),
     "shift": (lambda x: shifted_noise.ShiftPair(1.5, x), "copies", "[", 1e-12, 1e3, "]"),
     "flip": (lambda x: flipped_bits.FlippedPair(5, x), "flip", "[", 1e-9, 0.4999, "]"),

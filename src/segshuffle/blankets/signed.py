@@ -62,7 +62,7 @@ class Signed(Blanket):
     p, flood_p : float
         Cluster parameters of the noise and of the flood, in [0, 0.99]; 0 is Poisson.
     flood : float
-        Share of the blanket's messages that are the flood's, in [0, 1).
+        Share of the blanket's messages that are the flood's, in (0, 1).
 
     Raises
     ------
@@ -83,13 +83,13 @@ class Signed(Blanket):
     def __post_init__(self) -> None:
         check_within("p", self.p, 0, LARGEST_P)
         check_within("flood_p", self.flood_p, 0, LARGEST_P)
-        check_within("flood", self.flood, 0, 1, "[)")
+        check_within("flood", self.flood, 0, 1, "()")
 
     @property
     def means(self) -> tuple[float, float]:
         """Means at which the sizes r of noise and flood are at least 1."""
         noise = 2 * self.p / (1 - self.p) / (1 - self.flood)
-        flood = 2 * self.flood_p / (1 - self.flood_p) / self.flood if self.flood else 0.0
+        flood = 2 * self.flood_p / (1 - self.flood_p) / self.flood
         return max(max(noise, flood) * (1 + 1e-14), BLANKET_MEAN_RANGE[0]), _LARGEST_MEAN
 
     @classmethod
@@ -126,11 +126,7 @@ class Signed(Blanket):
         """Noise of either sign, and the flood."""
         share = Fraction(self.flood) if isinstance(mean, Fraction) else self.flood
         noise, flood = (1 - share) * mean / 2, share * mean / 2
-        return (
-            Part(noise, self.p, (1,)),
-            Part(noise, self.p, (-1,)),
-            *((Part(flood, self.flood_p, (1, -1)),) if flood else ()),
-        )
+        return Part(noise, self.p, (1,)), Part(noise, self.p, (-1,)), Part(flood, self.flood_p, (1, -1))
 
     def pair(self, mean: float, copies: float) -> SignedPair:
         """Counters of an exchanged item."""
@@ -152,9 +148,8 @@ class SampledSigned(Signed):
 
 def _stride(blanket: Signed, mean: float) -> int:
     """Count the neighbouring counts of N- that one of them may stand for."""
-    noise, _, *floods = blanket.parts(mean)
-    spread = math.sqrt(sum(part.variance for part in (noise, *floods)))
-    return max(round(spread / _LOOKS), 1)
+    noise, _, flood = blanket.parts(mean)
+    return max(round(math.sqrt(noise.variance + flood.variance) / _LOOKS), 1)
 
 
 def table_work(blanket: Signed, mean: float, log_tail: float) -> float:
@@ -162,13 +157,13 @@ def table_work(blanket: Signed, mean: float, log_tail: float) -> float:
 
     Windows are at most as wide as Bernstein's inequality says.
     """
-    noise, _, *floods = blanket.parts(mean)
+    noise, _, flood = blanket.parts(mean)
 
     def width(part: Part) -> float:
         deviations = math.sqrt(2 * log_tail * part.variance)
         return min(deviations, part.mean) + deviations + log_tail / (1 - part.p) + 2
 
-    return 2.0 * sum(map(width, (noise, *floods))) * width(noise) ** 2
+    return 2.0 * (width(noise) + width(flood)) * width(noise) ** 2
 
 
 @functools.lru_cache(maxsize=8)
@@ -179,14 +174,10 @@ def _joint(blanket: Signed, mean: float, log_tail: float, stride: int, merged: b
 
     `stride` neighbouring rows are one: `merged`, or else the middle one for all of them.
     """
-    noise, _, *floods = blanket.parts(mean)
-    window = noise.window(log_tail)
-    f = noise.masses(window)
-    n = f.size
-    g, error = np.ones(1), 2 * mass_error(window, noise.mean)
-    for flood in floods:
-        flood_window = flood.window(log_tail)
-        g, error = flood.masses(flood_window), error + mass_error(flood_window, flood.mean)
+    noise, _, flood = blanket.parts(mean)
+    window, flood_window = noise.window(log_tail), flood.window(log_tail)
+    f, g = noise.masses(window), flood.masses(flood_window)
+    n, error = f.size, 2 * mass_error(window, noise.mean) + mass_error(flood_window, flood.mean)
     if table_work(blanket, mean, log_tail) / stride > MOST_PRODUCTS:
         raise AccuracyError(
             f"The counters of {blanket} at {mean:g} messages per item have too many values for a table: take fewer."

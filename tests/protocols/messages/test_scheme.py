@@ -62,7 +62,7 @@ def test_the_most_that_a_client_sends_and_draws():
 
 
 RUNS, CLIENTS, D, M = 1500, 6, 3, 2.4
-LAWS = [POISSON, BINOMIAL, Clustered(0.6), Signed(0.3, 0.5, 0.4), Signed(0.0, 0.0, 0.4), Signed(0.3, 0.0, 0.0)]
+LAWS = [POISSON, BINOMIAL, Clustered(0.6), Signed(0.3, 0.5, 0.4), Signed(0.0, 0.0, 0.4), Signed(0.3, 0.0, 0.2)]
 
 
 def moments(law):
