@@ -129,25 +129,19 @@ def log_poisson_deviation(deviation: FloatArray, mu: float) -> FloatArray:
     return np.asarray(-deviance - stirling_error(count) - 0.5 * np.log(2 * np.pi * count))
 
 
-def _tail_ends(mu: float, log_tail: float) -> tuple[float, float]:
-    """Real numbers outside which each tail of Poisson(mu) has mass at most e^-log_tail.
+def poisson_window(mean: float, log_tail: float) -> tuple[int, int]:
+    """Return counts [low, high] outside which each tail of Poisson(mean) has mass at most e^-log_tail.
 
-    Bernstein's inequality, made sharper by Newton's method on Chernoff's, D(x) = x log(x / mu) - (x - mu) >=
+    Bernstein's inequality, made sharper by Newton's method on Chernoff's, D(x) = x log(x / mean) - (x - mean) >=
     log_tail: from the outside, Newton's method on a convex function stays outside.
     """
-    root = math.sqrt((log_tail / 3) ** 2 + 2 * log_tail * mu)
-    low, high = mu - math.sqrt(2 * log_tail * mu), mu + log_tail / 3 + root
-    if mu > 1e6:  # sharp enough, and D(x) would cancel
-        return low, high
-    low = max(low, 1e-3 * mu * math.exp(-log_tail / mu)) if log_tail < mu else -1.0
-    for _ in range(4):
-        high -= (high * math.log(high / mu) - (high - mu) - log_tail) / math.log(high / mu)
-        if low > 0:  # close to mu, where the end is close to 0, a step may go below it
-            low -= (low * math.log(low / mu) - (low - mu) - log_tail) / math.log(low / mu)
-    return low * (1 - 1e-9), high * (1 + 1e-9)
-
-
-def poisson_window(mean: float, log_tail: float) -> tuple[int, int]:
-    """Return counts [low, high] outside which each tail of Poisson(mean) has mass at most e^-log_tail."""
-    low, high = _tail_ends(mean, log_tail)
+    root = math.sqrt((log_tail / 3) ** 2 + 2 * log_tail * mean)
+    low, high = mean - math.sqrt(2 * log_tail * mean), mean + log_tail / 3 + root
+    if mean <= 1e6:  # above it is sharp enough, and D(x) would cancel
+        low = max(low, 1e-3 * mean * math.exp(-log_tail / mean)) if log_tail < mean else -1.0
+        for _ in range(4):
+            high -= (high * math.log(high / mean) - (high - mean) - log_tail) / math.log(high / mean)
+            if low > 0:  # close to the mean, where the end is close to 0, a step may go below it
+                low -= (low * math.log(low / mean) - (low - mean) - log_tail) / math.log(low / mean)
+        low, high = low * (1 - 1e-9), high * (1 + 1e-9)
     return max(math.floor(low), 0), math.ceil(high)

@@ -22,7 +22,7 @@ from segshuffle.arrays import FloatArray
 from segshuffle.digits import rounded_up
 from segshuffle.looks import DASHES, PALETTE, Look
 from segshuffle.protocols.base import Plan, Problem, Sample
-from segshuffle.protocols.method import UNBOUNDED, Declared, IndependentCounters, Influence
+from segshuffle.protocols.method import Declared, IndependentCounters, Influence
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class CorrelatedNoise(IndependentCounters):
 
     def influence(self, _plan: Plan) -> Influence:
         """Dummies have no largest number."""
-        return UNBOUNDED
+        return Influence(math.inf, math.inf, math.inf)
 
 
 def _mean(shape: float, odds: float) -> float:

@@ -7,7 +7,6 @@ Formulas: docs/proof.md for messages that name an item. Competitors with reports
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -125,10 +124,6 @@ class Influence:
     def of(self, corrupt_users: float) -> Influence:
         """Return what so many of them do together."""
         return Influence(self.most_messages, corrupt_users * self.item, corrupt_users * self.all_items)
-
-
-#: Of dummies without a largest number.
-UNBOUNDED = Influence(math.inf, math.inf, math.inf)
 
 
 def influence(plan: Plan, method: object = None) -> Influence:
