@@ -8,7 +8,7 @@ import pytest
 import yaml
 from extension_files import COMPETITOR, add_competitor
 
-from segshuffle.errors import ConfigError, ParameterError
+from segshuffle.errors import ConfigError
 from segshuffle.looks import Look
 from segshuffle.protocols import listed as source
 from segshuffle.protocols import registry
@@ -33,7 +33,7 @@ def test_names_in_the_source_are_the_names_that_run():
         for (accounting, name), each in registry.every().items()
         if accounting == "published" and each.role == "competitor"
     ]
-    assert list(source.competitor_names()) == competitors == [registry.competitor(name).name for name in competitors]
+    assert list(source.competitor_names()) == competitors
     for file, declared in source.listed().items():
         module = importlib.import_module(f"segshuffle.protocols.{file}")
         assert getattr(module, "OPTIONS", {}) == declared.published
@@ -72,11 +72,10 @@ def test_a_name_that_is_taken_is_refused_with_both_files(package):
 
 
 def test_options_come_from_the_configuration_or_have_their_default():
-    assert registry.competitor("subexp-local").local_epsilon == 2.0
+    declared = registry.every()["published", "subexp-local"]
+    assert registry.made(declared, {}).local_epsilon == 2.0
     section = {"methods": [], "subset_exponential": {"local_epsilon": 1.0}}
-    assert registry.competitor("subexp-local", section).local_epsilon == 1.0
-    with pytest.raises(ParameterError, match="method = 'guess'"):
-        registry.competitor("guess")
+    assert registry.made(declared, section).local_epsilon == 1.0
 
 
 def test_the_legend_says_which_local_epsilon_was_configured():

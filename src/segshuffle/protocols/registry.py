@@ -14,9 +14,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from segshuffle.errors import ConfigError, ParameterError
+from segshuffle.errors import ConfigError
 from segshuffle.looks import Look, spare_look
-from segshuffle.protocols.listed import FOLDER, competitor_names, listed
+from segshuffle.protocols.listed import FOLDER, listed
 from segshuffle.protocols.method import Declared, Options
 
 if TYPE_CHECKING:
@@ -54,26 +54,6 @@ def every(folder: Path = FOLDER, package: str = PACKAGE) -> dict[Key, Declared]:
                 )
             found[key] = replace(declared, file=file)
     return found
-
-
-def competitor(name: str, section: Mapping[str, Any] | None = None) -> Method:
-    """Return the published method of that name, made with the options of the configuration.
-
-    Parameters
-    ----------
-    name : str
-        One of `competitor_names`.
-    section : mapping, optional
-        The section ``competitors`` of the configuration; an option that it does not name has its default.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such method.
-    """
-    if name in competitor_names():
-        return made(every()["published", name], section or {})
-    raise ParameterError("method", name, f"one of {', '.join(competitor_names())}")
 
 
 def proven(section: Mapping[str, Any], *roles: str) -> dict[str, Method]:

@@ -23,7 +23,7 @@ from segshuffle.pipeline.progress import parallel
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.base import PLAIN, Assumptions, Problem
 from segshuffle.protocols.method import Method
-from segshuffle.protocols.registry import competitor, proven
+from segshuffle.protocols.registry import every, made, proven
 from segshuffle.protocols.segmented import Segmented
 
 #: Split -> points; a point has its role, its budget of messages (None without one) and its plan.
@@ -54,7 +54,7 @@ def lineup(config: Config, accounting: str) -> dict[str, tuple[Method, tuple[Rol
     if accounting == "published":
         section = config["competitors"]
         curves: dict[str, Method] = {"segmented": Segmented()}
-        points = {name: competitor(name, section) for name in section["methods"]}
+        points = {name: made(every()["published", name], section) for name in section["methods"]}
     else:
         section = config["proven"]
         curves, points = proven(section, "curve", "variant"), proven(section, "competitor", "reference")
