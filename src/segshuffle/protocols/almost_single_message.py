@@ -73,13 +73,6 @@ class Hash:
         whole, rest = divmod(self.prime, self.buckets)
         return whole * (rest + self.prime - self.buckets) / (self.prime * (self.prime - 1))
 
-    @property
-    def bits(self) -> int:
-        """Bits of a message."""
-        if not self.prime:
-            return math.ceil(math.log2(self.domain_size))
-        return 2 * math.ceil(math.log2(self.prime)) + math.ceil(math.log2(self.buckets))
-
     def consistent(self, items: IntArray, dummies: int, rng: np.random.Generator) -> IntArray:
         """Messages consistent with each item, shape (domain_size,), of the given items and so many dummies."""
         counts = np.zeros(self.domain_size, dtype=np.int64)
@@ -100,6 +93,11 @@ class Hash:
             item = (value - v) % self.prime * inverse % self.prime
             counts += np.bincount(item[(value < self.prime) & (item < self.domain_size)], minlength=counts.size)
         return counts
+
+
+def _bits(numbers: int) -> int:
+    """Bits that so many different numbers take."""
+    return math.ceil(math.log2(numbers))
 
 
 def _prime_above(number: int) -> int:
@@ -181,7 +179,7 @@ class AlmostSingleMessage(ErrorAsPlanned):
                 "epsilon": problem.levels[0],
                 "buckets": hashing.buckets,
                 "prime": hashing.prime,
-                "bits_per_message": hashing.bits,
+                "bits_per_message": 2 * _bits(max(hashing.prime, 1)) + _bits(hashing.buckets),
             },
             mse_bound=noise / ((1 - collision) * n) ** 2,
         )
@@ -234,7 +232,7 @@ class AlmostSingleMessage(ErrorAsPlanned):
         most = s + math.ceil(plan.blanket_per_user) if plan.kind == "published" else math.inf
         dummies, weight = plan.blanket_per_user / hashing.buckets, (1 - hashing.collision) * n
         free, held = dummies + s * hashing.collision, 1 + dummies + (s - 1) * hashing.collision
-        reach = math.ceil(hashing.prime / hashing.buckets) if hashing.prime else 1
+        reach = max(math.ceil(hashing.prime / hashing.buckets), 1)
         return Influence(most, max(most - free, held) / weight, (most * reach + (d - s) * free + s * held) / weight)
 
 
