@@ -22,7 +22,7 @@ from segshuffle.blankets.clustered import Clustered
 from segshuffle.blankets.poisson import POISSON
 from segshuffle.blankets.signed import Signed
 from segshuffle.errors import DataError, ParameterError, RefusedError
-from segshuffle.protocols.messages import Client, Demand
+from segshuffle.protocols.messages import Client, Demand, check_announcement
 from segshuffle.protocols.messages.server import tally
 from segshuffle.protocols.messages.shuffler import Outbox, Shuffler
 from segshuffle.protocols.messages.simulated_clients import SimulatedClients
@@ -263,14 +263,11 @@ def counted(announcement, outboxes, rng):
 GOOD = Scheme(17, 4, 5000, (0.5, 1.0), 4.0)
 
 
-def test_round_one_sends_the_level():
-    sent = Client((3,), 1, ANYTHING, Demand(1.0, 1e-6, 5000)).send_level(Scheme(3, 1, 5000, (1.0,), 2.0))
-    assert 1 in sent
-    assert Client((3,), 2, ANYTHING).send_level(Scheme(3, 1, 5000, (1.0,), 0.0)) == [2]
-    one_level = Scheme(1, 1, 5000, (1.0,), 0.0)
-    assert Client((3,), 0, ANYTHING, Demand(1.0, 1e-6, 5000)).send_level(one_level) == [0]
+def test_round_one_is_checked_and_sent_as_any_other():
+    assert 1 in Scheme(3, 1, 5000, (1.0,), 2.0).send((1,), 0, secrets.randbelow)
+    assert Scheme(3, 1, 5000, (1.0,), 0.0).send((2,), 0, secrets.randbelow) == [2]
     with pytest.raises(RefusedError, match="epsilon = 1 and delta = 1e-06"):
-        Client((3,), 1, ANYTHING, Demand(1.0, 1e-6, 5000)).send_level(Scheme(3, 1, 50, (1.0,), 0.5))
+        check_announcement(Scheme(3, 1, 50, (1.0,), 0.5), Demand(1.0, 1e-6, 5000), 0)
 
 
 @pytest.mark.parametrize(
