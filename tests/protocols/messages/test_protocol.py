@@ -318,6 +318,7 @@ def test_nothing_is_released_of_too_few(takes_part, error, message):
 MEMORY = """
 import sys
 import numpy as np
+from segshuffle.protocols.base import Problem
 from segshuffle.protocols.messages import LevelPrivacy, run_protocol
 from segshuffle.protocols.segmented import plan_at
 
