@@ -111,7 +111,7 @@ def guaranteed_delta(announcement: Scheme, demand: Demand, level: int) -> float:
     ParameterError
         If the level does not exist.
     """
-    return _exchange(announcement, demand, level).delta(demand.epsilon, demand.delta)
+    return _delta(_exchange(announcement, demand, level), demand.epsilon, demand.delta)
 
 
 def check_announcement(announcement: Scheme, demand: Demand, level: int) -> Given:
@@ -183,10 +183,6 @@ class Exchange:
         sent = {"blanket_per_user": self.scheme.blanket_per_user, "cap": self.scheme.blanket_cap}
         return {**sent, "honest_users": self.problem.honest_users, "rounds": self.problem.assumptions.rounds}
 
-    def delta(self, epsilon: float, enough: float) -> float:
-        """Bound the delta at any epsilon, closely where it is not far below `enough` (kind: upper)."""
-        return _delta(self, epsilon, enough)
-
     def epsilon(self, delta: float) -> float:
         """Epsilon at a delta, rounded up; +inf where none up to 100 is certified (kind: upper)."""
         pair, pairs = self.pair, self.problem.pairs
@@ -214,6 +210,7 @@ class Exchange:
 
 @functools.lru_cache(maxsize=4096)
 def _delta(exchange: Exchange, epsilon: float, enough: float) -> float:
+    """Bound the delta at any epsilon, closely where it is not far below `enough` (kind: upper)."""
     if exchange.problem.pairs == 0 or exchange.copies == 0:
         return 0.0
     if exchange.scheme.blanket_cap is None:
@@ -245,7 +242,7 @@ def _level_guarantee(announcement: Scheme, demand: Demand, level: int) -> tuple[
     found = [(0.0, 0.0)]
     for other in set(range(levels)) - {level}:
         exchange = _exchange(announcement, demand, level, other)
-        epsilon, delta = demand.epsilon, exchange.delta(demand.epsilon, enough)
+        epsilon, delta = demand.epsilon, _delta(exchange, demand.epsilon, enough)
         if delta > enough:
             epsilon = max(demand.epsilon, asked[other])
             who = f"a user of level {level} who may be one of level {other}"
@@ -256,7 +253,7 @@ def _level_guarantee(announcement: Scheme, demand: Demand, level: int) -> tuple[
 
 def _checked(exchange: Exchange, who: str, epsilon: float, enough: float) -> float:
     """Return the delta at an epsilon, or refuse it where it is not enough."""
-    delta = exchange.delta(epsilon, enough)
+    delta = _delta(exchange, epsilon, enough)
     if delta > enough:
         least = exchange.epsilon(enough)
         # four digits, never below the value
