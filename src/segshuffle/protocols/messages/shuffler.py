@@ -2,7 +2,7 @@
 
 Types carry the trust model. Clients can only make an `Outbox`; only a `Shuffler` opens it, and only a `Shuffler` can
 make `ShuffledMessages`, the one kind of messages that the server's functions accept. `ShuffledMessages` holds the
-permuted words and nothing else: no generator, no batch sizes, no bucket sizes.
+permuted words and nothing else: no generator, no batch sizes.
 
 Messages are shuffled where they are: in memory, or in a temporary file that is mapped into memory, so that the system
 keeps as much of it in memory as there is room for. The batches' sizes do not enter the law of the result.
@@ -152,6 +152,7 @@ class Shuffler(_Stored):
             self._rng.shuffle(np.asarray(np.memmap(self._file, self._dtype, "r+")))
         elif length:
             self._rng.shuffle(np.frombuffer(self._file.getbuffer(), self._dtype))
+        # a closed file is left: nothing is collected or released once more
         released, self._file = self._file, io.BytesIO()
         self.close()
         return ShuffledMessages(released, self._dtype, length, seal=_SEAL)
