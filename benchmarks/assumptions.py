@@ -21,8 +21,7 @@ from timing import seconds_of, shown
 
 from segshuffle.pipeline.config import check_config
 from segshuffle.pipeline.scenarios import scenarios
-from segshuffle.protocols.assumptions import Assumptions
-from segshuffle.protocols.base import Problem
+from segshuffle.protocols.base import Assumptions, Problem
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.studies.planning import problem_of
 

@@ -19,7 +19,7 @@ from segshuffle.accounting.collections.product import delta_interval
 from segshuffle.blankets.signed import Signed
 from segshuffle.pipeline.design import level_counts
 from segshuffle.protocols.base import Plan, Problem
-from segshuffle.protocols.central import DiscreteLaplaceCurator, GaussianCurator, PowerCurator
+from segshuffle.protocols.central import BEST, DISCRETE_LAPLACE, WEIGHTED
 from segshuffle.protocols.proven import SINGLE, ProvenSegmented
 
 SPLITS = {"S1": [0.25, 0.5, 0.25], "S2": [0.5, 0.25, 0.25], "S3": [0.25, 0.25, 0.5]}
@@ -32,7 +32,7 @@ def show(words: str, method: object, problem: Problem) -> Plan:
     began = time.process_time()
     plan: Plan = method.plan(problem)  # type: ignore[attr-defined]
     spent = time.process_time() - began
-    error = plan.mse_bound / GaussianCurator().plan(problem).mse_bound
+    error = plan.mse_bound / WEIGHTED.plan(problem).mse_bound
     law = plan.parameters.get("blanket", {"name": "poisson"})
     print(
         f"{words:<34} error {error:.4f}  messages {plan.messages_per_user:8.4f}  dummies {plan.blanket_per_user:8.4f}  "
@@ -50,14 +50,14 @@ def panels() -> None:
     logs, above = [], []
     for (d, s), n, (split, shares) in itertools.product([(17, 4), (128, 4), (128, 8)], [5_000, 50_000], SPLITS.items()):
         problem = Problem(d, s, LEVELS, level_counts(n, shares), 0.01 / n)
-        gaussian = GaussianCurator().plan(problem).mse_bound
+        gaussian = WEIGHTED.plan(problem).mse_bound
         single, best = (
             ProvenSegmented(copies_max=32.0, target_error=1.1 * gaussian, laws=laws).plan(problem)
             for laws in ((SINGLE,), (SINGLE, "clustered"))
         )
         ratio = best.messages_per_user / single.messages_per_user
         logs.append(math.log(ratio))
-        room = min(curator.plan(problem).mse_bound for curator in (PowerCurator(), DiscreteLaplaceCurator())) / gaussian
+        room = min(curator.plan(problem).mse_bound for curator in (BEST, DISCRETE_LAPLACE)) / gaussian
         many = [ProvenSegmented(copies_max=32.0).plan(problem)]
         for copies in (1.0, 2.0, 4.0):
             single_messages = ProvenSegmented(copies_max=copies).plan(problem).messages_per_user

@@ -22,7 +22,10 @@ import numpy as np
 
 from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.blankets.poisson import POISSON
-from segshuffle.protocols.messages import Scheme, Shuffler, SimulatedClients, tally
+from segshuffle.protocols.messages.server import tally
+from segshuffle.protocols.messages.shuffler import Shuffler
+from segshuffle.protocols.messages.simulated_clients import SimulatedClients
+from segshuffle.protocols.scheme import Scheme
 
 DOMAIN_SIZE, SET_SIZE, BLANKET = 128, 4, 1.0
 #: Users of the plain loop.
@@ -52,8 +55,7 @@ def engine_run(
     """One round; returns the number of messages and the seconds of every step."""
     spent = dict.fromkeys(STEPS, 0.0)
     step = partial(added, spent, clock)
-    buckets = max(2, -(-len(users) // chunk_users)) if spill else 1
-    with step("all"), Shuffler(scheme.wire, rng, buckets=buckets) as shuffler:
+    with step("all"), Shuffler(scheme.dtype, rng, spill=spill) as shuffler:
         for start in range(0, len(users), chunk_users):
             chunk = slice(start, start + chunk_users)
             with step("generate"):
@@ -106,7 +108,7 @@ def main() -> None:
     for law in (BINOMIAL, POISSON):
         scheme = Scheme(DOMAIN_SIZE, SET_SIZE, args.users, RATES, BLANKET, law)
         for spill in (False, True):
-            print(f"{law.name} blanket, {'spilled to disk in buckets' if spill else 'shuffled in memory'}")
+            print(f"{law.name} blanket, {'spilled to disk' if spill else 'shuffled in memory'}")
             for name, clock in clocks.items():
                 runs = [engine_run(users, scheme, args.chunk_users, spill, rng, clock) for _ in range(args.repeats)]
                 messages = runs[-1][0]

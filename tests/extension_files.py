@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from segshuffle.protocols.base import Plan
-from segshuffle.protocols.declared import Declared
+from segshuffle.protocols.method import Declared
 
 
 @dataclass(frozen=True)
@@ -243,7 +243,8 @@ import numpy as np
 from scipy import stats
 
 from segshuffle.blankets.atoms import Atoms
-from segshuffle.blankets.base import Blanket, Part, Space, check_copies, check_mean, within
+from segshuffle.blankets.base import Blanket, BlanketPair, Space, within
+from segshuffle.blankets.parts import Part
 from segshuffle.looks import DASHES, PALETTE, Look
 
 
@@ -265,7 +266,7 @@ class Mixed(Blanket):
         return Part(mean / 2, 0.0), Part(mean / 2, 0.5)
 
     def pair(self, mean, copies):
-        return MixedPair(self, mean, copies)
+        return MixedPair(mean, copies, self)
 
 
 @functools.lru_cache(maxsize=8)
@@ -275,41 +276,18 @@ def _masses(mean, high):
 
 
 @dataclass(frozen=True)
-class MixedPair:
+class MixedPair(BlanketPair):
     """The two counters that tell one item of a user from another."""
-
-    blanket: Mixed
-    blanket_mean: float
-    copies: float
-
-    def __post_init__(self):
-        check_mean(self.blanket_mean, self.blanket.means)
-        check_copies("copies", self.copies)
-
-    @property
-    def variance(self):
-        return self.blanket.variance(self.blanket_mean)
-
-    @property
-    def zero_mass(self):
-        return float(_masses(self.blanket_mean, 64)[: math.floor(self.copies)].sum())
 
     def _atoms(self, log_tail):
         # masses fall at least by half from twice the mean on
         high = math.ceil(2 * self.blanket_mean + 2 * log_tail + 200)
-        mass, whole = _masses(self.blanket_mean, high), math.floor(self.copies)
-        fraction = self.copies - whole
+        mass, whole, fraction = _masses(self.blanket_mean, high), self.floor, self.fraction
         moved = (1 - fraction) * np.append(np.zeros(whole), mass)[: high + 1]
         moved += fraction * np.append(np.zeros(whole + 1), mass)[: high + 1]
         kept = (mass > 1e-280) & (moved > 1e-280)
         ratio = np.log(moved[kept] / mass[kept])
         return Atoms(ratio, np.log(mass[kept]), self.zero_mass, 4 * math.exp(-log_tail), 1e-10, 1e-10)
-
-    def coarse_law(self, log_tail):
-        return self._atoms(log_tail).coarse()
-
-    def loss_table(self, step, log_tail):
-        return self._atoms(log_tail).table(step)
 '''
 
 

@@ -33,8 +33,7 @@ from segshuffle.planning.question import (
     Question,
     answer,
 )
-from segshuffle.protocols.assumptions import Assumptions
-from segshuffle.protocols.base import Plan, Problem
+from segshuffle.protocols.base import Assumptions, Plan, Problem
 from segshuffle.protocols.item_variance import ItemVariance
 from segshuffle.protocols.privacy_loss import product_of
 from segshuffle.protocols.proven import ProvenSegmented

@@ -13,8 +13,7 @@ from plans import given_plan
 from segshuffle.cli import main
 from segshuffle.cli.client_account import default_path
 from segshuffle.planning.documents import Document, read_document, write_document
-from segshuffle.protocols.assumptions import Assumptions
-from segshuffle.protocols.base import Problem
+from segshuffle.protocols.base import Assumptions, Problem
 from segshuffle.protocols.proven import ProvenSegmented
 
 PRIVATE = Problem(17, 4, (0.5, 1.0, 2.0), (1250, 2500, 1250), 2e-6, Assumptions(private_levels=True))

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from extension_files import COMPETITOR, add_competitor
 
-from segshuffle.errors import ConfigError, ParameterError
+from segshuffle.errors import ConfigError
 from segshuffle.looks import Look
 from segshuffle.protocols import listed as source
 from segshuffle.protocols import registry
@@ -19,7 +19,7 @@ def test_a_file_is_found_by_being_there(package):
     folder, name = package(guess=COMPETITOR, helper="x = 1")
     assert list(source.listed(folder)) == ["guess"]
     found = source.listed(folder)["guess"]
-    assert found.names == ("guess",)
+    assert found.methods == (("published", "competitor", "guess"), ("proven", "competitor", "guess"))
     assert list(found.published) == list(found.proven) == ["share"]
     declared = registry.every(folder, name)["published", "guess"]
     assert declared.make({"share": 0.5}).share == 0.5
@@ -38,8 +38,8 @@ def test_names_in_the_source_are_the_names_that_run():
         module = importlib.import_module(f"segshuffle.protocols.{file}")
         assert getattr(module, "OPTIONS", {}) == declared.published
         assert getattr(module, "PROVEN_OPTIONS", {}) == declared.proven
-        for name in declared.names:
-            assert registry.competitor(name).name == name
+        for accounting, role, name in declared.methods:
+            assert registry.every()[accounting, name].role == role
 
 
 @pytest.mark.parametrize("text", ["METHODS = (", "\x00"])
@@ -72,11 +72,10 @@ def test_a_name_that_is_taken_is_refused_with_both_files(package):
 
 
 def test_options_come_from_the_configuration_or_have_their_default():
-    assert registry.competitor("subexp-local").local_epsilon == 2.0
+    declared = registry.every()["published", "subexp-local"]
+    assert registry.made(declared, {}).local_epsilon == 2.0
     section = {"methods": [], "subset_exponential": {"local_epsilon": 1.0}}
-    assert registry.competitor("subexp-local", section).local_epsilon == 1.0
-    with pytest.raises(ParameterError, match="method = 'guess'"):
-        registry.competitor("guess")
+    assert registry.made(declared, section).local_epsilon == 1.0
 
 
 def test_the_legend_says_which_local_epsilon_was_configured():

@@ -52,7 +52,7 @@ def test_it_is_planned_beside_the_others(made):
 
 @pytest.mark.exhaustive
 def test_single_dummies_stay_what_is_meant_where_nothing_is_said(made):
-    code = "from segshuffle.blankets.named import blanket_from; print(blanket_from(None).name)"
+    code = "from segshuffle.protocols.proven import ProvenSegmented; print(ProvenSegmented().name)"
     assert made.python(code) == "poisson\n"
 
 

@@ -23,8 +23,7 @@ from segshuffle.planning.foresight import expected, hardest_share
 from segshuffle.planning.question import FewestMessages, Guess, LeastEpsilon, Question
 from segshuffle.planning.question import answer as ask
 from segshuffle.planning.wording import promises, resting_on, sending
-from segshuffle.protocols.assumptions import Assumptions
-from segshuffle.protocols.base import Problem
+from segshuffle.protocols.base import Assumptions, Problem
 from segshuffle.protocols.item_variance import ItemVariance, coverage_of_nothing
 from segshuffle.protocols.padding import zipf_shares
 from segshuffle.protocols.registry import every

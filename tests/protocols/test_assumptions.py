@@ -13,11 +13,11 @@ from oracles.changes import counters_of_user, grid_divergence
 from plans import MSNBC, given_plan
 from protocols.simulations import check_simulation, make_sample
 
+from segshuffle.arrays import NO_ITEM
 from segshuffle.errors import ParameterError
 from segshuffle.pipeline.design import level_counts
-from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
-from segshuffle.protocols.base import Plan, Problem
+from segshuffle.protocols.base import Assumptions, Plan, Problem
 from segshuffle.protocols.messages import LevelPrivacy, Server, run_protocol
 from segshuffle.protocols.planner import attained
 from segshuffle.protocols.proven import ProvenSegmented
@@ -222,7 +222,7 @@ def test_estimates_divide_by_those_who_took_part():
 @pytest.mark.parametrize("copies", [(1.0, 2.0), (0.5, 1.5)])
 def test_messages_of_ragged_sets(copies):
     """Message by message: nobody sends an item that is not held, and the counters have the right means."""
-    sets = [[0, 1], [2], [], [1, 3], [0]] * 60
+    sets = [[0, 1], [2, NO_ITEM], [NO_ITEM, NO_ITEM], [1, 3], [0, NO_ITEM]] * 60
     levels, d, blanket = np.repeat([0, 1], 150), 4, 0.3
 
     def planner(problem: Problem) -> Plan:

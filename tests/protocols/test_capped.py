@@ -8,8 +8,7 @@ from plans import MSNBC
 from segshuffle.accounting.collections.blanket_cap import cap_overflow
 from segshuffle.blankets.clustered import Clustered
 from segshuffle.errors import ParameterError
-from segshuffle.protocols.assumptions import Assumptions
-from segshuffle.protocols.base import Problem, uniform_item_counts
+from segshuffle.protocols.base import Assumptions, Problem, uniform_item_counts
 from segshuffle.protocols.capped import Capped
 from segshuffle.protocols.messages import Demand, Server, check_announcement
 from segshuffle.protocols.proven import ProvenSegmented

@@ -2,9 +2,9 @@
 
 import pytest
 
-from segshuffle.protocols.assumptions import Assumptions
-from segshuffle.protocols.base import Plan, Problem
-from segshuffle.protocols.cautions import expected_seconds, level_cautions
+from segshuffle.protocols.base import Assumptions, Plan, Problem
+from segshuffle.protocols.messages.level_counts import level_cautions
+from segshuffle.protocols.proven import expected_seconds
 
 
 def said(*, delta=1e-6, error=1e-3, messages=10.0, s=4, sets="exactly"):

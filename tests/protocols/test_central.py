@@ -10,10 +10,10 @@ from protocols.simulations import check_simulation, make_sample
 
 from segshuffle.accounting.numerics.gaussian import gaussian_ratio
 from segshuffle.protocols.base import Plan, Problem, uniform_item_counts
-from segshuffle.protocols.central import DiscreteLaplaceCurator, GaussianCurator, PowerCurator
+from segshuffle.protocols.central import BEST, DISCRETE_LAPLACE, UNIFORM, WEIGHTED
 from segshuffle.protocols.proven import ProvenSegmented
 
-CURATORS = {"uniform": GaussianCurator(weighted=False), "weighted": GaussianCurator()}
+CURATORS = {"uniform": UNIFORM, "weighted": WEIGHTED}
 
 
 @pytest.mark.parametrize(("d", "s", "pairs"), [(17, 4, 4), (128, 8, 8), (5, 4, 1), (6, 3, 3)])
@@ -60,7 +60,7 @@ def test_one_level_reaches_the_curator_where_counters_are_large(d, s, n, large_f
     for level in LEVELS:
         problem = Problem(d, s, (level,), (n,), 0.01 / n)
         items = uniform_item_counts(problem)
-        reference = GaussianCurator().expected_mse(GaussianCurator().plan(problem), items)
+        reference = WEIGHTED.expected_mse(WEIGHTED.plan(problem), items)
         for copies_max, curve in curves.items():
             method = ProvenSegmented(copies_max=copies_max)
             plan = method.plan(problem)
@@ -77,11 +77,10 @@ def test_one_level_reaches_the_curator_where_counters_are_large(d, s, n, large_f
     assert all(c[1] < 1.001 * o[1] for c, o in zip(curves[4.0], curves[1.0], strict=True))
 
 
-@pytest.mark.parametrize("curator", [PowerCurator(), DiscreteLaplaceCurator()], ids=lambda each: each.name)
-def test_other_curators_add_the_noise_of_their_law(curator):
+@pytest.mark.parametrize(("curator", "parameters"), [(BEST, {"exponent": 1.4}), (DISCRETE_LAPLACE, {"odds": 0.6})])
+def test_other_curators_add_the_noise_of_their_law(curator, parameters):
     """Noise of density exp(-|x|^1.4), or of law 0.6^|k| on whole numbers, over the weight 105 of all users."""
-    parameters = {"weights": (0.5, 1.0, 1.0), "exponent": 1.4, "odds": 0.6}
-    plan = Plan(curator.name, SMALL, "exact", 0.0, 2.0, 0.0, parameters)
+    plan = Plan(curator.name, SMALL, "exact", 0.0, 2.0, 0.0, {"weights": (0.5, 1.0, 1.0), **parameters})
     check_simulation(curator, plan, make_sample(SMALL, 3000))
     grid = np.linspace(-30, 30, 600_001)
     density = np.exp(-(np.abs(grid) ** 1.4))
@@ -92,7 +91,7 @@ def test_other_curators_add_the_noise_of_their_law(curator):
 @pytest.mark.parametrize(("d", "s", "pairs"), [(4, 1, 1), (5, 4, 1), (6, 3, 3), (3, 3, 1)])
 def test_discrete_laplace_noise_is_the_least_for_the_lowest_level(d, s, pairs):
     """The loss of 2 t counters of law odds^|k| is a sum of 2 t signs times log(1/odds)."""
-    plan = DiscreteLaplaceCurator().plan(Problem(d, s, (1.0, 2.0), (300, 100), 1e-3))
+    plan = DISCRETE_LAPLACE.plan(Problem(d, s, (1.0, 2.0), (300, 100), 1e-3))
 
     def delta(odds):
         minus = range(2 * pairs + 1)

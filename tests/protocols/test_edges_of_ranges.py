@@ -11,18 +11,16 @@ from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.blankets.clustered import Clustered
 from segshuffle.blankets.poisson import POISSON
 from segshuffle.errors import ParameterError
-from segshuffle.protocols.assumptions import Assumptions
-from segshuffle.protocols.base import Problem
+from segshuffle.protocols.base import Assumptions, Problem
 from segshuffle.protocols.correlated_noise import CorrelatedNoise
 from segshuffle.protocols.fake_users import FakeUsers
 from segshuffle.protocols.item_variance import ItemVariance
-from segshuffle.protocols.messages import Demand, Scheme, Shuffler
-from segshuffle.protocols.messages.budget import left_for_items
-from segshuffle.protocols.messages.level_counts import LevelPrivacy, noisy_level_moments
-from segshuffle.protocols.messages.shuffler import WireFormat
+from segshuffle.protocols.messages import Demand
+from segshuffle.protocols.messages.level_counts import LevelPrivacy, left_for_items, noisy_level_moments
 from segshuffle.protocols.padding import guessed_holders, zipf_shares
-from segshuffle.protocols.projection import project
+from segshuffle.protocols.postprocessing import project
 from segshuffle.protocols.proven import ProvenSegmented
+from segshuffle.protocols.scheme import Scheme
 from segshuffle.protocols.subset_exponential import SubsetExponential
 
 TINY, ABOVE_ONE, BELOW_ONE = 5e-324, math.nextafter(1.0, 2.0), math.nextafter(1.0, 0.0)
@@ -32,10 +30,6 @@ announced = partial(Scheme, domain_size=8, set_size=2, n_users=7, copies=(0.5, 1
 privacy = partial(LevelPrivacy, epsilon=1.0, delta=1e-3)
 intervals = partial(ItemVariance(1.0, 1.0, 1.0).interval, 0.5)
 holders = partial(guessed_holders, {1: 1.0}, domain_size=9, zipf=1.0)
-
-
-def shuffler(**changes):
-    Shuffler(WireFormat(8), np.random.default_rng(1), **changes).close()
 
 
 #: What is called, the name of its argument and of the error, what is allowed, values that are taken, and others.
@@ -95,9 +89,6 @@ RANGES = [
         ),
         "blanket_cap", "", (0, 9), (-1, 1.5, True),
     ),
-    (shuffler, "buckets", "in [1, 65536]", (1, 2**16), (0, 2**16 + 1)),
-    (shuffler, "most_messages", "an integer >= 1", (1, None), (0,)),
-    (WireFormat, "domain_size", "in [1, 2^32)", (1, 2**32 - 1), (0, 2**32)),
     (
         lambda level_epsilon: privacy(epsilon=level_epsilon), "level_epsilon", "in (0, 100]",
         (TINY, 100.0), (0.0, math.nextafter(100.0, 101.0), math.nan),

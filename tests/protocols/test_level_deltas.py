@@ -6,10 +6,9 @@ import pytest
 from oracles.changes import counters_of_user, grid_divergence
 
 from segshuffle.cli import main
-from segshuffle.protocols.assumptions import Assumptions
-from segshuffle.protocols.base import Problem
+from segshuffle.protocols.base import Assumptions, Problem
 from segshuffle.protocols.capped import Capped
-from segshuffle.protocols.central import GaussianCurator
+from segshuffle.protocols.central import WEIGHTED
 from segshuffle.protocols.proven import ProvenSegmented
 
 LEVELS, COUNTS = (0.5, 1.0, 2.0), (10, 30, 20)
@@ -54,7 +53,7 @@ def test_more_delta_for_some_level_is_no_worse_and_no_less_than_the_least_for_al
 
 def test_who_knows_of_one_delta_takes_the_least():
     apart, together = problem(0.05, 0.002, 0.01), problem(0.002)
-    assert GaussianCurator().plan(apart).as_dict() == GaussianCurator().plan(together).as_dict()
+    assert WEIGHTED.plan(apart).as_dict() == WEIGHTED.plan(together).as_dict()
     capped = Capped(ProvenSegmented()).plan(apart)
     assert capped.as_dict() == Capped(ProvenSegmented()).plan(together).as_dict()
     assert all(each["delta_upper"] <= 0.002 for each in capped.certificate)

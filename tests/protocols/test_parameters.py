@@ -111,13 +111,13 @@ def test_closed_form_blankets_and_the_weights_that_follow_from_them():
         "inverse-variance": counts / (blankets + s),
     }
     for name, raw in raws.items():
-        plan = SeparateBallsIntoBins(name, "closed-form").plan(problem)
+        plan = SeparateBallsIntoBins("closed-form", name).plan(problem)
         weights = raw / raw.sum()
         sent = [(each.announcement.blanket_per_user, each.weight) for each in plan.collections]
         assert np.array(sent) == pytest.approx(np.column_stack([blankets, weights]), rel=1e-9)
         assert plan.mse_bound == pytest.approx(float((weights**2 * (blankets + s) / counts).sum()), rel=1e-9)
         assert plan.messages_per_user == pytest.approx(float(counts @ blankets) / 5000 + s, rel=1e-9)
-    bounds = [SeparateBallsIntoBins(name, "closed-form").plan(problem).mse_bound for name in raws]
+    bounds = [SeparateBallsIntoBins("closed-form", name).plan(problem).mse_bound for name in raws]
     assert bounds[2] < min(bounds[:2])
     plan = BallsIntoBins("closed-form").plan(problem)
     assert plan.blanket_per_user == pytest.approx(blankets[0] * 1250 / 5000, rel=1e-9)

@@ -13,9 +13,8 @@ from segshuffle.blankets.clustered import Clustered
 from segshuffle.blankets.signed import Signed
 from segshuffle.cli import main
 from segshuffle.errors import InfeasibleError, ParameterError
-from segshuffle.protocols.assumptions import Assumptions
-from segshuffle.protocols.base import Problem
-from segshuffle.protocols.central import GaussianCurator
+from segshuffle.protocols.base import Assumptions, Problem
+from segshuffle.protocols.central import WEIGHTED
 from segshuffle.protocols.planner import ErrorMeasure
 from segshuffle.protocols.proven import SINGLE, ProvenSegmented
 
@@ -44,7 +43,7 @@ def plan_of(method, problem):
 )
 def test_error_over_that_of_a_gaussian_curator(method, problem, most):
     plan = plan_of(method, problem)
-    assert plan.mse_bound <= most * GaussianCurator().plan(problem).mse_bound
+    assert plan.mse_bound <= most * WEIGHTED.plan(problem).mse_bound
     if problem == EIGHT:
         assert plan.blanket_per_user <= plan_of(ProvenSegmented(), problem).blanket_per_user / 3
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize
 
-from segshuffle.protocols.projection import project
+from segshuffle.protocols.postprocessing import project
 
 ROWS = st.lists(st.floats(-3, 3, allow_subnormal=False), min_size=2, max_size=7)
 

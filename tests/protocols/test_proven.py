@@ -256,7 +256,7 @@ def test_plan_does_not_depend_on_what_was_planned_before():
     """A fresh process, another hash seed: caches must not show."""
     program = (
         "import json; from segshuffle.protocols.proven import *; "
-        "from segshuffle.protocols.assumptions import Assumptions; "
+        "from segshuffle.protocols.base import Assumptions; "
         "from segshuffle.blankets.poisson import Poisson; "
         f"print(json.dumps({CERTIFIED['copies, 16 messages']!r}.plan({SMALL!r}).as_dict()))"
     )

@@ -12,8 +12,7 @@ from segshuffle.accounting.collections.product import delta_interval
 from segshuffle.blankets.clustered import Clustered
 from segshuffle.blankets.signed import Signed
 from segshuffle.library import simulate
-from segshuffle.protocols.assumptions import Assumptions
-from segshuffle.protocols.base import Problem
+from segshuffle.protocols.base import Assumptions, Problem
 from segshuffle.protocols.received import FALSE_ALARM, PossibleCounts, epsilons, impossible
 
 LAWS = {"single": {}, "clustered": {"law": Clustered(0.4)}, "signed": {"law": Signed(0.3, 0.6, 0.2)}}

@@ -22,8 +22,7 @@ from segshuffle.blankets.clustered import Clustered
 from segshuffle.blankets.signed import Signed
 from segshuffle.errors import DataError
 from segshuffle.planning.documents import Document, as_text, read_document, write_document
-from segshuffle.protocols.assumptions import Assumptions
-from segshuffle.protocols.base import Problem
+from segshuffle.protocols.base import Assumptions, Problem
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.received import epsilons
 from segshuffle.rehearsal.message_lines import lines_of, read_counts

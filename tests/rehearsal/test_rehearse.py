@@ -18,8 +18,7 @@ from segshuffle.datasets.transactions import Transactions
 from segshuffle.errors import DataError, InfeasibleError, ParameterError
 from segshuffle.planning.documents import Document, read_document, write_document
 from segshuffle.planning.question import Answer, Question
-from segshuffle.protocols.assumptions import Assumptions
-from segshuffle.protocols.base import Problem
+from segshuffle.protocols.base import Assumptions, Problem
 from segshuffle.protocols.capped import Capped
 from segshuffle.protocols.item_variance import ItemVariance
 from segshuffle.protocols.proven import ProvenSegmented

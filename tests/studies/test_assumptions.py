@@ -14,7 +14,7 @@ from segshuffle.datasets.population import Population
 from segshuffle.pipeline.design import Scenario, Setting
 from segshuffle.pipeline.style import mark_edition
 from segshuffle.protocols.almost_single_message import AlmostSingleMessage
-from segshuffle.protocols.influence import influence as influence_of
+from segshuffle.protocols.method import influence as influence_of
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.studies.assumptions import compute
 from segshuffle.studies.assumptions import report as figures

@@ -18,8 +18,7 @@ from segshuffle.datasets.sampling import uniform_population
 from segshuffle.errors import ParameterError
 from segshuffle.pipeline.design import Setting
 from segshuffle.pipeline.seeds import stream
-from segshuffle.protocols.assumptions import Assumptions
-from segshuffle.protocols.base import Problem
+from segshuffle.protocols.base import Assumptions, Problem
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.studies.levels.compute import PlanGrid, least_blankets, levels_table
 from segshuffle.studies.planning import problem_of

@@ -7,7 +7,7 @@ from matplotlib import pyplot as plt
 from reader import complaints, legend_texts, open_marks, points, shape, visible
 
 from segshuffle.protocols.base import Problem
-from segshuffle.protocols.central import GaussianCurator
+from segshuffle.protocols.central import WEIGHTED
 from segshuffle.protocols.fake_users import FakeUsers
 from segshuffle.studies.pareto import compute, outputs
 from segshuffle.studies.pareto.report import draw, front, readable, winners
@@ -57,8 +57,8 @@ def test_budgets_are_per_item_and_kept(found):
 
 def test_errors_are_over_the_weighted_gaussian_curators(found):
     sizes = {"n_users": 400, "domain_size": 17, "set_size": 2}
-    plan = GaussianCurator().plan(compute.problem_of(CONFIG, **sizes, epsilon=1.0, split="one"))
-    own = GaussianCurator().expected_mse(plan, np.full(17, 47))
+    plan = WEIGHTED.plan(compute.problem_of(CONFIG, **sizes, epsilon=1.0, split="one"))
+    own = WEIGHTED.expected_mse(plan, np.full(17, 47))
     ratios = (found["mse_expected"] / found["error_ratio"]).dropna()
     assert ratios.to_list() == pytest.approx([own] * len(ratios), rel=1e-9)
 

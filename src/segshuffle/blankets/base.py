@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segshuffle.accounting.numerics.loss_distribution import LossTable
-from segshuffle.accounting.numerics.negative_binomial import size_of
+from segshuffle.accounting.numerics.negative_binomial import mass_error
 from segshuffle.accounting.numerics.ranges import check_within
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.blankets import exact
-from segshuffle.blankets.atoms import AtomPair
-from segshuffle.errors import ParameterError
+from segshuffle.blankets.atoms import AtomPair, Atoms
+from segshuffle.blankets.parts import Part
 from segshuffle.looks import Look
 
 #: Expected dummies per item, and copies of a held item, that accountants have numbers for.
@@ -26,59 +26,6 @@ BLANKET_MEAN_RANGE = (1e-3, 1e12)
 COPIES_RANGE = (1e-120, 64.0)
 #: Cluster parameters above have tails too long for a table.
 LARGEST_P = 0.99
-
-
-@dataclass(frozen=True)
-class Part:
-    """One independent part of a blanket: Poisson-many clusters per item, of logarithmic sizes.
-
-    Parameters
-    ----------
-    mean : float
-        Expected units per item >= 0.
-    p : float
-        Cluster parameter in [0, 1): a cluster has w units with probability -p^w/(w ln(1 - p)); 0 stands for single
-        units. The units of one item are NB(r, p) with r = mean (1 - p)/p, or Poisson(mean).
-    signs : tuple of int
-        Messages of one unit: (1,), (-1,) or (1, -1), what each of them adds to the estimate.
-    """
-
-    mean: float
-    p: float
-    signs: tuple[int, ...] = (1,)
-
-    @property
-    def net(self) -> int:
-        """What one unit adds to the estimate."""
-        return sum(self.signs)
-
-    def places(self, domain_size: int, below: exact.Below) -> list[int]:
-        """Draw the items of one client's units exactly; `mean` is that of all items together."""
-        mean, p = Fraction(self.mean), Fraction(self.p)
-        if not p:
-            return [below(domain_size) for _ in range(exact.poisson(mean, below))]
-        size = mean * (1 - p) / p
-        return exact.clustered(exact.negative_binomial(size, p, below), size, domain_size, below)
-
-    def simulated_places(self, domain_size: int, n_clients: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
-        """Draw the items of all clients' units one client after another, and every client's number of units.
-
-        `mean` is that of all items together, as in `places`.
-        """
-        clusters = -self.mean * (1 - self.p) / self.p * math.log1p(-self.p) if self.p else self.mean
-        numbers = rng.poisson(clusters, size=n_clients)
-        places = rng.integers(domain_size, size=int(numbers.sum()))
-        if not self.p:
-            return places, numbers
-        sizes = rng.logseries(self.p, size=places.size)
-        users = np.repeat(np.arange(n_clients), numbers)
-        return np.repeat(places, sizes), np.bincount(users, sizes, minlength=n_clients).astype(np.int64)
-
-    def counts(self, size: tuple[int, ...], rng: np.random.Generator) -> IntArray:
-        """Draw units per item, independent."""
-        if self.p == 0:
-            return rng.poisson(self.mean, size=size)
-        return rng.negative_binomial(size_of(self.mean, self.p), 1 - self.p, size=size)
 
 
 class CounterPair(Protocol):
@@ -128,65 +75,22 @@ def within(means: FloatArray, least: Any, most: Any) -> FloatArray:
     return np.where((means >= least) & (means <= most), means, math.nan)
 
 
-class Dummies(ABC):
-    """Law of the dummy messages of one client, but for their number; each law is a frozen dataclass."""
+class Blanket(ABC):
+    """Law of the dummy messages of one client, but for their number; each law is a frozen dataclass.
+
+    The counters of all items are independent: what is proven holds for all of them.
+    """
 
     #: Identifier, what a sentence says of the dummies, and what a table says of the law.
     name: ClassVar[str]
     words: ClassVar[str]
     about: ClassVar[str]
-    #: Whether messages have a sign: the word of item j with a minus is d + j.
-    has_signs: ClassVar[bool] = False
-    #: Whether anything is proven of it.
-    is_proven: ClassVar[bool] = False
-    #: Whether a cap on the dummies of a user is proven (docs/proof.md).
-    can_be_capped: ClassVar[bool] = False
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready form, with the name."""
-        return {"name": self.name, **asdict(self)}  # type: ignore[call-overload]
-
-    @abstractmethod
-    def sample(self, per_user: float, domain_size: int, below: exact.Below) -> list[int]:
-        """Draw the words of one client's dummies exactly."""
-
-    @abstractmethod
-    def simulate(
-        self, per_user: float, domain_size: int, n_clients: int, rng: np.random.Generator, dtype: np.dtype[Any]
-    ) -> tuple[NDArray[Any], IntArray]:
-        """Draw the words of all clients' dummies, client by client, and their numbers, in floating point."""
-
-    @abstractmethod
-    def draw_net(self, n_users: int, per_user: float, size: tuple[int, int], rng: np.random.Generator) -> IntArray:
-        """Draw what the dummies of all users add to every item's count, of shape (repetitions, domain_size)."""
-
-    @abstractmethod
-    def net_mean(self, mean: float) -> float:
-        """Return what `mean` dummies per item add on average to an item's count, minuses subtracted."""
-
-    @abstractmethod
-    def noise(self, n_users: int, per_user: float, domain_size: int) -> float:
-        """Variance of what the dummies of all users add to an item's count."""
-
-    def total_noise(self, n_users: int, per_user: float, domain_size: int) -> float:
-        """Variance of what they add to the sum of all counts, which are independent unless a law says otherwise."""
-        return domain_size * self.noise(n_users, per_user, domain_size)
-
-    def most(self, per_user: float) -> float:
-        """Most dummies of one client; +inf where there is none."""
-        return math.inf
-
-    def pair(self, mean: float, copies: float) -> CounterPair:
-        """Counters of an exchanged item; refused where nothing is proven."""
-        raise ParameterError("blanket", self.name, "one with a proof")
-
-
-class Blanket(Dummies):
-    """Dummies of which the counters of all items are independent: what is proven holds for all of them."""
-
-    is_proven = True
     #: How plans with it are drawn.
     look: ClassVar[Look]
+    #: Whether messages have a sign: the word of item j with a minus is d + j.
+    has_signs: ClassVar[bool] = False
+    #: Whether a cap on the dummies of a user is proven (docs/proof.md).
+    can_be_capped: ClassVar[bool] = False
     #: Where a plan has no budget: times the messages of single dummies that it may take. 0 for laws whose messages
     #: follow from their variance.
     spends: ClassVar[float] = 0.0
@@ -213,13 +117,25 @@ class Blanket(Dummies):
         """Nearly the same law with quicker tables, for searches: nothing is proven of it."""
         return self
 
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready form, with the name."""
+        return {"name": self.name, **vars(self)}
+
+    def most(self, per_user: float) -> float:
+        """Most dummies of one client: there is none."""
+        return math.inf
+
     def variance(self, mean: float) -> float:
         """Variance of one item's net counter: every part's mean/(1 - p), times what a unit adds squared."""
-        return sum(part.net**2 * part.mean / (1 - part.p) for part in self.parts(mean))
+        return sum(part.net**2 * part.variance for part in self.parts(mean))
 
     def noise(self, n_users: int, per_user: float, domain_size: int) -> float:
         """Variance of what the dummies of all users add to an item's count."""
         return self.variance(n_users * per_user / domain_size)
+
+    def total_noise(self, n_users: int, per_user: float, domain_size: int) -> float:
+        """Variance of what they add to the sum of all counts."""
+        return domain_size * self.noise(n_users, per_user, domain_size)
 
     def net_mean(self, mean: float) -> float:
         """Return what the dummies add on average to an item's count, minuses subtracted."""
@@ -257,16 +173,16 @@ class Blanket(Dummies):
 
 @dataclass(frozen=True)
 class BlanketPair(AtomPair):
-    """Counters that tell one item of a user from another in a blanket, tabulated value by value.
+    """Counters that tell one item of a user from another in a blanket.
 
     Parameters
     ----------
-    blanket : Blanket
-        Law of the dummies.
     blanket_mean : float
         Expected blanket messages per item, of both signs together, in `blanket.means`.
     copies : float
-        Expected copies a of a held item, 0 or in [1e-120, 64].
+        Expected copies a of a held item, 0 or in [1e-120, 64]; up to 1 it is the sampling rate.
+    blanket : Blanket
+        Law of the dummies.
 
     Raises
     ------
@@ -274,30 +190,89 @@ class BlanketPair(AtomPair):
         If a value is outside its range.
     """
 
-    blanket: Blanket
     blanket_mean: float
     copies: float
+    blanket: Blanket
 
     def __post_init__(self) -> None:
-        check_mean(self.blanket_mean, self.blanket.means, f" for {self.blanket}")
-        check_copies("copies", self.copies)
+        low, high = self.blanket.means
+        check_within("blanket_mean", self.blanket_mean, low, high, allowed=f"in [{low:.10g}, {high:.10g}]")
+        check_copies(self.copies)
+
+    @property
+    def floor(self) -> int:
+        """Certain copies k = floor(a)."""
+        return math.floor(self.copies)
+
+    @property
+    def fraction(self) -> float:
+        """Probability f = a - k of one more copy."""
+        return self.copies - self.floor
 
     @property
     def variance(self) -> float:
         """Variance of the noise in the estimate of one item."""
         return self.blanket.variance(self.blanket_mean)
 
+    @property
+    def zero_mass(self) -> float:
+        """Probability of fewer messages (with a plus) than the certain copies, where dA/dB = 0."""
+        if not self.floor:
+            return 0.0
+        law = np.ones(1)
+        for part in self.blanket.parts(self.blanket_mean):
+            if 1 in part.signs:
+                law = np.convolve(law, part.masses((0, self.floor)))[: self.floor]
+        return float(law.sum())
 
-def check_mean(value: float, means: tuple[float, float], about: str = "") -> None:
-    """Refuse a mean outside a blanket's range."""
-    low, high = means
-    check_within("blanket_mean", value, low, high, allowed=f"in [{low:.10g}, {high:.10g}]{about}")
+
+@dataclass(frozen=True)
+class CountPair(BlanketPair):
+    """Counters of a blanket of one part, whose messages have no signs.
+
+    With X of law NB(r, p), or Poisson for p = 0, and k = floor(a), f = a - k::
+
+        Pr[X + M = x] / Pr[X = x] = q(x) q(x - 1) ... q(x - k + 1) (1 - f + f q(x - k)),   q(x) = x/(p (x + r - 1)).
+    """
+
+    @property
+    def part(self) -> Part:
+        """Units of one item."""
+        return self.blanket.parts(self.blanket_mean)[0]
+
+    def log_ratio(self, count: FloatArray) -> FloatArray:
+        """Log of that ratio at counts >= floor(a) (any shape); nondecreasing in the count."""
+        mean, p, total = self.blanket_mean, self.part.p, np.zeros_like(count)
+
+        def above_one(copy: int) -> FloatArray:
+            gap = (count - copy) - mean
+            return ((1 - p) * gap + p) / (p * (count - 1 - copy) + mean * (1 - p)) if p else gap / mean
+
+        if self.fraction:
+            # q(0) = 0, which is lost in round-off where r is near 1
+            total += np.log1p(self.fraction * np.where(count <= self.floor, -1.0, above_one(self.floor)))
+        for copy in range(self.floor):
+            total += np.log1p(above_one(copy))
+        return total
+
+    def window(self, log_tail: float) -> tuple[int, int]:
+        """Return counts [low, high] that hold all but e^-log_tail of each tail of X and of X + M."""
+        low, high = self.part.window(log_tail)
+        return max(low, self.floor), high + self.floor + 1
+
+    def _atoms(self, log_tail: float) -> Atoms:
+        window, part = self.window(log_tail), self.part
+        ratio = self.log_ratio(np.arange(window[0], window[1] + 1, dtype=float))
+        error = 1e-13 * (self.floor + 1) * (float(np.abs(ratio).max()) + (part.p > 0))
+        of_masses = mass_error(window, part.mean) if part.p else 1e-11
+        lost = 4 * math.exp(-log_tail)
+        return Atoms(ratio, part.log_masses(window), self.zero_mass, lost, of_masses, error)
 
 
-def check_copies(name: str, value: float) -> None:
+def check_copies(copies: float) -> None:
     """Refuse copies outside their range."""
     low, high = COPIES_RANGE
     allowed = f"0 or in [{low:g}, {high:g}]"
-    check_within(name, value, 0, high, allowed=allowed)
-    if value:
-        check_within(name, value, low, high, allowed=allowed)
+    check_within("copies", copies, 0, high, allowed=allowed)
+    if copies:
+        check_within("copies", copies, low, high, allowed=allowed)

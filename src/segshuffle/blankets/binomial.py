@@ -12,16 +12,20 @@ from numpy.typing import NDArray
 from segshuffle.accounting.numerics.ranges import blanket_slots
 from segshuffle.arrays import IntArray
 from segshuffle.blankets import exact
-from segshuffle.blankets.base import Dummies
 
 
 @dataclass(frozen=True)
-class Binomial(Dummies):
+class Binomial:
     """ceil(m) slots, each filled with probability m/ceil(m) by a uniform item."""
 
     name = "binomial"
     words = "about random items"
     about = "a fixed number of slots, as published"
+    has_signs = can_be_capped = False
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready form."""
+        return {"name": self.name}
 
     def most(self, per_user: float) -> float:
         """Return ceil(m)."""

@@ -1,31 +1,21 @@
 """The clustered blanket: dummies come in clusters at one item, which hides more per message.
 
-The counters are NB(r, p), r = mean (1 - p)/p, of variance mean/(1 - p), and with k = floor(a), f = a - k::
-
-    Pr[NB + M = x] / Pr[NB = x] = q(x) q(x - 1) ... q(x - k + 1) (1 - f + f q(x - k)),   q(x) = x/(p (x + r - 1)).
-
-Up to one copy nothing more is needed. The lemmas on copies above one ask that the law be log-concave, which is r >= 1
-(docs/proof.md): less is refused.
+The counters are NB(r, p), r = mean (1 - p)/p, of variance mean/(1 - p). Up to one copy nothing more is needed. The
+lemmas on copies above one ask that the law be log-concave, which is r >= 1 (docs/proof.md): less is refused.
 """
 
 from __future__ import annotations
 
-import functools
 import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from segshuffle.accounting.numerics.negative_binomial import (
-    log_negative_binomial,
-    mass_error,
-    size_of,
-    window_of_mass,
-)
 from segshuffle.accounting.numerics.ranges import check_within
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.atoms import Atoms
-from segshuffle.blankets.base import BLANKET_MEAN_RANGE, LARGEST_P, Blanket, BlanketPair, Part, Space, within
+from segshuffle.blankets.base import BLANKET_MEAN_RANGE, LARGEST_P, Blanket, CountPair, Space, within
+from segshuffle.blankets.parts import Part
 from segshuffle.looks import DASHES, PALETTE, Look
 
 #: Variance of a counter above which its values are too many for a table; means needed grow with copies^2/epsilon^2, not
@@ -84,58 +74,12 @@ class Clustered(Blanket):
 
     def pair(self, mean: float, copies: float) -> ClusteredPair:
         """Counters of an exchanged item."""
-        return ClusteredPair(self, mean, copies)
-
-
-@functools.lru_cache(maxsize=8)
-def _window_law(p: float, mean: float, log_tail: float, floor: int) -> tuple[tuple[int, int], FloatArray]:
-    """Return the counts that a table has, and log masses: a search tries many numbers of copies in one blanket."""
-    low, high = window_of_mass(mean, p, log_tail)
-    window = max(low, floor), high + floor + 1
-    log_mass = log_negative_binomial(np.arange(window[0], window[1] + 1, dtype=float), mean, p)
-    log_mass.flags.writeable = False
-    return window, log_mass
+        return ClusteredPair(mean, copies, self)
 
 
 @dataclass(frozen=True)
-class ClusteredPair(BlanketPair):
+class ClusteredPair(CountPair):
     """The two counters that tell one item of a user from another, in a clustered blanket."""
 
-    blanket: Clustered
-
-    @property
-    def zero_mass(self) -> float:
-        """Pr[Y < floor(a)]."""
-        count = np.arange(math.floor(self.copies), dtype=float)
-        return float(np.exp(log_negative_binomial(count, self.blanket_mean, self.blanket.p)).sum())
-
-    def log_ratio(self, count: FloatArray) -> FloatArray:
-        """Log of r at counts >= floor(a) (any shape); nondecreasing in the count."""
-        p, r = self.blanket.p, size_of(self.blanket_mean, self.blanket.p)
-        excess = (1 - p) * (count - self.blanket_mean)  # x - p (x + r)
-        floor = math.floor(self.copies)
-        fraction = self.copies - floor
-        total = np.zeros_like(count)
-        for i in range(floor):
-            total += np.log1p((excess + p - i * (1 - p)) / (p * (count + (r - 1 - i))))
-        if fraction:
-            last = (excess + p - floor * (1 - p)) / (p * (count + (r - 1 - floor)))
-            # q(0) = 0, which is lost in round-off where r is near 1
-            total += np.log1p(fraction * np.where(count <= floor, -1.0, last))
-        return total
-
     def _atoms(self, log_tail: float) -> Atoms:
-        log_tail = _TAIL_STEP * math.ceil(log_tail / _TAIL_STEP)
-        floor = math.floor(self.copies)
-        window, log_mass = _window_law(self.blanket.p, self.blanket_mean, log_tail, floor)
-        count = np.arange(window[0], window[1] + 1, dtype=float)
-        ratio = self.log_ratio(count)
-        error = 1e-13 * (floor + 1) * (1 + float(np.abs(ratio).max()))
-        return Atoms(
-            ratio,
-            log_mass,
-            self.zero_mass,
-            4 * math.exp(-log_tail),
-            mass_error(window, self.blanket_mean),
-            error,
-        )
+        return super()._atoms(_TAIL_STEP * math.ceil(log_tail / _TAIL_STEP))

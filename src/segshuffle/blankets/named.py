@@ -4,48 +4,46 @@ from __future__ import annotations
 
 import functools
 import importlib
-import inspect
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from segshuffle.blankets.base import Blanket, Dummies
-from segshuffle.blankets.binomial import BINOMIAL
-from segshuffle.blankets.poisson import POISSON
+from segshuffle.blankets.base import Blanket
+from segshuffle.blankets.binomial import BINOMIAL, Binomial
 from segshuffle.errors import ParameterError
+
+Dummies = Blanket | Binomial
 
 
 @functools.cache
 def laws() -> dict[str, type[Blanket]]:
     """Return every law of dummy messages, the simplest first."""
-    found: dict[str, type[Blanket]] = {}
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        module = importlib.import_module(f"{__package__}.{path.stem}")
-        own = [each for each in vars(module).values() if inspect.isclass(each) and each.__module__ == module.__name__]
-        found |= {law.name: law for law in own if issubclass(law, Blanket) and "name" in vars(law)}
-    return dict(sorted(found.items(), key=lambda item: (len(inspect.signature(item[1]).parameters), item[0])))
+    for path in Path(__file__).parent.glob("*.py"):
+        importlib.import_module(f"{__package__}.{path.stem}")
+    found = sorted(Blanket.__subclasses__(), key=lambda law: (len(_parameters(law)), law.name))
+    return {law.name: law for law in found}
 
 
-def blanket_from(values: Mapping[str, Any] | None) -> Blanket:
-    """Return the law that `Blanket.as_dict` describes; single dummies where nothing is said.
+def _parameters(law: type[Blanket]) -> list[str]:
+    return [each.name for each in fields(law)]  # type: ignore[arg-type]
+
+
+def law_from(values: Mapping[str, Any]) -> Dummies:
+    """Return the law that `as_dict` describes, that of Algorithm 2 included.
 
     Raises
     ------
     ParameterError
         If there is no such law, or its parameters are others.
     """
-    if values is None:
-        return POISSON
+    if values == BINOMIAL.as_dict():
+        return BINOMIAL
     name, own = values.get("name"), {key: value for key, value in values.items() if key != "name"}
     if name not in laws():
         raise ParameterError("blanket", name, f"one of {', '.join(laws())}")
     law = laws()[name]
-    needed = list(inspect.signature(law).parameters)
+    needed = _parameters(law)
     if set(own) != set(needed) or not all(isinstance(each, int | float) for each in own.values()):
         raise ParameterError(f"blanket {name}", own, f"a number for each of ({', '.join(needed)})")
     return law(**own)
-
-
-def dummies_from(values: Mapping[str, Any] | None) -> Dummies:
-    """Return the law that `Dummies.as_dict` describes, that of Algorithm 2 included."""
-    return BINOMIAL if values == BINOMIAL.as_dict() else blanket_from(values)

@@ -10,13 +10,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
 
-from segshuffle.accounting.numerics.laws import stirling_error
 from segshuffle.accounting.numerics.loss_distribution import LossTable
 from segshuffle.arrays import FloatArray
-from segshuffle.blankets.atoms import MOST_CELLS, Atoms
-from segshuffle.blankets.base import BLANKET_MEAN_RANGE, Blanket, Part, Space, check_copies, check_mean, within
+from segshuffle.blankets.atoms import MOST_CELLS
+from segshuffle.blankets.base import BLANKET_MEAN_RANGE, Blanket, CountPair, Space, within
+from segshuffle.blankets.parts import Part, log_poisson, log_poisson_deviation
 from segshuffle.looks import PALETTE, Look
 
 #: Mean from which on counts may be taken together, and how many for a cell make it worthwhile; cells of a short table.
@@ -55,61 +54,14 @@ POISSON = Poisson()
 
 
 @dataclass(frozen=True)
-class ItemPair:
-    """The two counters that tell one item of a user from another.
+class ItemPair(CountPair):
+    """The two counters that tell one item of a user from another, among single dummies."""
 
-    Parameters
-    ----------
-    blanket_mean : float
-        Expected blanket messages per item, mu = n m / d, in [1e-3, 1e12].
-    copies : float
-        Expected copies a of a held item, 0 or in [1e-120, 64]; up to 1 it is the sampling rate.
-
-    Raises
-    ------
-    ParameterError
-        If a value is outside its range.
-    """
-
-    blanket_mean: float
-    copies: float
-
-    def __post_init__(self) -> None:
-        check_mean(self.blanket_mean, BLANKET_MEAN_RANGE)
-        check_copies("copies", self.copies)
-
-    @property
-    def floor(self) -> int:
-        """Certain copies k = floor(a)."""
-        return math.floor(self.copies)
-
-    @property
-    def fraction(self) -> float:
-        """Probability f = a - k of one more copy."""
-        return self.copies - self.floor
-
-    @property
-    def variance(self) -> float:
-        """Variance of a counter's blanket."""
-        return self.blanket_mean
-
-    @property
-    def zero_mass(self) -> float:
-        """Pr[Y < floor(a)], where r = 0."""
-        count = np.arange(self.floor, dtype=float)
-        return float(np.exp(log_poisson(count, self.blanket_mean)).sum())
-
-    def log_ratio(self, count: FloatArray) -> FloatArray:
-        """Log of r at counts >= floor(a) (any shape); nondecreasing in the count."""
-        mu = self.blanket_mean
-        total = np.log1p(self.fraction * (((count - self.floor) - mu) / mu))
-        for i in range(self.floor):
-            total += np.log1p(((count - i) - mu) / mu)
-        return total
+    blanket: Blanket = POISSON
 
     def coarse_law(self, log_tail: float) -> tuple[FloatArray, FloatArray]:
         """Log ratio and log mass of Y on at most 257 counts (in between, the sum is a trapezoidal rule)."""
-        low, high = window_of(self, log_tail)
+        low, high = self.window(log_tail)
         spacing = max((high - low) / 256, 1.0)
         count = np.minimum(low + spacing * np.arange(math.floor((high - low) / spacing) + 1), high)
         return self.log_ratio(count), log_poisson(count, self.blanket_mean) + math.log(spacing)
@@ -119,81 +71,13 @@ class ItemPair:
 
         It is wider where `step` would need more than `MOST_CELLS` cells: the bounds say how good they are.
         """
-        window = window_of(self, log_tail)
+        window = self.window(log_tail)
         low, high = self.log_ratio(np.array(window, dtype=float))
         step = max(step, float(high - low) / MOST_CELLS)
         cells = float(high - low) / step
         if self.blanket_mean >= _LARGE_MEAN and window[1] - window[0] > _WORTHWHILE * max(cells, _BLOCKS * log_tail):
-            return block_table(self, step, window, log_tail)
-        return atom_table(self, step, window, 4 * math.exp(-log_tail))
-
-
-def log_poisson(count: FloatArray, mu: float) -> FloatArray:
-    """Log of the Poisson(mu) mass at real counts >= 0; relative error of the mass below 1e-12 (Loader, 2000)."""
-    if mu <= 50:
-        return np.asarray(special.xlogy(count, mu) - mu - special.gammaln(count + 1))
-    large = np.maximum(count, 16.0)
-    values = log_poisson_deviation(large - mu, mu)
-    small = count < 16
-    if small.any():
-        values[small] = special.xlogy(count[small], mu) - mu - special.gammaln(count[small] + 1)
-    return values
-
-
-def log_poisson_deviation(deviation: FloatArray, mu: float) -> FloatArray:
-    """Log of the Poisson(mu) mass at mu + deviation >= 16.
-
-    Working with the deviation keeps its digits at mu = 1e12, where x log(x / mu) - (x - mu) would cancel.
-    """
-    count = mu + deviation
-    v = deviation / (count + mu)
-    square = v * v
-    series = np.zeros_like(v)
-    for j in range(7, 0, -1):
-        series = (series + 1 / (2 * j + 1)) * square
-    deviance = deviation * v + 2 * count * v * series
-    far = np.abs(v) > 0.1  # the series stops at v^15
-    if far.any():
-        deviance[far] = count[far] * np.log(count[far] / mu) - deviation[far]
-    return np.asarray(-deviance - stirling_error(count) - 0.5 * np.log(2 * np.pi * count))
-
-
-def _tail_ends(mu: float, log_tail: float) -> tuple[float, float]:
-    """Real numbers outside which each tail of Poisson(mu) has mass at most e^-log_tail.
-
-    Bernstein's inequality, made sharper by Newton's method on Chernoff's, D(x) = x log(x / mu) - (x - mu) >=
-    log_tail: from the outside, Newton's method on a convex function stays outside.
-    """
-    root = math.sqrt((log_tail / 3) ** 2 + 2 * log_tail * mu)
-    low, high = mu - math.sqrt(2 * log_tail * mu), mu + log_tail / 3 + root
-    if mu > 1e6:  # sharp enough, and D(x) would cancel
-        return low, high
-    low = max(low, 1e-3 * mu * math.exp(-log_tail / mu)) if log_tail < mu else -1.0
-    for _ in range(4):
-        high -= (high * math.log(high / mu) - (high - mu) - log_tail) / math.log(high / mu)
-        if low > 0:  # close to mu, where the end is close to 0, a step may go below it
-            low -= (low * math.log(low / mu) - (low - mu) - log_tail) / math.log(low / mu)
-    return low * (1 - 1e-9), high * (1 + 1e-9)
-
-
-def poisson_window(mean: float, log_tail: float) -> tuple[int, int]:
-    """Return counts [low, high] outside which each tail of Poisson(mean) has mass at most e^-log_tail."""
-    low, high = _tail_ends(mean, log_tail)
-    return max(math.floor(low), 0), math.ceil(high)
-
-
-def window_of(pair: ItemPair, log_tail: float) -> tuple[int, int]:
-    """Return counts [low, high] that hold all but e^-log_tail of each tail of X and of Y."""
-    low, high = poisson_window(pair.blanket_mean, log_tail)
-    return max(low, pair.floor), high + pair.floor + 1
-
-
-def atom_table(pair: ItemPair, step: float, window: tuple[int, int], truncated: float) -> LossTable:
-    """Build the table from every count of the window."""
-    count = np.arange(window[0], window[1] + 1, dtype=float)
-    ratio = pair.log_ratio(count)
-    error = 1e-13 * (pair.floor + 1) * float(np.abs(ratio).max())
-    return Atoms(ratio, log_poisson(count, pair.blanket_mean), pair.zero_mass, truncated, 1e-11, error).table(step)
+            return block_table(self, step, log_tail)
+        return super().loss_table(step, log_tail)
 
 
 def _first_counts(pair: ItemPair, levels: FloatArray) -> tuple[FloatArray, float]:
@@ -237,9 +121,9 @@ def block_masses(pair: ItemPair, last: FloatArray) -> tuple[FloatArray, FloatArr
     return mass, surplus
 
 
-def block_table(pair: ItemPair, step: float, window: tuple[int, int], log_tail: float) -> LossTable:
+def block_table(pair: ItemPair, step: float, log_tail: float) -> LossTable:
     """Build the table from one block of counts per cell, at a cost that does not grow with mu."""
-    low, high = pair.log_ratio(np.array(window, dtype=float))
+    low, high = pair.log_ratio(np.array(pair.window(log_tail), dtype=float))
     # The Gauss rule is accurate to 1e-10 while the mass changes by less than e^0.8 within a block.
     step = min(step, 0.2 * float(high - low) / log_tail)
     first, end = math.floor(low / step), math.floor(high / step) + 1

@@ -15,13 +15,13 @@ import functools
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError
-from segshuffle.accounting.numerics.negative_binomial import log_negative_binomial, mass_error, window_of_mass
+from segshuffle.accounting.numerics.negative_binomial import mass_error
 from segshuffle.accounting.numerics.ranges import check_within
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.atoms import Atoms
@@ -30,11 +30,10 @@ from segshuffle.blankets.base import (
     LARGEST_P,
     Blanket,
     BlanketPair,
-    Part,
     Space,
     within,
 )
-from segshuffle.blankets.poisson import log_poisson, poisson_window
+from segshuffle.blankets.parts import Part
 from segshuffle.looks import DASHES, PALETTE, Look
 
 #: Products of two masses that one matrix may take; a larger one would take seconds and hundreds of megabytes.
@@ -64,7 +63,7 @@ class Signed(Blanket):
     p, flood_p : float
         Cluster parameters of the noise and of the flood, in [0, 0.99]; 0 is Poisson.
     flood : float
-        Share of the blanket's messages that are the flood's, in [0, 1).
+        Share of the blanket's messages that are the flood's, in (0, 1).
 
     Raises
     ------
@@ -85,13 +84,13 @@ class Signed(Blanket):
     def __post_init__(self) -> None:
         check_within("p", self.p, 0, LARGEST_P)
         check_within("flood_p", self.flood_p, 0, LARGEST_P)
-        check_within("flood", self.flood, 0, 1, "[)")
+        check_within("flood", self.flood, 0, 1, "()")
 
     @property
     def means(self) -> tuple[float, float]:
         """Means at which the sizes r of noise and flood are at least 1."""
         noise = 2 * self.p / (1 - self.p) / (1 - self.flood)
-        flood = 2 * self.flood_p / (1 - self.flood_p) / self.flood if self.flood else 0.0
+        flood = 2 * self.flood_p / (1 - self.flood_p) / self.flood
         return max(max(noise, flood) * (1 + 1e-14), BLANKET_MEAN_RANGE[0]), _LARGEST_MEAN
 
     @classmethod
@@ -122,15 +121,11 @@ class Signed(Blanket):
         """Noise of either sign, and the flood."""
         share = Fraction(self.flood) if isinstance(mean, Fraction) else self.flood
         noise, flood = (1 - share) * mean / 2, share * mean / 2
-        return (
-            Part(noise, self.p, (1,)),
-            Part(noise, self.p, (-1,)),
-            *((Part(flood, self.flood_p, (1, -1)),) if flood else ()),
-        )
+        return Part(noise, self.p, (1,)), Part(noise, self.p, (-1,)), Part(flood, self.flood_p, (1, -1))
 
     def pair(self, mean: float, copies: float) -> SignedPair:
         """Counters of an exchanged item."""
-        return SignedPair(self, mean, copies)
+        return SignedPair(mean, copies, self)
 
     def rough(self) -> SampledSigned:
         """Return the same law, of which only some counts of N- are tabulated."""
@@ -143,78 +138,43 @@ class SampledSigned(Signed):
 
     def pair(self, mean: float, copies: float) -> SignedPair:
         """Counters of an exchanged item."""
-        return SignedPair(self, mean, copies, _stride(self, mean))
+        return SignedPair(mean, copies, self, _stride(self, mean))
 
 
 def _stride(blanket: Signed, mean: float) -> int:
     """Count the neighbouring counts of N- that one of them may stand for."""
-    noise, _, *floods = blanket.parts(mean)
-    spread = math.sqrt(sum(part.mean / (1 - part.p) for part in (noise, *floods)))
-    return max(round(spread / _LOOKS), 1)
-
-
-class _Joint(NamedTuple):
-    """Law of (N-, N+ - N-) for the blanket alone, on a grid; entries may be 0."""
-
-    mass: FloatArray
-    """Shape (counts of N-, differences)."""
-    missing: float
-    """Bound on the mass that the entries lack."""
-    mass_error: float
-    """Bound on their relative error, apart from that."""
-
-
-@functools.lru_cache(maxsize=1024)
-def _tail(blanket: Signed, mean: float, log_tail: float) -> float:
-    """Tails that a table has: shorter ones where longer ones would make it too large, which the bounds then say."""
-    tail = min(_TAIL_STEP * math.ceil(log_tail / _TAIL_STEP), _LONGEST_TAIL)
-    while tail > _SHORTEST_TAIL and table_work(blanket, mean, tail) > MOST_PRODUCTS:
-        tail -= _TAIL_STEP
-    return tail
-
-
-@functools.lru_cache(maxsize=65536)
-def part_window(part: Part, log_tail: float) -> tuple[int, int]:
-    """Return counts outside which each tail of an item's units has mass at most e^-log_tail."""
-    return window_of_mass(part.mean, part.p, log_tail) if part.p else poisson_window(part.mean, log_tail)
-
-
-def part_masses(part: Part, window: tuple[int, int]) -> FloatArray:
-    """Probabilities of the units of one item, on the counts of a window."""
-    count = np.arange(window[0], window[1] + 1, dtype=float)
-    log = log_negative_binomial(count, part.mean, part.p) if part.p else log_poisson(count, part.mean)
-    return np.exp(log)
+    noise, _, flood = blanket.parts(mean)
+    return max(round(math.sqrt(noise.variance + flood.variance) / _LOOKS), 1)
 
 
 def table_work(blanket: Signed, mean: float, log_tail: float) -> float:
     """At most the products of two masses that a table of the counters takes: its time and memory go with them."""
-    noise, _, *floods = blanket.parts(mean)
-    return float(_products(log_tail, noise, *floods))
+    noise, _, flood = blanket.parts(mean)
+    return float(_products(log_tail, noise, flood))
 
 
-def _products(log_tail: float, noise: Part, *floods: Part) -> Any:
+def _products(log_tail: float, noise: Part, flood: Part) -> Any:
     """Return the products for windows as wide as Bernstein's inequality says."""
-    widths = []
-    for part in (noise, *floods):
-        deviations = np.sqrt(2 * log_tail * part.mean / (1 - part.p))
-        widths.append(np.minimum(deviations, part.mean) + deviations + log_tail / (1 - part.p) + 2)
-    return 2.0 * sum(widths) * widths[0] ** 2
+
+    def width(part: Part) -> Any:
+        deviations = np.sqrt(2 * log_tail * part.variance)
+        return np.minimum(deviations, part.mean) + deviations + log_tail / (1 - part.p) + 2
+
+    return 2.0 * (width(noise) + width(flood)) * width(noise) ** 2
 
 
 @functools.lru_cache(maxsize=8)
-def _joint(blanket: Signed, mean: float, log_tail: float, stride: int, merged: bool) -> _Joint:
-    """Sum over the flood, as a product of matrices: row n, column k is the sum over z of g(z) f(n - z) f(n - z + k).
+def _joint(blanket: Signed, mean: float, log_tail: float, stride: int, merged: bool) -> tuple[FloatArray, float, float]:
+    """Law of (N-, N+ - N-) for the blanket alone, a bound on what its entries lack, and on their relative error.
+
+    Sum over the flood, as a product of matrices: row n, column k is the sum over z of g(z) f(n - z) f(n - z + k).
 
     `stride` neighbouring rows are one: `merged`, or else the middle one for all of them.
     """
-    noise, _, *floods = blanket.parts(mean)
-    window = part_window(noise, log_tail)
-    f = part_masses(noise, window)
-    n = f.size
-    g, error = np.ones(1), 2 * mass_error(window, noise.mean)
-    for flood in floods:
-        flood_window = part_window(flood, log_tail)
-        g, error = part_masses(flood, flood_window), error + mass_error(flood_window, flood.mean)
+    noise, _, flood = blanket.parts(mean)
+    window, flood_window = noise.window(log_tail), flood.window(log_tail)
+    f, g = noise.masses(window), flood.masses(flood_window)
+    n, error = f.size, 2 * mass_error(window, noise.mean) + mass_error(flood_window, flood.mean)
     if table_work(blanket, mean, log_tail) / stride > MOST_PRODUCTS:
         raise AccuracyError(
             f"The counters of {blanket} at {mean:g} messages per item have too many values for a table: take fewer."
@@ -232,7 +192,7 @@ def _joint(blanket: Signed, mean: float, log_tail: float, stride: int, merged: b
     band = sliding_window_view(np.concatenate([np.zeros(n - 1), g, np.zeros(n - 1)]), n)[:, ::-1]
     rows = np.add.reduceat(band, np.arange(0, len(band), stride)) if merged else stride * band[stride // 2 :: stride]
     mass = rows @ products
-    return _Joint(mass, (6 * tail + lost) * (1 + _ROUND_OFF), error + n * _GEMM_ERROR)
+    return mass, (6 * tail + lost) * (1 + _ROUND_OFF), error + n * _GEMM_ERROR
 
 
 @dataclass(frozen=True)
@@ -251,34 +211,25 @@ class SignedPair(BlanketPair):
     stride: int = 1
     merged: bool = False
 
-    @property
-    def zero_mass(self) -> float:
-        """Pr[N+ < floor(a)]."""
-        floor = math.floor(self.copies)
-        if floor == 0:
-            return 0.0
-        law = np.ones(1)
-        for part in self.blanket.parts(self.blanket_mean):
-            if 1 in part.signs:
-                law = np.convolve(law, part_masses(part, (0, floor)))[:floor]
-        return float(law.sum())
-
     def _atoms(self, log_tail: float) -> Atoms:
-        return _atoms(self, _tail(self.blanket, self.blanket_mean, log_tail))
+        tail = min(_TAIL_STEP * math.ceil(log_tail / _TAIL_STEP), _LONGEST_TAIL)
+        # shorter tails where longer ones would make the table too large, which the bounds then say
+        while tail > _SHORTEST_TAIL and table_work(self.blanket, self.blanket_mean, tail) > MOST_PRODUCTS:
+            tail -= _TAIL_STEP
+        return _atoms(self, tail)
 
     def coarse_law(self, log_tail: float) -> tuple[FloatArray, FloatArray]:
         """Return groups of values of similar ratio, with counts of N- merged: quick, and nearly the same."""
         stride = max(self.stride, _stride(self.blanket, self.blanket_mean))
-        return _coarse(replace(self, stride=stride, merged=True), _tail(self.blanket, self.blanket_mean, log_tail))
+        return replace(self, stride=stride, merged=True)._atoms(log_tail).coarse()
 
 
 @functools.lru_cache(maxsize=2)
 def _atoms(pair: SignedPair, log_tail: float) -> Atoms:
     """Ratios of the law with copies to the law without: copies shift N+, that is the difference alone."""
-    joint = _joint(pair.blanket, pair.blanket_mean, log_tail, pair.stride, pair.merged)
-    floor = math.floor(pair.copies)
-    fraction = pair.copies - floor
-    b, a = joint.mass, np.zeros_like(joint.mass)
+    b, missing, error = _joint(pair.blanket, pair.blanket_mean, log_tail, pair.stride, pair.merged)
+    floor, fraction = pair.floor, pair.fraction
+    a = np.zeros_like(b)
     for shift, share in ((floor, 1 - fraction), (floor + 1, fraction)):
         if share and shift < b.shape[1]:
             a[:, shift:] += share * b[:, : b.shape[1] - shift]
@@ -294,13 +245,8 @@ def _atoms(pair: SignedPair, log_tail: float) -> Atoms:
         np.log(a[kept] / mass),
         np.log(mass),
         float(other_b[other_a == 0].sum()),
-        2 * joint.missing + beyond,
-        joint.mass_error,
-        4 * joint.mass_error,
-        missing=2 * joint.missing,
+        2 * missing + beyond,
+        error,
+        4 * error,
+        missing=2 * missing,
     )
-
-
-@functools.lru_cache(maxsize=4)
-def _coarse(pair: SignedPair, log_tail: float) -> tuple[FloatArray, FloatArray]:
-    return _atoms(pair, log_tail).coarse()

@@ -152,8 +152,7 @@ def question_of(
 ) -> Question:
     """Make the question of the options in `PLANNING` and of `asked`."""
     from segshuffle.planning.question import Limits, Question
-    from segshuffle.protocols.assumptions import Assumptions
-    from segshuffle.protocols.base import Problem
+    from segshuffle.protocols.base import Assumptions, Problem
     from segshuffle.protocols.messages import LevelPrivacy
     from segshuffle.protocols.proven import SINGLE
 

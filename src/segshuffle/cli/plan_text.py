@@ -12,8 +12,8 @@ from segshuffle.cli.terminal import shown, table, wrapped
 from segshuffle.planning.question import TOP, Answer, Question
 from segshuffle.planning.wording import factor
 from segshuffle.protocols.base import Plan, Problem
-from segshuffle.protocols.cautions import level_cautions
-from segshuffle.protocols.influence import influence
+from segshuffle.protocols.messages.level_counts import level_cautions
+from segshuffle.protocols.method import influence
 from segshuffle.protocols.proven import SINGLE
 from segshuffle.protocols.public import IN_GENERAL, PUBLIC_INPUTS
 from segshuffle.protocols.received import epsilons

@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 
     from segshuffle.datasets.transactions import Transactions
     from segshuffle.planning.question import Answer, Question
-    from segshuffle.protocols.assumptions import SetKind
-    from segshuffle.protocols.base import Plan
+    from segshuffle.protocols.base import Plan, SetKind
     from segshuffle.rehearsal.run import Rehearsal
 
 #: Repetitions unless another number is given, and the entries that they may read together where levels are at random.

@@ -19,8 +19,7 @@ from typing import Any
 from segshuffle.blankets.base import COPIES_RANGE
 from segshuffle.errors import DataError, ParameterError
 from segshuffle.files import read_bounded, write_atomically
-from segshuffle.protocols.assumptions import Assumptions
-from segshuffle.protocols.base import Plan, Problem
+from segshuffle.protocols.base import Assumptions, Plan, Problem
 from segshuffle.protocols.scheme import Collection, Scheme
 
 FORMAT, VERSION = "segshuffle-plan", 2

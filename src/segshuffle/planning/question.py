@@ -25,12 +25,11 @@ from segshuffle.planning.foresight import Expected, expected, hardest_share
 from segshuffle.planning.wording import bytes_per_message, promises, resting_on, sending, three_digits_up
 from segshuffle.protocols.base import Plan, Problem, assignment_spread, uniform_item_counts
 from segshuffle.protocols.capped import Capped
-from segshuffle.protocols.cautions import expected_seconds, level_cautions
 from segshuffle.protocols.messages import LevelPrivacy
-from segshuffle.protocols.messages.budget import left_for_items, level_messages
+from segshuffle.protocols.messages.level_counts import left_for_items, level_cautions, level_messages
 from segshuffle.protocols.padding import zipf_shares
 from segshuffle.protocols.planner import ErrorMeasure
-from segshuffle.protocols.proven import SINGLE, ProvenSegmented
+from segshuffle.protocols.proven import SINGLE, ProvenSegmented, expected_seconds
 
 #: How many of a guess's most frequent items are shown, where the question is not about some of them.
 TOP = 20

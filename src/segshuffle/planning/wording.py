@@ -103,7 +103,7 @@ def _sampled(copies: float) -> str:
 
 def bytes_per_message(plan: Plan) -> int:
     """Bytes of a message that names an item, and a sign where there are signs."""
-    return int(plan.scheme.wire.dtype.itemsize)
+    return int(plan.scheme.dtype.itemsize)
 
 
 def resting_on(plan: Plan) -> list[str]:

@@ -19,7 +19,7 @@ Every level is served as the lowest one.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import special
@@ -31,9 +31,8 @@ from segshuffle.accounting.numerics.search import log_excess, safe_edge
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.digits import rounded_up
 from segshuffle.looks import DASHES, PALETTE, Look
-from segshuffle.protocols.base import Plan, Problem, Sample, uniform_item_counts
-from segshuffle.protocols.declared import Declared
-from segshuffle.protocols.influence import Influence
+from segshuffle.protocols.base import Plan, Problem, Sample
+from segshuffle.protocols.method import Declared, ErrorAsPlanned, Influence
 
 _MESSAGES_AT_ONCE = 1_000_000
 #: Fewer consistent dummies than this hide nothing that anybody asks for.
@@ -74,13 +73,6 @@ class Hash:
         whole, rest = divmod(self.prime, self.buckets)
         return whole * (rest + self.prime - self.buckets) / (self.prime * (self.prime - 1))
 
-    @property
-    def bits(self) -> int:
-        """Bits of a message."""
-        if not self.prime:
-            return math.ceil(math.log2(self.domain_size))
-        return 2 * math.ceil(math.log2(self.prime)) + math.ceil(math.log2(self.buckets))
-
     def consistent(self, items: IntArray, dummies: int, rng: np.random.Generator) -> IntArray:
         """Messages consistent with each item, shape (domain_size,), of the given items and so many dummies."""
         counts = np.zeros(self.domain_size, dtype=np.int64)
@@ -101,6 +93,11 @@ class Hash:
             item = (value - v) % self.prime * inverse % self.prime
             counts += np.bincount(item[(value < self.prime) & (item < self.domain_size)], minlength=counts.size)
         return counts
+
+
+def _bits(numbers: int) -> int:
+    """Bits that so many different numbers take."""
+    return math.ceil(math.log2(numbers))
 
 
 def _prime_above(number: int) -> int:
@@ -148,7 +145,7 @@ def published_mean(*, n_users: int, epsilon: float, delta: float) -> float:
 
 
 @dataclass(frozen=True)
-class AlmostSingleMessage:
+class AlmostSingleMessage(ErrorAsPlanned):
     """The protocol with everybody at the lowest level.
 
     Parameters
@@ -167,22 +164,25 @@ class AlmostSingleMessage:
         """Fix buckets and dummies for the lowest level and all users."""
         problem.assumptions.refuse_beyond_plain(self.name)
         hashing = Hash.of(problem.domain_size, problem.n_users, self.log_power)
-        dummies = rounded_up(self._mean(problem, hashing) * hashing.buckets / problem.n_users)
-        plan = Plan(
+        n, s, d = problem.n_users, problem.set_size, problem.domain_size
+        dummies = rounded_up(self._mean(problem, hashing) * hashing.buckets / n)
+        hit, collision = 1 / hashing.buckets, hashing.collision
+        noise = d * n * (dummies * hit * (1 - hit) + self._variance(dummies) * hit**2)
+        noise += n * s * (d - 1) * collision * (1 - collision)
+        return Plan(
             method=self.name,
             problem=problem,
             kind="upper" if self.accounting == "proven" else "published",
             blanket_per_user=dummies,
-            messages_per_user=dummies + problem.set_size,
+            messages_per_user=dummies + s,
             parameters={
                 "epsilon": problem.levels[0],
                 "buckets": hashing.buckets,
                 "prime": hashing.prime,
-                "bits_per_message": hashing.bits,
+                "bits_per_message": 2 * _bits(max(hashing.prime, 1)) + _bits(hashing.buckets),
             },
-            mse_bound=math.inf,
+            mse_bound=noise / ((1 - collision) * n) ** 2,
         )
-        return replace(plan, mse_bound=self.expected_mse(plan, uniform_item_counts(problem)))
 
     def _mean(self, problem: Problem, hashing: Hash) -> float:
         """Consistent dummies of all users, n rho/b."""
@@ -215,22 +215,14 @@ class AlmostSingleMessage:
         whole, part = divmod(plan.blanket_per_user, 1.0)
         return n_users * int(whole) + int(rng.binomial(n_users, part))
 
-    def expected_mse(self, plan: Plan, item_counts: IntArray | FloatArray) -> float:
-        """Return the closed form: dummies and collisions with other items, whatever the levels."""
-        hashing, n_users = _hash_of(plan), plan.problem.n_users
-        held, hit = float(item_counts.sum()), 1 / hashing.buckets
-        dummies = n_users * (plan.blanket_per_user * hit * (1 - hit) + self._variance(plan) * hit**2)
-        collisions = float((held - item_counts).sum()) * hashing.collision * (1 - hashing.collision)
-        return (item_counts.size * dummies + collisions) / ((1 - hashing.collision) * n_users) ** 2
-
     def sum_variance(self, plan: Plan, item_counts: IntArray) -> float | None:
         """Variance of the number of dummies; None where items are hashed, since collisions are pairwise independent."""
-        return None if plan.parameters["prime"] else self._variance(plan) / plan.problem.n_users
+        return None if plan.parameters["prime"] else self._variance(plan.blanket_per_user) / plan.problem.n_users
 
-    def _variance(self, plan: Plan) -> float:
+    def _variance(self, dummies: float) -> float:
         """Variance of the number of dummies of one user: Poisson, or whole ones and a coin for the rest."""
-        part = plan.blanket_per_user % 1.0
-        return plan.blanket_per_user if self.accounting == "proven" else part * (1 - part)
+        part = dummies % 1.0
+        return dummies if self.accounting == "proven" else part * (1 - part)
 
     def influence(self, plan: Plan) -> Influence:
         """Count a message for every item with its hash: at most ceil(q/b) of them."""
@@ -240,7 +232,7 @@ class AlmostSingleMessage:
         most = s + math.ceil(plan.blanket_per_user) if plan.kind == "published" else math.inf
         dummies, weight = plan.blanket_per_user / hashing.buckets, (1 - hashing.collision) * n
         free, held = dummies + s * hashing.collision, 1 + dummies + (s - 1) * hashing.collision
-        reach = math.ceil(hashing.prime / hashing.buckets) if hashing.prime else 1
+        reach = max(math.ceil(hashing.prime / hashing.buckets), 1)
         return Influence(most, max(most - free, held) / weight, (most * reach + (d - s) * free + s * held) / weight)
 
 

@@ -13,16 +13,15 @@ expected squared error is s (1 - beta)/(beta n) + d q/((1 - q)^2 beta^2 n^2). Ev
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.arrays import FloatArray
 from segshuffle.digits import rounded_down, rounded_up
 from segshuffle.looks import DASHES, PALETTE, Look
-from segshuffle.protocols.base import IndependentCounters, Plan, Problem, Sample, uniform_item_counts
-from segshuffle.protocols.declared import Declared
-from segshuffle.protocols.influence import Influence
+from segshuffle.protocols.base import Plan, Problem, Sample
+from segshuffle.protocols.method import Declared, IndependentCounters, Influence
 
 
 @dataclass(frozen=True)
@@ -37,29 +36,23 @@ class AugmentedShuffling(IndependentCounters):
         share = problem.levels[0] / (2 * max(problem.pairs, 1))
         kept, odds = rounded_down(-math.expm1(-share)), rounded_up(1 / (1 + math.exp(share)))
         dummies = rounded_up(problem.domain_size * odds / (1 - odds) / problem.n_users)
-        plan = Plan(
+        n, s, d = problem.n_users, problem.set_size, problem.domain_size
+        return Plan(
             method=self.name,
             problem=problem,
             # pure epsilon needs no delta: what is allowed beside it is not used
             kind="upper",
             blanket_per_user=dummies,
-            messages_per_user=float(problem.set_size),
+            messages_per_user=float(s),
             parameters={"epsilon": problem.levels[0], "kept": kept, "odds": odds},
-            mse_bound=math.inf,
+            mse_bound=(n * s * kept * (1 - kept) + d * odds / (1 - odds) ** 2) / (kept * n) ** 2,
         )
-        return replace(plan, mse_bound=self.expected_mse(plan, uniform_item_counts(problem)))
 
     def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
         """Draw what is kept of each item, and its dummies."""
         kept, odds, shape = plan.parameters["kept"], plan.parameters["odds"], (sample.repetitions, sample.domain_size)
         counts = rng.binomial(sample.item_counts, kept, size=shape) + rng.geometric(1 - odds, size=shape) - 1
         return np.asarray((counts - odds / (1 - odds)) / (kept * sample.n_users))
-
-    def expected_mse(self, plan: Plan, item_counts: IntArray | FloatArray) -> float:
-        """Return the closed form, whatever the levels."""
-        problem, kept, odds = plan.problem, plan.parameters["kept"], plan.parameters["odds"]
-        sampling = float(item_counts.sum()) * kept * (1 - kept)
-        return float((sampling + problem.domain_size * odds / (1 - odds) ** 2) / (kept * problem.n_users) ** 2)
 
     def influence(self, plan: Plan) -> Influence:
         """All s messages about one item; dummies are the shuffler's, and what it keeps is divided out."""

@@ -11,7 +11,6 @@ Every user sends each held item and m uniform blanket messages in expectation. T
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,9 +23,8 @@ from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.blankets.poisson import POISSON
 from segshuffle.digits import rounded_up
 from segshuffle.looks import DASHES, PALETTE, Look
-from segshuffle.protocols.base import Plan, Problem, collection_of, exchanged_items
-from segshuffle.protocols.collected import Collected
-from segshuffle.protocols.declared import Declared
+from segshuffle.protocols.base import Plan, Problem, collection_of
+from segshuffle.protocols.method import Collected, Declared
 
 #: How the levels' estimates are weighed, and what that is called.
 _NAMES = {"plain": "sepmm", "published": "weighted-sepmm", "inverse-variance": "inverse-variance-sepmm"}
@@ -38,52 +36,21 @@ def least_blanket(problem: Problem, epsilon: float, n_users: int, analysis: str)
     `n_users` are those whose blanket can be relied on.
     """
     check_choice("analysis", analysis, ("numerical", "closed-form", "proven"))
-    domain_size, set_size, delta = problem.domain_size, problem.set_size, problem.delta
+    d, s, delta = problem.domain_size, problem.set_size, problem.delta
     if analysis == "numerical":
-        blanket = least_blanket_per_user(
-            domain_size=domain_size, set_size=set_size, n_users=n_users, epsilon=epsilon, delta=delta
-        )
+        blanket = least_blanket_per_user(domain_size=d, set_size=s, n_users=n_users, epsilon=epsilon, delta=delta)
         return rounded_up(blanket)
     if analysis == "closed-form":
-        item_epsilon, item_delta = item_target(epsilon=epsilon, delta=delta, set_size=set_size)
-        return rounded_up(32.0 * math.log(2.0 / item_delta) * domain_size / (item_epsilon**2 * n_users))
-    pairs = exchanged_items(domain_size, set_size)
-    mean = least_blanket_mean(copies=1.0, pairs=pairs, epsilon=epsilon, delta=delta) if pairs else BLANKET_MEAN_RANGE[0]
-    return rounded_up(mean * domain_size / n_users)
-
-
-class _EveryItem(Collected):
-    """Users who send every item, one way or another."""
-
-    name: str
-    analysis: str
-
-    def refuse(self, problem: Problem) -> None:
-        """Refuse assumptions beyond plain ones, but that a blanket of honest users alone is a smaller Poisson one."""
-        covered = ("honest_fraction",) if self.analysis == "proven" else ()
-        problem.assumptions.refuse_beyond_plain(self.name, covered=covered)
-
-    def planned(
-        self, problem: Problem, blanket: float, sent: Iterable[tuple[int | None, float, float]], bound: float
-    ) -> Plan:
-        """Return the plan of collections of one level or all, with so many dummies per user and that weight."""
-        proven, everything = self.analysis == "proven", (1.0,) * len(problem.levels)
-        law = POISSON if proven else BINOMIAL
-        return Plan(
-            method=self.name,
-            problem=problem,
-            kind="exact" if proven else "published",
-            blanket_per_user=blanket,
-            messages_per_user=blanket + problem.set_size,
-            collections=tuple(
-                collection_of(problem, everything, m, law, only=level, weight=weight) for level, m, weight in sent
-            ),
-            mse_bound=bound,
-        )
+        item_epsilon, item_delta = item_target(epsilon=epsilon, delta=delta, set_size=s)
+        return rounded_up(32.0 * math.log(2.0 / item_delta) * d / (item_epsilon**2 * n_users))
+    mean = BLANKET_MEAN_RANGE[0]
+    if problem.pairs:
+        mean = least_blanket_mean(copies=1.0, pairs=problem.pairs, epsilon=epsilon, delta=delta)
+    return rounded_up(mean * d / n_users)
 
 
 @dataclass(frozen=True)
-class BallsIntoBins(_EveryItem):
+class BallsIntoBins(Collected):
     """MM: all users at the most conservative level.
 
     Parameters
@@ -96,28 +63,57 @@ class BallsIntoBins(_EveryItem):
     name = "mm"
 
     def plan(self, problem: Problem) -> Plan:
-        """Fix m for the lowest level and all users."""
-        self.refuse(problem)
-        blanket = least_blanket(problem, problem.levels[0], problem.honest_users, self.analysis)
-        bound = (blanket + problem.set_size) / problem.n_users
-        return self.planned(problem, blanket, [(None, blanket, 1.0)], bound)
+        """Fix m, and the weight of every collection where there are several.
+
+        An honest fraction is relied on within every collection, which is more than is asked of all users together.
+        """
+        proven, s = self.analysis == "proven", problem.set_size
+        # a blanket of honest users alone is a smaller Poisson one
+        problem.assumptions.refuse_beyond_plain(self.name, covered=("honest_fraction",) if proven else ())
+        found = [
+            (k, n, least_blanket(problem, problem.levels[k or 0], problem.assumptions.honest_of(n), self.analysis))
+            for k, n in self.collected(problem)
+        ]
+        raw = np.array([self.weight(problem, *each) for each in found])
+        weights = (raw / raw.sum()).tolist()
+        blanket = sum(m * (n / problem.n_users) for _, n, m in found)
+        everything, law = (1.0,) * len(problem.levels), POISSON if proven else BINOMIAL
+        return Plan(
+            method=self.name,
+            problem=problem,
+            kind="exact" if proven else "published",
+            blanket_per_user=blanket,
+            messages_per_user=blanket + s,
+            collections=tuple(
+                collection_of(problem, everything, m, law, only=k, weight=weight)
+                for weight, (k, _, m) in zip(weights, found, strict=True)
+            ),
+            mse_bound=sum(weight**2 * (m + s) / n for weight, (_, n, m) in zip(weights, found, strict=True)),
+        )
+
+    def collected(self, problem: Problem) -> list[tuple[int | None, int]]:
+        """Return what is collected apart: the level (None for all, at the lowest one) and its users."""
+        return [(None, problem.n_users)]
+
+    def weight(self, problem: Problem, level: int | None, n_users: int, blanket: float) -> float:
+        """Weight of a collection's estimate, up to a factor."""
+        return 1.0
 
 
 @dataclass(frozen=True)
-class SeparateBallsIntoBins(_EveryItem):
+class SeparateBallsIntoBins(BallsIntoBins):
     """SepMM: balls-into-bins inside each level, with delta of the whole population; the estimates are averaged.
 
     Parameters
     ----------
+    analysis : str
+        As for `BallsIntoBins`.
     weights : str
         "plain" (SepMM), "published" (Weighted SepMM: 1/sqrt(d s^2 ln(1/delta)/(n_k E_k)^2 + s/n_k), normalised), or
         "inverse-variance" (not in the paper: the variance includes the sampling of the level's users).
-    analysis : str
-        "numerical" or "closed-form" (published), or "proven".
     """
 
     weights: str = "plain"
-    analysis: str = "numerical"
 
     def __post_init__(self) -> None:
         check_choice("weights", self.weights, _NAMES)
@@ -127,31 +123,17 @@ class SeparateBallsIntoBins(_EveryItem):
         """Identifier of the variant."""
         return _NAMES[self.weights]
 
-    def plan(self, problem: Problem) -> Plan:
-        """Fix m_k and the weight of every level; levels nobody chose have no collection.
+    def collected(self, problem: Problem) -> list[tuple[int | None, int]]:
+        """Return every level that somebody chose."""
+        return [(level, n) for level, n in enumerate(problem.level_counts) if n]
 
-        An honest fraction is relied on within every level, which is more than is asked of all users together.
-        """
-        self.refuse(problem)
-        found = [
-            (k, n, least_blanket(problem, level, problem.assumptions.honest_of(n), self.analysis))
-            for k, (level, n) in enumerate(zip(problem.levels, problem.level_counts, strict=True))
-            if n
-        ]
-        raw = np.array([self._weight(problem, k, m) for k, _, m in found])
-        weights = (raw / raw.sum()).tolist()
-        bound = sum(w**2 * (m + problem.set_size) / n for w, (_, n, m) in zip(weights, found, strict=True))
-        sent = [(k, m, w) for w, (k, _, m) in zip(weights, found, strict=True)]
-        return self.planned(problem, sum(n * m for _, n, m in found) / problem.n_users, sent, bound)
-
-    def _weight(self, problem: Problem, level: int, blanket: float) -> float:
-        n_k, s = problem.level_counts[level], problem.set_size
-        if self.weights == "plain":
-            return 1.0
+    def weight(self, problem: Problem, level: int | None, n_users: int, blanket: float) -> float:
+        """Weight of a level's estimate, up to a factor."""
+        s = problem.set_size
         if self.weights == "published":
-            noise = problem.domain_size * s**2 * math.log(1 / problem.delta) / (n_k * problem.levels[level]) ** 2
-            return 1.0 / math.sqrt(noise + s / n_k)
-        return n_k / (blanket + s)
+            noise = problem.domain_size * s**2 * math.log(1 / problem.delta)
+            return 1.0 / math.sqrt(noise / (n_users * problem.levels[level or 0]) ** 2 + s / n_users)
+        return n_users / (blanket + s) if self.weights == "inverse-variance" else 1.0
 
 
 OPTIONS = {
@@ -171,19 +153,19 @@ METHODS = (
     Declared(
         "sepmm",
         Look("SepMM, shuffle", PALETTE["green"], "D", DASHES[4]),
-        lambda options: SeparateBallsIntoBins("plain", options["analysis"]),
+        lambda options: SeparateBallsIntoBins(options["analysis"]),
         in_paper=True,
     ),
     Declared(
         "weighted-sepmm",
         Look("Weighted SepMM, shuffle", PALETTE["vermilion"], "P", DASHES[5]),
-        lambda options: SeparateBallsIntoBins("published", options["analysis"]),
+        lambda options: SeparateBallsIntoBins(options["analysis"], "published"),
         in_paper=True,
     ),
     Declared(
         "inverse-variance-sepmm",
         Look("SepMM, inverse variance (not in the paper)", PALETTE["blue"], "X", DASHES[6]),
-        lambda options: SeparateBallsIntoBins("inverse-variance", options["analysis"]),
+        lambda options: SeparateBallsIntoBins(options["analysis"], "inverse-variance"),
     ),
     Declared(
         "mm",
@@ -194,19 +176,19 @@ METHODS = (
     Declared(
         "sepmm",
         Look("SepMM (proven)", PALETTE["green"], "D", DASHES[4]),
-        lambda _: SeparateBallsIntoBins("plain", "proven"),
+        lambda _: SeparateBallsIntoBins("proven"),
         accounting="proven",
     ),
     Declared(
         "weighted-sepmm",
         Look("Weighted SepMM (proven)", PALETTE["vermilion"], "P", DASHES[5]),
-        lambda _: SeparateBallsIntoBins("published", "proven"),
+        lambda _: SeparateBallsIntoBins("proven", "published"),
         accounting="proven",
     ),
     Declared(
         "inverse-variance-sepmm",
         Look("SepMM, inverse variance (proven)", PALETTE["olive"], "X", DASHES[6]),
-        lambda _: SeparateBallsIntoBins("inverse-variance", "proven"),
+        lambda _: SeparateBallsIntoBins("proven", "inverse-variance"),
         accounting="proven",
     ),
 )

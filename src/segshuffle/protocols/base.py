@@ -6,28 +6,95 @@ computes no privacy number. That separation is the privacy argument: no paramete
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from numbers import Integral
-from typing import Any, Protocol
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from segshuffle.accounting.numerics.ranges import LARGEST_COUNT, check_guarantee, check_integer, check_sizes
+from segshuffle.accounting.numerics.ranges import (
+    LARGEST_COUNT,
+    check_choice,
+    check_guarantee,
+    check_integer,
+    check_sizes,
+    check_within,
+)
 from segshuffle.arrays import LARGEST_DOMAIN, NO_ITEM, FloatArray, IntArray
-from segshuffle.blankets.base import Dummies
+from segshuffle.blankets.base import Blanket
+from segshuffle.blankets.named import Dummies
 from segshuffle.blankets.poisson import POISSON
 from segshuffle.errors import ParameterError
-from segshuffle.protocols.assumptions import PLAIN, Assumptions
-from segshuffle.protocols.cautions import cautions
 from segshuffle.protocols.scheme import Collection, Scheme
 
+SetKind = Literal["exactly", "at-most"]
+
+#: More collections of one guarantee are refused: their product needs too long a transform.
+MOST_ROUNDS = 10_000
+#: Expected messages per user from which on it is worth a word.
+MANY_MESSAGES = 1000.0
+
+
+@dataclass(frozen=True)
+class Assumptions:
+    """Who may differ from whom, who can be relied on, and how often data is collected.
+
+    Parameters
+    ----------
+    sets : {"exactly", "at-most"}
+        Whether every user holds exactly s items, or at most s (none is allowed): then nobody pads.
+    honest_fraction : float
+        Share h in (0, 1] of the n users who certainly send their blanket, and do not tell the server of it.
+    private_levels : bool
+        Whether neighbours may differ in their level as well as in their items.
+    rounds : int
+        Collections T >= 1 with this plan, of the same users, within one (epsilon, delta).
+    """
+
+    sets: SetKind = "exactly"
+    honest_fraction: float = 1.0
+    private_levels: bool = False
+    rounds: int = 1
+
+    def __post_init__(self) -> None:
+        check_choice("sets", self.sets, get_args(SetKind))
+        check_within("honest_fraction", self.honest_fraction, 0, 1, "(]")
+        check_integer("rounds", self.rounds, 1, most=MOST_ROUNDS)
+
+    def honest_of(self, n_users: int) -> int:
+        """Users who certainly are honest, of so many: h n, rounded down, and at least the user in question."""
+        exact = Fraction(repr(float(self.honest_fraction))) * n_users
+        return max(int(exact + Fraction(1, 10**6)), 1)  # a fraction made of two whole numbers finds them again
+
+    def refuse_beyond_plain(self, method: str, *, covered: Sequence[str] = ()) -> None:
+        """Refuse what an analysis of users with exactly s items, all of them honest, in one collection cannot cover.
+
+        Parameters
+        ----------
+        method : str
+            Whose analysis it is.
+        covered : sequence of str
+            Assumptions that it covers all the same.
+
+        Raises
+        ------
+        ParameterError
+            Naming the first assumption that the method has no analysis for.
+        """
+        for name in ("sets", "honest_fraction", "rounds"):
+            if name not in covered and getattr(self, name) != getattr(PLAIN, name):
+                allowed = f"{getattr(PLAIN, name)!r} for {method}; only the Poisson blanket is analysed beyond that"
+                raise ParameterError(name, getattr(self, name), allowed)
+
+
+#: Users with exactly s items, all of them honest, their levels known, in one collection.
+PLAIN = Assumptions()
 #: Field of a problem, its type, and what errors say is allowed.
 _TYPES: tuple[tuple[str, type, str], ...] = (
-    ("set_size", Integral, "an integer between 1 and domain_size"),
     ("levels", Sequence, "a sequence of numbers, such as (0.5, 1.0)"),
     ("level_counts", Sequence, "a sequence of integers, such as (1250, 2500)"),
     ("level_deltas", Sequence, "a sequence of numbers, one for each level"),
@@ -104,8 +171,9 @@ class Problem:
     def pairs(self) -> int:
         """Pairs of counters that bound what tells two neighbouring users apart, in all rounds (docs/proof.md)."""
         same_size = self.assumptions.sets == "exactly" and not self.assumptions.private_levels
-        one = exchanged_items(self.domain_size, self.set_size) if same_size else self.set_size
-        return one * self.assumptions.rounds
+        # so many items can be in one set and not in the other
+        most = min(self.set_size, self.domain_size - self.set_size) if same_size else self.set_size
+        return most * self.assumptions.rounds
 
     @property
     def honest_users(self) -> int:
@@ -127,32 +195,27 @@ class Sample:
 
     Parameters
     ----------
-    items : ndarray of int, shape (n_users, set_size) or (n_entries,)
-        Each user's distinct items in [0, domain_size), and `NO_ITEM` where a user holds fewer. Or the items of all
-        users one after another, whatever the sizes of their sets; then `users` is given.
+    items : ndarray of int, shape (n_users, set_size)
+        Each user's distinct items in [0, domain_size), and `NO_ITEM` where a user holds fewer.
     domain_size : int
         Number of items d.
     level_item_counts : ndarray of int64, shape (repetitions, n_levels, domain_size)
         Users of each level that hold each item, for every assignment.
-    users : int, optional
-        Number of users, if `items` has one axis.
     """
 
     items: NDArray[np.integer[Any]]
     domain_size: int
     level_item_counts: IntArray
-    users: int | None = None
-    item_counts: IntArray = field(init=False)
 
-    def __post_init__(self) -> None:
-        held = self.items[self.items != NO_ITEM]
-        counts = np.bincount(held, minlength=self.domain_size).astype(np.int64)
-        object.__setattr__(self, "item_counts", counts)
+    @functools.cached_property
+    def item_counts(self) -> IntArray:
+        """Users that hold each item, shape (domain_size,)."""
+        return np.bincount(self.items[self.items != NO_ITEM], minlength=self.domain_size).astype(np.int64)
 
     @property
     def n_users(self) -> int:
         """Number of users n."""
-        return int(self.items.shape[0]) if self.users is None else self.users
+        return int(self.items.shape[0])
 
     @property
     def repetitions(self) -> int:
@@ -210,7 +273,7 @@ class Plan:
 
     def __post_init__(self) -> None:
         for law in (each.announcement.law for each in self.collections):
-            if not law.is_proven and self.kind != "published":
+            if not isinstance(law, Blanket) and self.kind != "published":
                 raise ParameterError("blanket", law.name, f"a law for which numbers of kind {self.kind!r} exist")
 
     @property
@@ -220,8 +283,9 @@ class Plan:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready form, without the problem."""
-        values = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "problem"}
-        return {**values, "collections": self.chosen["collections"], "certificate": list(self.certificate)}
+        values = {**vars(self), "collections": self.chosen["collections"], "certificate": list(self.certificate)}
+        del values["problem"]
+        return values
 
     @classmethod
     def from_dict(cls, problem: Problem, values: Mapping[str, Any]) -> Plan:
@@ -244,8 +308,27 @@ class Plan:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Sentences on what makes the guarantee, the error or the cost meaningless; usually none."""
-        return cautions(self)
+        """Sentences on what makes guarantee, error or cost meaningless, and what to change; usually none."""
+        problem, found = self.problem, []
+        d, s = problem.domain_size, problem.set_size
+        if problem.delta * problem.n_users >= 1.0:
+            found.append(
+                f"delta = {problem.delta:g} is not below 1/n = {1 / problem.n_users:.3g}: publishing all items of one "
+                "random user would meet it. Take a delta much below 1/n."
+            )
+        # whoever answers s/d for every item (0, where users may hold fewer) knows nothing and errs by no more than this
+        largest = s * (1.0 - s / d) if problem.assumptions.sets == "exactly" else float(s)
+        if self.mse_bound >= largest > 0.0:
+            found.append(
+                f"The expected squared error, {self.mse_bound:.3g}, is not below {largest:.3g}, the largest error of "
+                "an answer that uses no data. Raise the levels, delta, the number of users or the budget of messages."
+            )
+        if self.messages_per_user > MANY_MESSAGES:
+            found.append(
+                f"A user sends {self.messages_per_user:.3g} messages on average. Set a budget of messages "
+                "(max_messages), or raise the levels, delta or the number of users."
+            )
+        return tuple(found)
 
     def of_participants(self, level_counts: tuple[int, ...], *, fewer: bool = False) -> Plan:
         """Return the plan as it serves those who took part: to simulate them, or to divide by their number.
@@ -280,43 +363,6 @@ class Plan:
         return replace(self, problem=problem, collections=served, certificate=certificate)
 
 
-class Method(Protocol):
-    """One protocol: a plan from public quantities, an exact simulation, a closed-form error."""
-
-    @property
-    def name(self) -> str:
-        """Identifier in tables and file names."""
-        ...
-
-    def plan(self, problem: Problem) -> Plan:
-        """Fix every parameter."""
-        ...
-
-    def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
-        """Estimated frequencies, shape (repetitions, domain_size), exact in distribution."""
-        ...
-
-    def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
-        """Return the expected squared error against the sample, over random levels and the protocol's coins."""
-        ...
-
-    def sum_variance(self, plan: Plan, item_counts: IntArray) -> float | None:
-        """Variance of the sum of all estimates where every user holds s items; None where no closed form is known."""
-        ...
-
-
-class IndependentCounters:
-    """Closed forms of a protocol whose counters are independent, and in whose error neither items nor levels count."""
-
-    def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
-        """Return the error that was planned."""
-        return plan.mse_bound
-
-    def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
-        """Return the same: variances of counters add up."""
-        return self.expected_mse(plan, item_counts)
-
-
 def collection_of(
     problem: Problem,
     copies: Sequence[float] | FloatArray,
@@ -329,14 +375,8 @@ def collection_of(
     """Return the collection in which users of all levels, or of one only, send so many copies and dummies."""
     levels = tuple(range(len(problem.levels))) if only is None else (only,)
     n_users = sum(problem.level_counts[level] for level in levels)
-    rates = tuple(map(float, copies))
-    scheme = Scheme(problem.domain_size, problem.set_size, n_users, rates, float(blanket_per_user), law)
+    scheme = Scheme(problem.domain_size, problem.set_size, n_users, tuple(copies), float(blanket_per_user), law)
     return Collection(scheme, levels, weight)
-
-
-def exchanged_items(domain_size: int, set_size: int) -> int:
-    """Return the number of item pairs in which two users' sets can differ: min(s, d - s)."""
-    return min(set_size, domain_size - set_size)
 
 
 def uniform_item_counts(problem: Problem) -> FloatArray:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import bisect
+import functools
 from dataclasses import dataclass, replace
 
 from segshuffle.accounting.collections.blanket_cap import cap_overflow, capped_delta, uncapped_target
 from segshuffle.digits import rounded_down, rounded_up
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import Plan, Problem
-from segshuffle.protocols.collected import Collected
+from segshuffle.protocols.method import Collected
 from segshuffle.protocols.proven import ProvenSegmented
 
 #: kappa over the smallest epsilon, or over 1 if that is larger: every epsilon is lower by about this share at most.
@@ -50,60 +51,44 @@ class Capped(Collected):
             If the cap is too small for the blanket that was asked for.
         """
         largest = OVERFLOW_SHARE * min(1.0, problem.levels[0])
+
+        def suffices(blanket_per_user: float, cap: int) -> bool:
+            """Whether kappa is small enough for all levels: it grows with epsilon."""
+            overflow = cap_overflow(
+                blanket_per_user=blanket_per_user,
+                cap=cap,
+                honest_users=problem.honest_users,
+                epsilon=problem.levels[-1],
+                delta=problem.delta,
+                rounds=problem.assumptions.rounds,
+            )
+            return overflow <= largest
+
         targets = [uncapped_target(epsilon=e, delta=problem.delta, overflow=largest) for e in problem.levels]
         # of several deltas the least holds for all
         inner = replace(problem, levels=tuple(epsilon for epsilon, _ in targets), delta=targets[0][1], level_deltas=())
         plan = self.method.plan(inner)
         if not plan.scheme.law.can_be_capped:
             raise ParameterError("blanket_cap", self.cap, "left out: a cap is proven for single dummies alone")
-        cap = _least_cap(problem, plan.blanket_per_user, largest)
+        free = plan.blanket_per_user
+        cap = bisect.bisect_left(range(_MOST_CAP), True, lo=1, key=functools.partial(suffices, free))
         if self.cap is not None and self.cap < cap:
             if self.method.blanket_per_user is not None:
+                raise ParameterError("blanket_cap", self.cap, f"at least {cap} for a blanket of {free:g}")
+            low, high = 0.0, free
+            for _ in range(_BISECTIONS):
+                middle = 0.5 * (low + high)
+                low, high = (middle, high) if suffices(middle, self.cap) else (low, middle)
+            if low == 0.0:
                 raise ParameterError(
-                    "blanket_cap", self.cap, f"at least {cap} for a blanket of {plan.blanket_per_user:g}"
+                    "blanket_cap", self.cap, "large enough for some blanket: raise it, or leave it out"
                 )
-            blanket = _largest_blanket(problem, self.cap, largest, plan.blanket_per_user)
-            plan = replace(self.method, blanket_per_user=blanket).plan(inner)
+            plan = replace(self.method, blanket_per_user=rounded_down(low)).plan(inner)
         cap = cap if self.cap is None else self.cap
-        certificate = tuple(
-            {
-                "epsilon": level,
-                "delta_lower": 0.0,  # what a cap costs is bounded from above only
-                "delta_upper": rounded_up(
-                    capped_delta(uncapped=found["delta_upper"], delta=problem.delta, overflow=largest)
-                ),
-            }
-            for level, found in zip(problem.levels, plan.certificate, strict=True)
-        )
+        certificate = []
+        for level, found in zip(problem.levels, plan.certificate, strict=True):
+            delta = capped_delta(uncapped=found["delta_upper"], delta=problem.delta, overflow=largest)
+            # what a cap costs is bounded from above only
+            certificate.append({"epsilon": level, "delta_lower": 0.0, "delta_upper": rounded_up(delta)})
         collection = replace(plan.collections[0], announcement=replace(plan.scheme, blanket_cap=cap))
-        return replace(plan, problem=problem, kind="upper", collections=(collection,), certificate=certificate)
-
-
-def _overflow(problem: Problem, blanket_per_user: float, cap: int) -> float:
-    """Kappa that serves all levels: it grows with epsilon."""
-    return cap_overflow(
-        blanket_per_user=blanket_per_user,
-        cap=cap,
-        honest_users=problem.honest_users,
-        epsilon=problem.levels[-1],
-        delta=problem.delta,
-        rounds=problem.assumptions.rounds,
-    )
-
-
-def _least_cap(problem: Problem, blanket_per_user: float, largest: float) -> int:
-    """Least cap with a kappa of at most `largest`."""
-    return bisect.bisect_left(
-        range(_MOST_CAP), True, lo=1, key=lambda cap: _overflow(problem, blanket_per_user, cap) <= largest
-    )
-
-
-def _largest_blanket(problem: Problem, cap: int, largest: float, high: float) -> float:
-    """Largest blanket below `high` that the cap allows."""
-    low = 0.0
-    for _ in range(_BISECTIONS):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if _overflow(problem, middle, cap) <= largest else (low, middle)
-    if low == 0.0:
-        raise ParameterError("blanket_cap", cap, "large enough for some blanket: raise it, or leave it out")
-    return rounded_down(low)
+        return replace(plan, problem=problem, kind="upper", collections=(collection,), certificate=tuple(certificate))

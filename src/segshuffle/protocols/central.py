@@ -12,7 +12,8 @@ Gaussian noise is what curators are usually given, but it is the best of the thr
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -22,173 +23,165 @@ from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.digits import rounded_down, rounded_up
 from segshuffle.looks import PALETTE, Look
 from segshuffle.protocols.base import Plan, Problem, Sample, assignment_spread, uniform_item_counts
-from segshuffle.protocols.declared import Declared
+from segshuffle.protocols.method import Declared
 from segshuffle.protocols.weights import ErrorTerms, best_copies
 
 #: Exponents that are tried; the error is flat between two of them.
 EXPONENTS = tuple(round(1.0 + 0.1 * i, 1) for i in range(11))
 
 
-class _WeightedSum:
-    """A curator who adds noise of a common law to every weighted count."""
-
-    def _variance(self, plan: Plan) -> float:
-        """Variance of the noise of one counter."""
-        raise NotImplementedError
-
-    def _noise(self, plan: Plan, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
-        raise NotImplementedError
-
-    def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
-        """Weighted counts plus noise."""
-        weights = np.asarray(plan.parameters["weights"])
-        total = float(np.dot(plan.problem.level_counts, weights))
-        counts = np.einsum("rkd,k->rd", sample.level_item_counts, weights)
-        return np.asarray((counts + self._noise(plan, counts.shape, rng)) / total)
-
-    def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
-        """Return the closed form of `simulate`'s mean squared error."""
-        weights = np.asarray(plan.parameters["weights"])
-        counts = np.asarray(plan.problem.level_counts, dtype=float)
-        return float(_terms(plan.problem, self._variance(plan), item_counts).error(weights, counts))
-
-    def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
-        """Variance of the noise of all counters."""
-        total = float(np.dot(plan.problem.level_counts, plan.parameters["weights"]))
-        return plan.problem.domain_size * self._variance(plan) / total**2
-
-
-def _terms(problem: Problem, variance: float, item_counts: FloatArray | IntArray) -> ErrorTerms:
-    spread = assignment_spread(item_counts, problem.n_users)
-    return ErrorTerms(noise=problem.domain_size * variance, own=0.0, spread=spread)
-
-
-def _plan(name: str, problem: Problem, limits: FloatArray, variance: float, *, kind: str, **parameters: float) -> Plan:
-    """Weights of least error within the limits of every level, for noise of the given variance."""
-    counts = np.asarray(problem.level_counts, dtype=float)
-    terms = _terms(problem, variance, uniform_item_counts(problem))
-    weights = np.array([rounded_down(weight) for weight in best_copies(limits, counts, terms)[0]])
-    return Plan(
-        method=name,
-        problem=problem,
-        kind=kind,
-        blanket_per_user=0.0,
-        messages_per_user=float(problem.set_size),
-        parameters={"weights": tuple(weights.tolist()), **parameters},
-        mse_bound=float(terms.error(weights, counts)),
-    )
+#: What noise may be: the largest weight of every level for it, and its parameters.
+Choices = Iterable[tuple[FloatArray, dict[str, float]]]
 
 
 @dataclass(frozen=True)
-class GaussianCurator(_WeightedSum):
-    """Trusted curator with the Gaussian mechanism.
+class Curator:
+    """A trusted curator who adds noise of a common law to every weighted count.
 
     Parameters
     ----------
-    weighted : bool
-        True: a weight per level, as large as its own guarantee allows or smaller where that is better. False: everyone
-        at the lowest level.
+    name : str
+        Identifier of the method.
+    kind : str
+        Kind of its privacy numbers.
+    choices : callable
+        Noises that the plan of least error is chosen from, for a problem and a number of pairs.
+    variance : callable
+        Variance of the noise of one counter, given its parameters.
+    noise : callable
+        Draws noise of a shape, given its parameters.
     """
 
-    weighted: bool = True
-
-    @property
-    def name(self) -> str:
-        """Identifier of the variant."""
-        return "curator-weighted" if self.weighted else "curator-uniform"
-
-    def plan(self, problem: Problem) -> Plan:
-        """Weights per level for noise of deviation 1 per counter (the scale is free)."""
-        ratios = [gaussian_ratio(epsilon=level, delta=problem.delta) for level in problem.levels]
-        limits = np.array(ratios) / math.sqrt(2 * max(problem.pairs, 1))
-        if not self.weighted:
-            limits = np.full_like(limits, limits[0])
-        return _plan(self.name, problem, limits, 1.0, kind="exact")
-
-    def _variance(self, plan: Plan) -> float:
-        return 1.0
-
-    def _noise(self, plan: Plan, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
-        return rng.standard_normal(shape)
-
-
-@dataclass(frozen=True)
-class PowerCurator(_WeightedSum):
-    """Trusted curator with noise of density exp(-|x|^q), a weight per level, and the q of least error."""
-
-    name: str = "curator-best"
+    name: str
+    kind: str
+    # what jobs keep goes by a method's repr, and that of a function differs from process to process
+    choices: Callable[[Problem, int], Choices] = field(repr=False)
+    variance: Callable[..., float] = field(repr=False)
+    noise: Callable[..., FloatArray] = field(repr=False)
 
     def plan(self, problem: Problem) -> Plan:
-        """Weights per level for noise of scale 1, for every q; the best plan is taken."""
-        return min((self._at(problem, q) for q in EXPONENTS), key=lambda plan: plan.mse_bound)
+        """Choose the noise, and weights of least error within the limits of every level."""
+        counts, plans = np.asarray(problem.level_counts, dtype=float), list[Plan]()
+        for limits, parameters in self.choices(problem, max(problem.pairs, 1)):
+            terms = self._terms(problem, parameters, uniform_item_counts(problem))
+            weights = np.array([rounded_down(weight) for weight in best_copies(limits, counts, terms)[0]])
+            plans.append(
+                Plan(
+                    method=self.name,
+                    problem=problem,
+                    kind=self.kind,
+                    blanket_per_user=0.0,
+                    messages_per_user=float(problem.set_size),
+                    parameters={"weights": tuple(weights.tolist()), **parameters},
+                    mse_bound=terms.error(weights, counts),
+                )
+            )
+        return min(plans, key=lambda plan: plan.mse_bound)
 
-    def _at(self, problem: Problem, exponent: float) -> Plan:
-        pairs, delta = max(problem.pairs, 1), problem.delta
-        limits = [largest_shift(exponent=exponent, pairs=pairs, epsilon=level, delta=delta) for level in problem.levels]
-        variance = noise_variance(exponent)
-        return _plan(self.name, problem, np.array(limits), variance, kind="upper", exponent=exponent)
+    def _terms(self, problem: Problem, parameters: dict[str, float], item_counts: FloatArray | IntArray) -> ErrorTerms:
+        spread = assignment_spread(item_counts, problem.n_users)
+        return ErrorTerms(problem.domain_size * self.variance(**parameters), 0.0, spread)
 
-    def _variance(self, plan: Plan) -> float:
-        return noise_variance(plan.parameters["exponent"])
+    def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
+        """Weighted counts plus noise."""
+        weights, parameters = _chosen(plan)
+        counts = np.einsum("rkd,k->rd", sample.level_item_counts, weights)
+        noise = self.noise(rng, counts.shape, **parameters)
+        return np.asarray((counts + noise) / float(np.dot(plan.problem.level_counts, weights)))
 
-    def _noise(self, plan: Plan, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
-        exponent = plan.parameters["exponent"]
-        size = rng.standard_gamma(1 / exponent, size=shape) ** (1 / exponent)
-        return np.asarray(np.where(rng.random(shape) < 0.5, -size, size))
+    def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
+        """Return the closed form of `simulate`'s mean squared error."""
+        weights, parameters = _chosen(plan)
+        counts = np.asarray(plan.problem.level_counts, dtype=float)
+        return float(self._terms(plan.problem, parameters, item_counts).error(weights, counts))
+
+    def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
+        """Variance of the noise of all counters."""
+        weights, parameters = _chosen(plan)
+        noise = plan.problem.domain_size * self.variance(**parameters)
+        return noise / float(np.dot(plan.problem.level_counts, weights)) ** 2
 
 
-@dataclass(frozen=True)
-class DiscreteLaplaceCurator(_WeightedSum):
-    """Trusted curator with noise of law odds^|k| on the integers, everybody at the lowest level."""
+def _chosen(plan: Plan) -> tuple[FloatArray, dict[str, float]]:
+    """Weights of the levels, and the parameters of the noise."""
+    own = dict(plan.parameters)
+    return np.asarray(own.pop("weights")), own
 
-    name: str = "curator-discrete-laplace"
 
-    def plan(self, problem: Problem) -> Plan:
-        """Return the least noise for the lowest level."""
-        pairs = max(problem.pairs, 1)
-        loss = discrete_laplace_epsilon(pairs=pairs, epsilon=problem.levels[0], delta=problem.delta)
-        odds = rounded_up(math.exp(-loss))
-        limits = np.ones(len(problem.levels))
-        return _plan(self.name, problem, limits, _laplace_variance(odds), kind="exact", odds=odds)
+def _gaussian(problem: Problem, pairs: int) -> Choices:
+    """Noise of deviation 1 per counter (the scale is free)."""
+    ratios = np.array([gaussian_ratio(epsilon=level, delta=problem.delta) for level in problem.levels])
+    yield ratios / math.sqrt(2 * pairs), {}
 
-    def _variance(self, plan: Plan) -> float:
-        return _laplace_variance(plan.parameters["odds"])
 
-    def _noise(self, plan: Plan, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
-        plus, minus = rng.geometric(1 - plan.parameters["odds"], size=(2, *shape))
-        return np.asarray(plus - minus, dtype=float)
+def _gaussian_alike(problem: Problem, pairs: int) -> Choices:
+    """Return the same with everybody at the lowest level."""
+    for limits, parameters in _gaussian(problem, pairs):
+        yield np.full_like(limits, limits[0]), parameters
+
+
+def _powers(problem: Problem, pairs: int) -> Choices:
+    """Noise of density exp(-|x|^q) for every q."""
+    for q in EXPONENTS:
+        limits = [largest_shift(exponent=q, pairs=pairs, epsilon=e, delta=problem.delta) for e in problem.levels]
+        yield np.array(limits), {"exponent": q}
+
+
+def _discrete_laplace(problem: Problem, pairs: int) -> Choices:
+    """Return the least noise of law odds^|k| for the lowest level."""
+    loss = discrete_laplace_epsilon(pairs=pairs, epsilon=problem.levels[0], delta=problem.delta)
+    yield np.ones(len(problem.levels)), {"odds": rounded_up(math.exp(-loss))}
+
+
+def _unit_variance() -> float:
+    return 1.0
 
 
 def _laplace_variance(odds: float) -> float:
     return 2 * odds / (1 - odds) ** 2
 
 
+def _power_noise(rng: np.random.Generator, shape: tuple[int, ...], exponent: float) -> FloatArray:
+    size = rng.standard_gamma(1 / exponent, size=shape) ** (1 / exponent)
+    return np.asarray(np.where(rng.random(shape) < 0.5, -size, size))
+
+
+def _laplace_noise(rng: np.random.Generator, shape: tuple[int, ...], odds: float) -> FloatArray:
+    plus, minus = rng.geometric(1 - odds, size=(2, *shape))
+    return np.asarray(plus - minus, dtype=float)
+
+
+_NORMAL = np.random.Generator.standard_normal
+UNIFORM = Curator("curator-uniform", "exact", _gaussian_alike, _unit_variance, _NORMAL)
+WEIGHTED = Curator("curator-weighted", "exact", _gaussian, _unit_variance, _NORMAL)
+DISCRETE_LAPLACE = Curator("curator-discrete-laplace", "exact", _discrete_laplace, _laplace_variance, _laplace_noise)
+BEST = Curator("curator-best", "upper", _powers, noise_variance, _power_noise)
 METHODS = (
     Declared(
         "curator-uniform",
         Look("Gaussian curator, all at the lowest level", PALETTE["dark-grey"], "_", (0, (1.0, 1.0))),
-        lambda _: GaussianCurator(weighted=False),
+        lambda _: UNIFORM,
         accounting="proven",
         role="reference",
     ),
     Declared(
         "curator-weighted",
         Look("Gaussian curator, weight per level", PALETTE["black"], "|", (0, (8.0, 2.0))),
-        lambda _: GaussianCurator(weighted=True),
+        lambda _: WEIGHTED,
         accounting="proven",
         role="reference",
     ),
     Declared(
         "curator-discrete-laplace",
         Look("Discrete Laplace curator, all at the lowest level", PALETTE["teal"], "_", (0, (1.0, 2.5))),
-        lambda _: DiscreteLaplaceCurator(),
+        lambda _: DISCRETE_LAPLACE,
         accounting="proven",
         role="reference",
     ),
     Declared(
         "curator-best",
         Look("Best curator found, weight per level", PALETTE["indigo"], "|", (0, (8.0, 1.5, 1.0, 1.5))),
-        lambda _: PowerCurator(),
+        lambda _: BEST,
         accounting="proven",
         role="reference",
     ),

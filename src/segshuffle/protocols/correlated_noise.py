@@ -21,9 +21,8 @@ from segshuffle.accounting.numerics.ranges import check_within
 from segshuffle.arrays import FloatArray
 from segshuffle.digits import rounded_up
 from segshuffle.looks import DASHES, PALETTE, Look
-from segshuffle.protocols.base import IndependentCounters, Plan, Problem, Sample
-from segshuffle.protocols.declared import Declared
-from segshuffle.protocols.influence import UNBOUNDED, Influence
+from segshuffle.protocols.base import Plan, Problem, Sample
+from segshuffle.protocols.method import Declared, IndependentCounters, Influence
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,7 @@ class CorrelatedNoise(IndependentCounters):
 
     def influence(self, _plan: Plan) -> Influence:
         """Dummies have no largest number."""
-        return UNBOUNDED
+        return Influence(math.inf, math.inf, math.inf)
 
 
 def _mean(shape: float, odds: float) -> float:

@@ -28,9 +28,8 @@ from segshuffle.arrays import FloatArray
 from segshuffle.digits import rounded_up
 from segshuffle.errors import InfeasibleError
 from segshuffle.looks import DASHES, PALETTE, Look
-from segshuffle.protocols.base import IndependentCounters, Plan, Problem, Sample
-from segshuffle.protocols.declared import Declared
-from segshuffle.protocols.influence import Influence
+from segshuffle.protocols.base import Plan, Problem, Sample
+from segshuffle.protocols.method import Declared, IndependentCounters, Influence
 
 #: More fake vectors of one user are refused.
 MOST_FAKES = 1_000_000

@@ -6,6 +6,11 @@ With N = sum_k n_k a_k, the estimate of a share w has the variance
 
 the blanket's counter over N^2, the fractions of a copy that chance sends, and who has which level, where levels are at
 random. It is exact for plans with copies by level, whatever their blanket.
+
+Where the levels that users chose depend on the items they hold, the estimate is biased. It weighs a user of level k by
+a_k/N. If n_kj users of level k hold item j, the expectation of its estimate is sum_k a_k n_kj/N, and the true frequency
+n_j/n. The difference, the bias, is 0 on average if levels have nothing to do with items. Otherwise it stays, however
+many users there are, unless all levels send equal copies.
 """
 
 from __future__ import annotations
@@ -18,10 +23,9 @@ from scipy import special
 
 from segshuffle.accounting.numerics.laws import fft_convolution
 from segshuffle.accounting.numerics.ranges import check_within
-from segshuffle.arrays import FloatArray
-from segshuffle.blankets.signed import part_masses, part_window
+from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.protocols.base import Plan
-from segshuffle.protocols.collected import variance_sources
+from segshuffle.protocols.method import variance_sources
 
 #: Largest correction of the number of deviations, as a share of it.
 _MOST_CORRECTION = 0.2
@@ -145,8 +149,53 @@ def _net_law(plan: Plan) -> tuple[int, FloatArray]:
     law, low = np.ones(1), 0
     for part in plan.scheme.parts:
         if part.net:
-            ends = part_window(part, _LOG_TAIL)
-            mass = part_masses(part, ends)
+            ends = part.window(_LOG_TAIL)
+            mass = part.masses(ends)
             law = fft_convolution(law, mass if part.net > 0 else mass[::-1])
             low += ends[0] if part.net > 0 else -ends[1]
     return low, law
+
+
+def bias_given_levels(copies: FloatArray, level_items: IntArray, level_counts: IntArray) -> FloatArray:
+    """Exact bias of every item's estimate, given who has which level.
+
+    Parameters
+    ----------
+    copies : ndarray of float, shape (n_levels,)
+        Expected copies a_k of a held item.
+    level_items : ndarray of int64, shape (..., n_levels, domain_size)
+        Users n_kj of each level that hold each item.
+    level_counts : ndarray of int64, shape (n_levels,)
+        Users n_k of each level.
+
+    Returns
+    -------
+    ndarray of float, shape (..., domain_size)
+        sum_k a_k n_kj/N - n_j/n.
+    """
+    return np.asarray(copies @ level_items / (level_counts @ copies) - level_items.sum(axis=-2) / level_counts.sum())
+
+
+def error_given_levels(plan: Plan, level_items: IntArray, divisor: float) -> FloatArray:
+    """Exact expected squared error of round 2, given the levels of the users and the estimator's denominator.
+
+    sum_j { Var[S_j]/N_hat^2 + (E[S_j]/N_hat - w_j)^2 }, S_j = C_j - n m/d.
+
+    Parameters
+    ----------
+    plan : Plan
+        Of `ProvenSegmented` or `Segmented`.
+    level_items : ndarray of int64, shape (..., n_levels, domain_size)
+        Users of each level that hold each item.
+    divisor : float
+        N_hat, or N where the level counts are exact.
+
+    Returns
+    -------
+    ndarray of float, shape (...)
+    """
+    problem, copies = plan.problem, np.asarray(plan.scheme.copies)
+    noise = problem.domain_size * plan.scheme.noise
+    own = level_items.sum(axis=-1) @ plan.scheme.sampling
+    misses = copies @ level_items / divisor - level_items.sum(axis=-2) / problem.n_users
+    return np.asarray((noise + own) / divisor**2 + (misses**2).sum(axis=-1))

@@ -27,18 +27,6 @@ class Listed(NamedTuple):
     published: dict[str, dict[str, Any]]
     proven: dict[str, dict[str, Any]]
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Methods that ``competitors.methods`` of the configuration may list."""
-        return tuple(
-            name for accounting, role, name in self.methods if (accounting, role) == ("published", "competitor")
-        )
-
-    def options(self, accounting: str, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a value for every option of an accounting: as given, or its default."""
-        schemas = self.published if accounting == "published" else self.proven
-        return {key: given.get(key, schema["default"]) for key, schema in schemas.items()}
-
 
 def listed(folder: Path = FOLDER) -> dict[str, Listed]:
     """File (without ending) -> what it declares, read without importing anything.
@@ -58,22 +46,14 @@ def _declared_in(path: Path, text: bytes) -> Listed | None:
         tree = ast.parse(text.decode("utf-8"))
     except (SyntaxError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: not a Python file: {error}") from error
-    values = {
-        ast.unparse(target): node.value
-        for node in tree.body
-        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None
-        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
-    }
-    return _read(path, values) if "METHODS" in values else None
-
-
-def _read(path: Path, values: Mapping[str, ast.expr]) -> Listed:
-    methods = values["METHODS"]
+    assigned = [node for node in tree.body if isinstance(node, ast.Assign)]
+    values = {ast.unparse(target): node.value for node in assigned for target in node.targets}
+    if "METHODS" not in values:
+        return None
     try:
-        calls = [node for node in ast.iter_child_nodes(methods) if isinstance(node, ast.Call)]
-        declared = tuple(_declared(call) for call in calls)
-        options = (values.get(name) for name in ("OPTIONS", "PROVEN_OPTIONS"))
-        return Listed(declared, *({} if each is None else ast.literal_eval(each) for each in options))
+        calls = [node for node in ast.iter_child_nodes(values["METHODS"]) if isinstance(node, ast.Call)]
+        options = (values.get(name, ast.Dict([], [])) for name in ("OPTIONS", "PROVEN_OPTIONS"))
+        return Listed(tuple(map(_declared, calls)), *map(ast.literal_eval, options))
     except (ValueError, IndexError) as error:
         raise ConfigError(f"{path}: {_SHAPE}.") from error
 
@@ -81,18 +61,19 @@ def _read(path: Path, values: Mapping[str, ast.expr]) -> Listed:
 def _declared(call: ast.Call) -> tuple[str, str, str]:
     """Accounting, role and name of one method."""
     stated = {word.arg: word.value for word in call.keywords}
-    name = stated["name"] if "name" in stated else call.args[0]
-    accounting, role = stated.get("accounting"), stated.get("role")
+    accounting = stated.get("accounting", ast.Constant("published"))
+    role = stated.get("role", ast.Constant("competitor"))
     return (
-        "published" if accounting is None else ast.literal_eval(accounting),
-        "competitor" if role is None else ast.literal_eval(role),
-        ast.literal_eval(name),
+        ast.literal_eval(accounting),
+        ast.literal_eval(role),
+        ast.literal_eval(stated.get("name") or call.args[0]),
     )
 
 
 def competitor_names() -> tuple[str, ...]:
     """Names that ``competitors.methods`` of the configuration may list."""
-    return tuple(name for declared in listed().values() for name in declared.names)
+    methods = (method for declared in listed().values() for method in declared.methods)
+    return tuple(name for accounting, role, name in methods if (accounting, role) == ("published", "competitor"))
 
 
 def schemas() -> dict[str, dict[str, Any]]:

@@ -9,57 +9,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
 from segshuffle.accounting.numerics.ranges import check_integer, check_within
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.errors import ParameterError
-from segshuffle.protocols.assumptions import SetKind
 from segshuffle.protocols.base import Plan, Problem
-from segshuffle.protocols.collected import variance_sources
+from segshuffle.protocols.method import variance_sources
 from segshuffle.protocols.proven import ProvenSegmented
 
 #: Most items for which sizes are guessed: a table has a row per size and a column per item.
 _LARGEST_GUESS = 4000
-
-
-@dataclass(frozen=True)
-class SetSizeError:
-    """Error of one way to treat users who hold different numbers of items.
-
-    Parameters
-    ----------
-    sets : {"exactly", "at-most"}
-        "exactly": users pad with random items that they do not hold.
-    plan : Plan
-        The plan, whose problem has the size s.
-    squared_bias : float
-        Sum over items of the squared difference between what is estimated and the true frequency: no number of users
-        removes it.
-    mse : float
-        Expected squared error against the true frequencies, bias included.
-    """
-
-    sets: SetKind
-    plan: Plan
-    squared_bias: float
-    mse: float
-
-
-def holders_by_size(matrix: np.ndarray) -> tuple[IntArray, IntArray]:
-    """Users by the number of items they hold, shape (d + 1,), and how many of them hold each item, shape (d + 1, d).
-
-    Parameters
-    ----------
-    matrix : ndarray of bool, shape (n_users, domain_size)
-        Who holds what.
-    """
-    sizes = matrix.sum(axis=1)
-    users = np.bincount(sizes, minlength=matrix.shape[1] + 1)
-    holders = np.stack([matrix[sizes == size].sum(axis=0) for size in range(matrix.shape[1] + 1)])
-    return users.astype(np.int64), holders.astype(np.int64)
 
 
 def guessed_holders(shares: Mapping[int, float], domain_size: int, zipf: float) -> tuple[FloatArray, FloatArray]:
@@ -130,60 +91,46 @@ def zipf_shares(size: float, domain_size: int, zipf: float) -> FloatArray:
     return np.asarray(-np.expm1(-scale * popular))
 
 
-def sent_frequencies(
-    users: IntArray | FloatArray, holders: IntArray | FloatArray, set_size: int, sets: SetKind
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return true frequencies, expected ones after truncation (and padding), and n times the variance of the latter.
-
-    Parameters
-    ----------
-    users, holders : ndarray of int, shapes (d + 1,) and (d + 1, d)
-        As from `holders_by_size`.
-    set_size : int
-        Largest number of items s that anybody sends.
-    sets : {"exactly", "at-most"}
-        With "exactly", whoever holds fewer pads.
-
-    Returns
-    -------
-    tuple of ndarray, each of shape (d,)
-    """
-    d = holders.shape[1]
-    n_users, size = float(users.sum()), np.arange(d + 1)
-    kept = np.minimum(1.0, set_size / np.maximum(size, 1))
-    added = np.maximum(set_size - size, 0) / np.maximum(d - size, 1) * (sets == "exactly")
-    others = users[:, None] - holders
-    expected = (kept @ holders + added @ others) / n_users
-    variance = ((kept * (1 - kept)) @ holders + (added * (1 - added)) @ others) / n_users
-    return holders.sum(axis=0) / n_users, expected, variance
-
-
 def error_of_sets(
     method: ProvenSegmented, problem: Problem, users: IntArray | FloatArray, holders: IntArray | FloatArray
-) -> SetSizeError:
-    """Plan for the problem's kind of sets, and its error on a sample of n users like those counted.
+) -> tuple[Plan, float, float]:
+    """Plan for the problem's kind of sets, and find its error on a sample of n users like those counted.
 
     Parameters
     ----------
     method : ProvenSegmented
         Plans, and knows its error.
     problem : Problem
-        With the number of users n of the sample, and the size and kind of sets.
-    users, holders : ndarray of int
-        As from `holders_by_size`; they may be of another number of users, of whom the sample has the same shares.
+        With the number of users n of the sample, and the size and kind of sets: with "exactly", whoever holds fewer
+        pads with random items.
+    users, holders : ndarray
+        Users by the number of items they hold, shape (d + 1,), and how many of them hold each item, shape (d + 1, d).
+        They may be of another number of users, of whom the sample has the same shares.
+
+    Returns
+    -------
+    plan : Plan
+    squared_bias : float
+        Sum over items of the squared difference between what is estimated and the true frequency: no number of users
+        removes it.
+    mse : float
+        Expected squared error against the true frequencies, bias included.
 
     Raises
     ------
     ParameterError
         If the items are not those of the problem.
     """
-    if holders.shape != (problem.domain_size + 1, problem.domain_size):
-        raise ParameterError("holders", holders.shape, f"of shape {(problem.domain_size + 1, problem.domain_size)}")
-    plan, n_users = method.plan(problem), problem.n_users
-    sets = problem.assumptions.sets
-    true, expected, variance = sent_frequencies(users, holders, problem.set_size, sets)
-    squared_bias = float((expected - true) @ (expected - true))
-    _, _, spread = variance_sources(plan)
+    d, n_users, s = problem.domain_size, problem.n_users, problem.set_size
+    if holders.shape != (d + 1, d):
+        raise ParameterError("holders", holders.shape, f"of shape {(d + 1, d)}")
+    plan, size = method.plan(problem), np.arange(d + 1)
+    kept = np.minimum(1.0, s / np.maximum(size, 1))
+    added = np.maximum(s - size, 0) / np.maximum(d - size, 1) * (problem.assumptions.sets == "exactly")
+    others = users[:, None] - holders
+    sent = (kept @ holders + added @ others) / users.sum()
+    missed = sent - holders.sum(axis=0) / users.sum()
     # the frequencies that are sent vary by chance: they miss their expectation, and w (1 - w) loses their variance
-    mse = method.expected_mse(plan, n_users * expected) + float(variance.sum()) / n_users * (1 - spread)
-    return SetSizeError(sets, plan, squared_bias, mse + squared_bias)
+    chance = float(((kept * (1 - kept)) @ holders + (added * (1 - added)) @ others).sum() / users.sum()) / n_users
+    mse = method.expected_mse(plan, n_users * sent) + chance * (1 - variance_sources(plan)[2])
+    return plan, float(missed @ missed), mse + float(missed @ missed)

@@ -6,7 +6,7 @@ frequencies of the items, who dropped out) tells of the data, and no accountant 
 
 from __future__ import annotations
 
-#: Every input of `base.Problem` and `assumptions.Assumptions`, and what an error is given for.
+#: Every input of `base.Problem` and `base.Assumptions`, and what an error is given for.
 PUBLIC_INPUTS: dict[str, str] = {
     "domain_size": "the list of items is published before anybody sends messages",
     "set_size": "a rule announced to the users; not the largest set found",

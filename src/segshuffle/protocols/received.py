@@ -13,7 +13,6 @@ end, and the least for the lower.
 
 from __future__ import annotations
 
-import contextlib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -23,13 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from segshuffle.accounting.collections.blanket_cap import capped_epsilon
-from segshuffle.accounting.collections.calibration import epsilon_over_honesty
-from segshuffle.accounting.numerics.loss_distribution import AccuracyError
 from segshuffle.accounting.numerics.negative_binomial import size_of
 from segshuffle.arrays import FloatArray, IntArray
-from segshuffle.blankets.base import Part
+from segshuffle.blankets.parts import Part
+from segshuffle.digits import rounded_up
 from segshuffle.protocols.base import Plan
+from segshuffle.protocols.messages.verification import Exchange
 
 #: Largest probability with which the messages of an honest collection are called impossible.
 FALSE_ALARM = 1e-6
@@ -70,7 +68,7 @@ class PossibleCounts(NamedTuple):
 def _possible(plan: Plan, items: int, held: tuple[int, int], units: Callable[[Part], int], alpha: float) -> Possible:
     """Bounds of the messages about some items, of which every user holds between two numbers; `alpha` at each end."""
     parts = [replace(part, mean=items * part.mean) for part in plan.scheme.parts]
-    spread = sum(units(part) ** 2 * part.mean / (1 - part.p) for part in parts) + held[1] * plan.problem.n_users
+    spread = sum(units(part) ** 2 * part.variance for part in parts) + held[1] * plan.problem.n_users
     # around the best theta of a normal law of that variance; any theta is proven
     theta = math.sqrt(-2 * math.log(alpha) / spread) * np.geomspace(1e-3, 1e6, 6001)
     with np.errstate(all="ignore"):
@@ -189,27 +187,10 @@ def epsilons(plan: Plan, honest_users: int) -> tuple[float, ...]:
         By level, rounded up (kind: upper), for all of the plan's rounds together if each of them was like that; +inf
         where no epsilon up to 100 is certified. Where levels are private, exchanging the level costs the larger one.
     """
-    problem = plan.problem
-    if problem.pairs == 0:
-        return (0.0,) * len(problem.levels)
-    blanket = plan.scheme.blanket
-    mean = plan.blanket_per_user * honest_users / problem.domain_size * (1 - 1e-15)
-
-    def certified(copies: float, delta: float) -> float:
-        def uncapped(delta: float) -> float:
-            return epsilon_over_honesty(
-                blanket_mean=mean, copies=copies, pairs=problem.pairs, delta=delta, fractions=(1.0,), blanket=blanket
-            )[0]
-
-        with contextlib.suppress(AccuracyError):  # a table that would be too large
-            return capped_epsilon(
-                uncapped,
-                delta=delta,
-                blanket_per_user=plan.blanket_per_user,
-                cap=plan.scheme.blanket_cap,
-                honest_users=honest_users,
-                rounds=problem.assumptions.rounds,
-            )
-        return math.inf
-
-    return tuple(map(certified, plan.scheme.copies, problem.deltas))
+    assumptions = replace(plan.problem.assumptions, honest_fraction=min(honest_users / plan.problem.n_users, 1.0))
+    problem = replace(plan.problem, assumptions=assumptions)
+    certified = (
+        Exchange(plan.scheme, problem, copies).epsilon(delta)
+        for copies, delta in zip(plan.scheme.copies, problem.deltas, strict=True)
+    )
+    return tuple(rounded_up(each) if math.isfinite(each) else each for each in certified)

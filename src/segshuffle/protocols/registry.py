@@ -10,24 +10,26 @@ import importlib
 import json
 import zlib
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from segshuffle.errors import ConfigError, ParameterError
+from segshuffle.errors import ConfigError
 from segshuffle.looks import Look, spare_look
-from segshuffle.protocols.declared import Declared, Options
-from segshuffle.protocols.listed import FOLDER, competitor_names, listed
+from segshuffle.protocols.listed import FOLDER, listed
+from segshuffle.protocols.method import Declared, Options
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from segshuffle.protocols.base import Method
+    from segshuffle.protocols.method import Method
 
 PACKAGE = __name__.rpartition(".")[0]
 #: Accounting and name: a method may be declared under both accountings.
 Key = tuple[str, str]
 
 
+@functools.cache
 def every(folder: Path = FOLDER, package: str = PACKAGE) -> dict[Key, Declared]:
     """All declared methods by accounting and name.
 
@@ -36,13 +38,7 @@ def every(folder: Path = FOLDER, package: str = PACKAGE) -> dict[Key, Declared]:
     ConfigError
         If a file cannot be imported or two declare the same name under one accounting; says which.
     """
-    return {key: declared for key, (declared, _) in _found(folder, package).items()}
-
-
-@functools.cache
-def _found(folder: Path = FOLDER, package: str = PACKAGE) -> dict[Key, tuple[Declared, str]]:
-    """All declared methods with the file of each."""
-    found: dict[Key, tuple[Declared, str]] = {}
+    found: dict[Key, Declared] = {}
     for file in listed(folder):
         path = folder / f"{file}.py"
         try:
@@ -54,57 +50,27 @@ def _found(folder: Path = FOLDER, package: str = PACKAGE) -> dict[Key, tuple[Dec
             if key in found:
                 raise ConfigError(
                     f"{path}: declares the {declared.accounting} method {declared.name!r}, as "
-                    f"{found[key][1]}.py does; give it a name of its own."
+                    f"{found[key].file}.py does; give it a name of its own."
                 )
-            found[key] = declared, file
+            found[key] = replace(declared, file=file)
     return found
 
 
-def competitor(name: str, section: Mapping[str, Any] | None = None) -> Method:
-    """Return the published method of that name, made with the options of the configuration.
-
-    Parameters
-    ----------
-    name : str
-        One of `competitor_names`.
-    section : mapping, optional
-        The section ``competitors`` of the configuration; an option that it does not name has its default.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such method.
-    """
-    if name in competitor_names():
-        return made(every()["published", name], section or {})
-    raise ParameterError("method", name, f"one of {', '.join(competitor_names())}")
-
-
-def proven_curves(section: Mapping[str, Any]) -> dict[str, Method]:
-    """Methods with proven accounting that are drawn over m, made with the options of their section.
+def proven(section: Mapping[str, Any], *roles: str) -> dict[str, Method]:
+    """Methods of some roles with proven accounting, made with the options of their section, role by role.
 
     Parameters
     ----------
     section : mapping
-        The section ``proven`` of the configuration; its "variants" names those that run beside the curves.
+        The section ``proven`` of the configuration; its "variants" names those that run. An option that it does not
+        name has its default.
+    roles : str
+        As `Declared.role` says.
     """
-    proven = [each for each in every().values() if each.accounting == "proven"]
-    variants = [each for each in proven if each.role == "variant" and each.name in section["variants"]]
-    curves = [each for each in proven if each.role == "curve"]
-    return {each.name: made(each, section) for each in curves + variants}
-
-
-def proven_methods(section: Mapping[str, Any] | None = None) -> dict[str, Method]:
-    """Methods with proven accounting and one number per panel: competitors, then references.
-
-    Parameters
-    ----------
-    section : mapping, optional
-        The section ``proven`` of the configuration; an option that it does not name has its default.
-    """
-    roles = ("competitor", "reference")
-    chosen = [each for each in every().values() if each.accounting == "proven" and each.role in roles]
-    return {each.name: made(each, section or {}) for each in sorted(chosen, key=lambda each: each.role != "competitor")}
+    chosen = [each for role in roles for each in every().values() if (each.accounting, each.role) == ("proven", role)]
+    return {
+        each.name: made(each, section) for each in chosen if each.role != "variant" or each.name in section["variants"]
+    }
 
 
 def made(declared: Declared, section: Mapping[str, Any], chosen: Options | None = None) -> Method:
@@ -124,8 +90,8 @@ def made(declared: Declared, section: Mapping[str, Any], chosen: Options | None 
     ParameterError
         If the method refuses its options.
     """
-    file = _found()[declared.accounting, declared.name][1]
-    own = {**listed()[file].options(declared.accounting, section.get(file, {})), **(chosen or {})}
+    schemas, given = getattr(listed()[declared.file], declared.accounting), section.get(declared.file, {})
+    own = {key: given.get(key, schema["default"]) for key, schema in schemas.items()} | dict(chosen or {})
     return declared.make({**section, **own} if declared.accounting == "proven" else own)
 
 

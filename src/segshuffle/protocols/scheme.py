@@ -14,52 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET, check_integer, check_within
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.blankets import exact
-from segshuffle.blankets.base import Blanket, Dummies, Part
-from segshuffle.blankets.named import dummies_from
+from segshuffle.blankets.base import Blanket
+from segshuffle.blankets.named import Dummies, law_from
+from segshuffle.blankets.parts import Part
 from segshuffle.blankets.poisson import POISSON
 from segshuffle.errors import ParameterError
 
 Words = NDArray[np.unsignedinteger[Any]]
-
-
-@dataclass(frozen=True)
-class WireFormat:
-    """How a message is written: one unsigned word of 1, 2 or 4 bytes.
-
-    The width leaves at least one code unused, the largest one, which stands for anything that is not an item.
-
-    Parameters
-    ----------
-    domain_size : int
-        Items are 0..domain_size - 1; up to 255 take one byte, up to 65535 two.
-    """
-
-    domain_size: int
-
-    def __post_init__(self) -> None:
-        check_integer("domain_size", self.domain_size, 1, "an integer in [1, 2^32)", most=2**32 - 1)
-
-    @property
-    def dtype(self) -> np.dtype[np.unsignedinteger[Any]]:
-        """Type of a word."""
-        return np.min_scalar_type(self.domain_size)
-
-    @property
-    def malformed(self) -> int:
-        """The code of a message that is not a number of the word's range."""
-        return int(np.iinfo(self.dtype).max)
-
-    def encode(self, values: ArrayLike) -> Words:
-        """Words of any values; what does not fit becomes the malformed code, so that it can be counted."""
-        given = np.asarray(values).ravel()
-        if given.dtype == self.dtype:
-            return given
-        if given.dtype.kind not in "iuf":
-            return np.full(given.size, self.malformed, dtype=self.dtype)
-        fits = (given >= 0) & (given < self.malformed)
-        if given.dtype.kind == "f":
-            fits &= given == np.floor(given)
-        return np.where(fits, given, self.malformed).astype(self.dtype)
 
 
 @dataclass(frozen=True)
@@ -94,7 +55,7 @@ class Scheme:
     blanket_cap: int | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "copies", tuple(self.copies))
+        object.__setattr__(self, "copies", tuple(map(float, self.copies)))
         for name, most in (("domain_size", math.inf), ("n_users", math.inf), ("set_size", self.domain_size)):
             check_integer(name, getattr(self, name), 1, most=most)
             object.__setattr__(self, name, int(getattr(self, name)))
@@ -108,8 +69,7 @@ class Scheme:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready form."""
-        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return {**values, "copies": list(self.copies), "law": self.law.as_dict()}
+        return {**vars(self), "copies": list(self.copies), "law": self.law.as_dict()}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Scheme:
@@ -120,7 +80,7 @@ class Scheme:
         ParameterError
             If a value is not allowed.
         """
-        return cls(**{**values, "copies": tuple(values["copies"]), "law": dummies_from(values["law"])})
+        return cls(**{**values, "law": law_from(values["law"])})
 
     # -- what a client sends -------------------------------------------------------------------------------------------
 
@@ -130,9 +90,9 @@ class Scheme:
         return 2 * self.domain_size if self.law.has_signs else self.domain_size
 
     @property
-    def wire(self) -> WireFormat:
-        """How messages of this round are written."""
-        return WireFormat(self.words)
+    def dtype(self) -> np.dtype[np.unsignedinteger[Any]]:
+        """How messages of this round are written: as unsigned numbers, in which at least one names no item."""
+        return np.min_scalar_type(self.words)
 
     @property
     def most_messages(self) -> float:
@@ -162,9 +122,9 @@ class Scheme:
         own = [item for item in items for _ in range(whole + exact.bernoulli(more, below))]
         dummies = list[int]()
         if self.blanket_per_user:
-            most = math.inf if self.blanket_cap is None else self.blanket_cap
-            while len(dummies := self.law.sample(self.blanket_per_user, self.domain_size, below)) > most:
-                pass
+            dummies = self.law.sample(self.blanket_per_user, self.domain_size, below)
+            while self.blanket_cap is not None and len(dummies) > self.blanket_cap:
+                dummies = self.law.sample(self.blanket_per_user, self.domain_size, below)
         return exact.shuffled(own + dummies, below)
 
     # -- what the server counts and concludes --------------------------------------------------------------------------
@@ -172,14 +132,14 @@ class Scheme:
     def simulate_dummies(self, n_clients: int, rng: np.random.Generator) -> Words:
         """Draw the dummies of many clients, in floating point."""
         if not self.blanket_per_user:
-            return np.empty(0, dtype=self.wire.dtype)
+            return np.empty(0, dtype=self.dtype)
         draw = self.law.simulate
-        words, numbers = draw(self.blanket_per_user, self.domain_size, n_clients, rng, self.wire.dtype)
+        words, numbers = draw(self.blanket_per_user, self.domain_size, n_clients, rng, self.dtype)
         found = []
         # only laws of one message a unit can be capped: their words stand client by client
         while self.blanket_cap is not None and (above := numbers > self.blanket_cap).any():
             found.append(words[np.repeat(~above, numbers)])
-            words, numbers = draw(self.blanket_per_user, self.domain_size, int(above.sum()), rng, self.wire.dtype)
+            words, numbers = draw(self.blanket_per_user, self.domain_size, int(above.sum()), rng, self.dtype)
         return np.concatenate([*found, words])
 
     @property
@@ -288,7 +248,7 @@ class Collection:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready form."""
-        return {"announcement": self.announcement.as_dict(), "levels": list(self.levels), "weight": self.weight}
+        return {**vars(self), "announcement": self.announcement.as_dict(), "levels": list(self.levels)}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Collection:

@@ -19,8 +19,7 @@ from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.digits import rounded, rounded_down, rounded_up
 from segshuffle.looks import PALETTE, Look
 from segshuffle.protocols.base import Plan, Problem, collection_of
-from segshuffle.protocols.collected import Collected
-from segshuffle.protocols.declared import Declared
+from segshuffle.protocols.method import Collected, Declared
 
 _BRACKET_POINTS = 16
 _BLANKET_RTOL = 1e-3

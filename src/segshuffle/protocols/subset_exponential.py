@@ -28,8 +28,7 @@ from segshuffle.digits import rounded_down
 from segshuffle.errors import ParameterError
 from segshuffle.looks import DASHES, PALETTE, Look
 from segshuffle.protocols.base import Plan, Problem, Sample
-from segshuffle.protocols.declared import Declared
-from segshuffle.protocols.influence import Influence
+from segshuffle.protocols.method import Declared, ErrorAsPlanned, Influence
 
 #: Users simulated at once: bounds the memory of a repetition.
 _CHUNK = 65_536
@@ -88,7 +87,7 @@ class Report(randomizers.SubsetExponential):
 
 
 @dataclass(frozen=True)
-class SubsetExponential:
+class SubsetExponential(ErrorAsPlanned):
     """Subexp, local (all users at `local_epsilon`) or shuffled (amplified to the lowest level).
 
     Parameters
@@ -182,10 +181,6 @@ class SubsetExponential:
                 counts += np.bincount(reported, minlength=sample.domain_size)
             estimates[repetition] = (counts / sample.n_users - not_held) / (held - not_held)
         return estimates
-
-    def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
-        """Return the closed form of `simulate`'s mean squared error."""
-        return _sent(plan).error(plan.problem.n_users)
 
     def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
         """None at all: every report has as many items."""

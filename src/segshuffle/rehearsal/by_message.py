@@ -15,8 +15,8 @@ from segshuffle.datasets.transactions import Transactions
 from segshuffle.errors import ParameterError
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.base import Plan, Problem
+from segshuffle.protocols.item_variance import bias_given_levels, error_given_levels
 from segshuffle.protocols.messages import LevelPrivacy, run_protocol
-from segshuffle.protocols.messages.dependence import bias_given_levels, copies_of, error_given_levels
 from segshuffle.rehearsal.run import check_users, random_levels
 
 _ROLE = "rehearse messages"
@@ -87,7 +87,7 @@ def by_message(
     counts = np.bincount(levels[present], minlength=n_levels)
     served = run.plan.of_participants(tuple(counts.tolist()))
     level_items = cut.take(present).level_item_counts(levels[present], n_levels)
-    copies, true = copies_of(run.plan), users.frequencies
+    copies, true = np.asarray(run.plan.scheme.copies), users.frequencies
     divisor = run.levels.weight(copies) * (served.problem.n_users / n)
     sent, expected = level_items.sum(axis=0) / served.problem.n_users, copies @ level_items / divisor
     # against the data instead of what is left of them after cutting
@@ -107,7 +107,6 @@ def by_message(
         "item_messages": run.item_messages,
         "messages_per_user": (run.level_messages + run.item_messages) / n,
         "bytes": run.n_bytes,
-        "refused": run.refused._asdict(),
+        "refused": run.refused,
         "guarantees": [each.as_dict() for each in run.guarantees],
-        "seconds": run.seconds._asdict(),
     }

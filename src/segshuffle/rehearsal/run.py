@@ -19,8 +19,7 @@ from segshuffle.errors import DataError, ParameterError
 from segshuffle.pipeline.seeds import stream
 from segshuffle.planning.foresight import CONFIDENCE, threshold_of
 from segshuffle.protocols.base import Plan, Problem
-from segshuffle.protocols.item_variance import ItemVariance
-from segshuffle.protocols.messages.dependence import bias_given_levels
+from segshuffle.protocols.item_variance import ItemVariance, bias_given_levels
 
 #: Numbers of most frequent items whose recovery is counted.
 TOPS = (1, 3, 5, 10, 20, 50, 100, 200, 500, 1000)

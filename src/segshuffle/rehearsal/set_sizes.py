@@ -13,8 +13,7 @@ from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.datasets.transactions import Transactions
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.planning.question import Answer
-from segshuffle.protocols.assumptions import SetKind
-from segshuffle.protocols.base import Problem
+from segshuffle.protocols.base import Problem, SetKind
 from segshuffle.protocols.item_variance import ItemVariance
 from segshuffle.protocols.padding import error_of_sets
 from segshuffle.protocols.proven import ProvenSegmented
@@ -129,14 +128,14 @@ def compared(
 
     def row(kind: SetKind, size: int) -> dict[str, Any]:
         asked = replace(problem, set_size=size, assumptions=replace(problem.assumptions, sets=kind))
-        found = error_of_sets(method, asked, users, holders)
+        plan, squared_bias, mse = error_of_sets(method, asked, users, holders)
         return {
             "sets": kind,
             "set_size": size,
-            "mse": found.mse,
-            "squared_bias": found.squared_bias,
-            "messages_per_user": found.plan.messages_per_user,
-            "kind": found.plan.kind,
+            "mse": mse,
+            "squared_bias": squared_bias,
+            "messages_per_user": plan.messages_per_user,
+            "kind": plan.kind,
         }
 
     return [row(kind, size) for kind in kinds for size in sizes]

@@ -21,9 +21,9 @@ from segshuffle.pipeline.design import Config, Scenario, Setting, blanket_grid, 
 from segshuffle.pipeline.jobs import kept, to_json
 from segshuffle.pipeline.progress import parallel
 from segshuffle.pipeline.seeds import stream
-from segshuffle.protocols.assumptions import PLAIN, Assumptions
-from segshuffle.protocols.base import Method, Problem
-from segshuffle.protocols.registry import competitor, proven_curves, proven_methods
+from segshuffle.protocols.base import PLAIN, Assumptions, Problem
+from segshuffle.protocols.method import Method
+from segshuffle.protocols.registry import every, made, proven
 from segshuffle.protocols.segmented import Segmented
 
 #: Split -> points; a point has its role, its budget of messages (None without one) and its plan.
@@ -54,9 +54,10 @@ def lineup(config: Config, accounting: str) -> dict[str, tuple[Method, tuple[Rol
     if accounting == "published":
         section = config["competitors"]
         curves: dict[str, Method] = {"segmented": Segmented()}
-        points = {name: competitor(name, section) for name in section["methods"]}
+        points = {name: made(every()["published", name], section) for name in section["methods"]}
     else:
-        curves, points = proven_curves(config["proven"]), proven_methods(config["proven"])
+        section = config["proven"]
+        curves, points = proven(section, "curve", "variant"), proven(section, "competitor", "reference")
     entries = {name: (method, _ROLES.get(name, ("grid", "best"))) for name, method in curves.items()}
     return entries | {name: (method, ("best",)) for name, method in points.items()}
 

@@ -56,7 +56,7 @@ def test_the_least_mean_of_clusters_is_where_the_ratio_of_neighbours_reaches_one
 
 
 @pytest.mark.parametrize(
-    "values", [(0.5, 0.1, 0.5), (0.1, 0.5, 0.4), (0.3, 0.9, 0.2), (0.4, 0.2, 0.0), (0.0, 0.3, 0.9)]
+    "values", [(0.5, 0.1, 0.5), (0.1, 0.5, 0.4), (0.3, 0.9, 0.2), (0.4, 0.0, 0.1), (0.0, 0.3, 0.9)]
 )
 def test_the_least_mean_of_a_signed_blanket_is_where_the_smaller_of_its_sizes_reaches_one(values):
     blanket = Signed(*values)
@@ -95,7 +95,7 @@ SIGNED = [
     (Signed(0.5, 0.3, 0.4), 5.0),
     (Signed(0.0, 0.4, 0.5), 4.0),  # Skellam noise
     (Signed(0.3, 0.0, 0.6), 4.0),
-    (Signed(0.4, 0.4, 0.0), 3.0),
+    (Signed(0.4, 0.4, 0.1), 13.5),
 ]
 
 

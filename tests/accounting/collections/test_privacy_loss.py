@@ -15,8 +15,7 @@ from segshuffle.accounting.collections.privacy_loss import privacy_loss_distribu
 from segshuffle.accounting.collections.product import delta_interval
 from segshuffle.blankets.poisson import ItemPair
 from segshuffle.errors import MissingExtraError, ParameterError
-from segshuffle.protocols.assumptions import Assumptions
-from segshuffle.protocols.base import Problem
+from segshuffle.protocols.base import Assumptions, Problem
 from segshuffle.protocols.privacy_loss import privacy_loss_distribution as of_plan
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.segmented import Segmented

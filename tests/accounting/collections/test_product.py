@@ -20,8 +20,8 @@ from segshuffle.accounting.collections import product
 from segshuffle.accounting.collections.calibration import epsilon_upper, largest_copies, least_blanket_mean
 from segshuffle.accounting.collections.product import delta_interval, log_delta_bound
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError, log_delta_lower, log_delta_upper
-from segshuffle.blankets import poisson as poisson_pair
-from segshuffle.blankets.poisson import ItemPair
+from segshuffle.blankets.parts import poisson_window
+from segshuffle.blankets.poisson import ItemPair, block_masses
 from segshuffle.errors import InfeasibleError, ParameterError
 
 mpmath.mp.dps = 50
@@ -121,7 +121,7 @@ def test_large_blanket_is_the_gaussian_mechanism(scale, mu):
 def test_block_masses_at_a_mean_of_a_million_millions():
     pair, mu = ItemPair(1e12, 1.0), 10**12
     last = np.array([mu - 8_000_000, mu - 7_999_000, mu, mu + 500, mu + 6_000_000, mu + 6_000_700], dtype=float)
-    mass, _ = poisson_pair.block_masses(pair, last)
+    mass, _ = block_masses(pair, last)
     for k in (0, 2, 4):
         x = int(last[k]) + 1
         term = mpmath.exp(x * mpmath.log(mu) - mu - mpmath.loggamma(x + 1))
@@ -366,7 +366,7 @@ def delta_near_the_mean(mu, copies, epsilon):
 @pytest.mark.parametrize("share", [0.5, 0.9, 0.99, 0.995, 0.999, 1 - 1e-6, 1.0, 1.001])
 def test_a_window_that_nearly_begins_at_no_count_leaves_no_more_out(mean, share):
     """No message at all has probability e^-mean: from a tail that small on, the window begins there."""
-    low, high = poisson_pair.poisson_window(mean, share * mean)
+    low, high = poisson_window(mean, share * mean)
     assert stats.poisson.cdf(low - 1, mean) <= math.exp(-share * mean)
     assert stats.poisson.sf(high, mean) <= math.exp(-share * mean)
     assert low <= 0.12 * mean if share > 0.9 else low <= 0.6 * mean

@@ -22,15 +22,11 @@ from segshuffle.blankets.clustered import Clustered
 from segshuffle.blankets.poisson import POISSON
 from segshuffle.blankets.signed import Signed
 from segshuffle.errors import DataError, ParameterError, RefusedError
-from segshuffle.protocols.messages import (
-    Client,
-    Demand,
-    Outbox,
-    Scheme,
-    Shuffler,
-    SimulatedClients,
-    tally,
-)
+from segshuffle.protocols.messages import Client, Demand, check_announcement
+from segshuffle.protocols.messages.server import tally
+from segshuffle.protocols.messages.shuffler import Outbox, Shuffler
+from segshuffle.protocols.messages.simulated_clients import SimulatedClients
+from segshuffle.protocols.scheme import Scheme
 
 ALARM = 1e-9
 #: Asks for nothing that the tests of the draws would have to meet.
@@ -255,7 +251,7 @@ def test_simulated_clients_send_what_clients_send(law, monkeypatch):
 
 
 def counted(announcement, outboxes, rng):
-    with Shuffler(announcement.wire, rng) as shuffler:
+    with Shuffler(announcement.dtype, rng) as shuffler:
         for outbox in outboxes:
             shuffler.collect(outbox)
         with shuffler.release() as messages:
@@ -267,22 +263,19 @@ def counted(announcement, outboxes, rng):
 GOOD = Scheme(17, 4, 5000, (0.5, 1.0), 4.0)
 
 
-def test_round_one_sends_the_level():
-    sent = Client((3,), 1, ANYTHING, Demand(1.0, 1e-6, 5000)).send_level(Scheme(3, 1, 5000, (1.0,), 2.0))
-    assert 1 in sent
-    assert Client((3,), 2, ANYTHING).send_level(Scheme(3, 1, 5000, (1.0,), 0.0)) == [2]
-    one_level = Scheme(1, 1, 5000, (1.0,), 0.0)
-    assert Client((3,), 0, ANYTHING, Demand(1.0, 1e-6, 5000)).send_level(one_level) == [0]
+def test_round_one_is_checked_and_sent_as_any_other():
+    assert 1 in Scheme(3, 1, 5000, (1.0,), 2.0).send((1,), 0, secrets.randbelow)
+    assert Scheme(3, 1, 5000, (1.0,), 0.0).send((2,), 0, secrets.randbelow) == [2]
     with pytest.raises(RefusedError, match="epsilon = 1 and delta = 1e-06"):
-        Client((3,), 1, ANYTHING, Demand(1.0, 1e-6, 5000)).send_level(Scheme(3, 1, 50, (1.0,), 0.5))
+        check_announcement(Scheme(3, 1, 50, (1.0,), 0.5), Demand(1.0, 1e-6, 5000), 0)
 
 
 @pytest.mark.parametrize(
     ("items", "level", "error", "message"),
     [
-        ((1, 2, 3), 0, DataError, "3 items; every user must hold set_size = 4"),
-        ((1, 2, 3, 17), 0, DataError, "holds item 17"),
-        ((1, 2, 3, 3), 0, DataError, "item 3 twice"),
+        ((1, 2, 3), 0, DataError, "every user must hold 4 items"),
+        ((1, 2, 3, 17), 0, DataError, r"17\); .* in 0\.\.16"),
+        ((1, 2, 3, 3), 0, DataError, "different items"),
         ((1, 2, 3, 4), 2, ParameterError, "level = 2"),
         ((1, 2, 3, 4), -1, ParameterError, "level = -1"),
     ],

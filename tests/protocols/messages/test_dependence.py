@@ -11,9 +11,9 @@ from protocols.simulations import assert_mean
 from segshuffle.pipeline.config import whole_schema
 from segshuffle.protocols.balls_into_bins import BallsIntoBins
 from segshuffle.protocols.base import Problem, Sample
-from segshuffle.protocols.messages.dependence import bias_given_levels, error_given_levels
+from segshuffle.protocols.item_variance import bias_given_levels, error_given_levels
 from segshuffle.protocols.proven import ProvenSegmented
-from segshuffle.protocols.registry import every, proven_curves
+from segshuffle.protocols.registry import every, proven
 from segshuffle.protocols.segmented import Segmented, plan_at
 
 
@@ -53,8 +53,8 @@ def test_variants_run_where_the_configuration_names_them(schema):
     allowed = whole_schema(schema)["properties"]["proven"]["properties"]["variants"]["items"]["enum"]
     assert sorted(variants) == sorted(allowed)
     options = {"copies_max": 4, "honest_fraction": 1.0, "variants": []}
-    assert not variants & set(proven_curves(options))
-    assert variants < set(proven_curves({**options, "variants": sorted(variants)}))
+    assert not variants & set(proven(options, "curve", "variant"))
+    assert variants < set(proven({**options, "variants": sorted(variants)}, "curve", "variant"))
 
 
 @pytest.mark.parametrize("method", [ProvenSegmented(), Segmented(0.7)], ids=["copies", "published"])

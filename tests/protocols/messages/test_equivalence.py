@@ -24,19 +24,23 @@ from segshuffle.blankets.poisson import POISSON
 from segshuffle.blankets.signed import Signed
 from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
 from segshuffle.protocols.base import Problem, Sample
-from segshuffle.protocols.messages import Scheme, Shuffler, SimulatedClients, run_protocol, tally
+from segshuffle.protocols.messages import run_protocol
+from segshuffle.protocols.messages.server import tally
+from segshuffle.protocols.messages.shuffler import Shuffler
+from segshuffle.protocols.messages.simulated_clients import SimulatedClients
 from segshuffle.protocols.proven import ProvenSegmented
+from segshuffle.protocols.scheme import Scheme
 from segshuffle.protocols.segmented import Segmented, plan_at
 
 ALARM = 1e-9
 LARGEST_Z = 6.5
 
 
-def counters(announcement, items, levels, rng, *, buckets=1, batch=None):
+def counters(announcement, items, levels, rng, *, spill=False, batch=None):
     """Counters of one round, in batches."""
     items, levels = np.asarray(items), np.asarray(levels)
     batch = batch or len(levels)
-    with Shuffler(announcement.wire, rng, buckets=buckets) as shuffler:
+    with Shuffler(announcement.dtype, rng, spill=spill) as shuffler:
         for i in range(0, len(levels), batch):
             shuffler.collect(
                 SimulatedClients(items[i : i + batch], levels[i : i + batch]).send_items(announcement, rng)
@@ -69,7 +73,7 @@ def exact_law(law, d, sets, levels, rates, m):
     return o.poisson_blanket_view(d, sets, own, Fraction(m) * len(sets) / d, 14)
 
 
-STREAMING = pytest.mark.parametrize("streaming", [{}, {"buckets": 3, "batch": 1}], ids=["memory", "streamed"])
+STREAMING = pytest.mark.parametrize("streaming", [{}, {"spill": True, "batch": 1}], ids=["memory", "streamed"])
 
 
 @pytest.mark.quick("law1-2-sets2-levels2-rates2-1.0-streamed")

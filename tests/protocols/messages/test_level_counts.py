@@ -15,18 +15,18 @@ from scipy import stats
 from segshuffle.accounting.collections.levels import compose_rounds, histogram_delta, least_blanket
 from segshuffle.errors import InfeasibleError
 from segshuffle.protocols.base import Problem
-from segshuffle.protocols.messages import (
+from segshuffle.protocols.messages import LevelPrivacy, Server
+from segshuffle.protocols.messages.level_counts import (
     LevelEstimates,
-    LevelPrivacy,
-    Server,
-    Shuffler,
-    SimulatedClients,
+    left_for_items,
+    level_announcement,
+    level_messages,
     noisy_level_moments,
     planning_counts,
     weight_variance,
 )
-from segshuffle.protocols.messages.budget import left_for_items, level_messages
-from segshuffle.protocols.messages.level_counts import level_announcement
+from segshuffle.protocols.messages.shuffler import Shuffler
+from segshuffle.protocols.messages.simulated_clients import SimulatedClients
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Accountant
@@ -106,7 +106,7 @@ def test_nothing_is_claimed_where_nothing_is_proven(unknown):
 
 def run_round(server, announcement, levels, rng):
     users = SimulatedClients(np.zeros((len(levels), 1), dtype=np.int64), np.asarray(levels))
-    with Shuffler(announcement.wire, rng) as shuffler:
+    with Shuffler(announcement.dtype, rng) as shuffler:
         shuffler.collect(users.of_round_1().send_items(announcement, rng))
         with shuffler.release() as messages:
             return server.estimate_levels(announcement, messages)
@@ -227,10 +227,10 @@ def test_moments_of_a_quotient_are_those_of_its_expansion():
     mean, spread = np.array([3.0, 0.5]), np.array([0.02, 0.4])
     sums = np.stack([mean - spread, mean + spread] * 2)
     values = sums / (weight * np.array([1 - t, 1 - t, 1 + t, 1 + t]))[:, None]
-    found = noisy_level_moments(mean, spread**2, weight=weight, weight_variance=(t * weight) ** 2)
-    np.testing.assert_allclose(found.bias, values.mean(axis=0) - mean / weight, rtol=3 * t**2)
-    np.testing.assert_allclose(found.variance, values.var(axis=0), rtol=0.1 * t**2)
-    assert np.abs(found.variance * weight**2 / spread**2 - 1).min() > 3 * t**2
+    bias, variance = noisy_level_moments(mean, spread**2, weight=weight, weight_variance=(t * weight) ** 2)
+    np.testing.assert_allclose(bias, values.mean(axis=0) - mean / weight, rtol=3 * t**2)
+    np.testing.assert_allclose(variance, values.var(axis=0), rtol=0.1 * t**2)
+    assert np.abs(variance * weight**2 / spread**2 - 1).min() > 3 * t**2
 
 
 @pytest.mark.parametrize("n", [3, 10])

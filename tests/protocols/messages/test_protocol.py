@@ -14,21 +14,13 @@ from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.blankets.poisson import POISSON
 from segshuffle.errors import DataError, ParameterError
 from segshuffle.protocols import segmented
-from segshuffle.protocols.assumptions import PLAIN, Assumptions
 from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
-from segshuffle.protocols.base import Problem
-from segshuffle.protocols.messages import (
-    Collection,
-    LevelEstimates,
-    LevelPrivacy,
-    Outbox,
-    Scheme,
-    Server,
-    ShuffledMessages,
-    Shuffler,
-    SimulatedClients,
-    run_protocol,
-)
+from segshuffle.protocols.base import PLAIN, Assumptions, Problem
+from segshuffle.protocols.messages import LevelPrivacy, Server, run_protocol
+from segshuffle.protocols.messages.level_counts import LevelEstimates
+from segshuffle.protocols.messages.shuffler import Outbox, ShuffledMessages, Shuffler
+from segshuffle.protocols.messages.simulated_clients import SimulatedClients
+from segshuffle.protocols.scheme import Collection, Scheme
 from segshuffle.protocols.segmented import plan_at
 from segshuffle.protocols.subset_exponential import SubsetExponential
 
@@ -133,11 +125,10 @@ def test_the_report_adds_up():
     assert (first.domain_size, first.set_size, first.copies, first.law) == (3, 1, (1.0,), POISSON)
     assert (second.law, second.blanket_per_user, second.copies) == (BINOMIAL, 1.25, (0.4, 0.8, 1.0))
     assert result.n_bytes == result.level_messages + result.item_messages
-    assert result.refused == (0, 0)
+    assert result.refused == {"levels": 0, "items": 0}
     weight = result.levels.weight((0.4, 0.8, 1.0))
     np.testing.assert_allclose(result.estimate, (result.counters[0] - N * 1.25 / D) / weight)
     assert [g.items_epsilon for g in result.guarantees] == list(LEVELS)
-    assert min(result.seconds) >= 0
 
 
 def test_the_same_seed_gives_the_same_run():
@@ -202,9 +193,6 @@ def spoiled(user, place, value):
     return items
 
 
-RAGGED = [[0, 1, 2]] * 7 + [[0, 1]] + [[0, 1, 2]]
-
-
 def large(n, user, row):
     """Items of more users than are checked at once."""
     items = np.tile(np.arange(3, dtype=np.int8), (n, 1))
@@ -220,19 +208,15 @@ ONES = np.ones(N, dtype=int)
     [
         (spoiled(17, 1, D), None, {}, rf"user 17 holds item {D}; items must be in 0\.\.{D - 1}"),
         (spoiled(599, 0, -1), None, {}, "user 599 holds item -1"),
-        (RAGGED, None, {}, "user 7 holds 2 items; every user must hold set_size = 3"),
         ([[0, 1, 2], [4, 4, 5], [6, 6, 7]], None, {}, "user 1 holds item 4 twice"),
         (large(300_000, 299_999, [4, 5, 4]), None, {}, "user 299999 holds item 4 twice"),
         (large(300_000, 299_998, [4, D, 5]), None, {}, f"user 299998 holds item {D};"),
         # of several the first is named
         ([[0, 1, D], [0, -3, 1], [0, 1, D + 1]], None, {}, rf"user 0 holds item {D};"),
-        ([[0, 1, 2], 5], None, {}, "user 1 is 5"),
         (np.full((5, 3), 0.5), None, {}, r"type float64 \(the first: \[0\.5\]\); integers"),
         (np.array([["a", "b", "c"]]), None, {}, "type <U1"),
         *((none, None, {"n": 7}, "shape") for none in (np.zeros((0, 3), dtype=int), [], np.zeros(7, dtype=int))),
         (users()[0], ONES, {"s": 4}, r"items have shape \(600, 3\); a row of items per user is needed, \(600, 4\)"),
-        ([[0, 1, 2], [0, 1]], None, {"s": 2}, "user 0 holds 3 items; every user must hold set_size = 2"),
-        (RAGGED, None, {"s": 2, "sets": "at-most"}, "3 items; no user may hold more than set_size = 2"),
         (np.array([[0, NO_ITEM], [2, 2]]), None, {"s": 2, "sets": "at-most"}, "user 1 holds item 2 twice"),
         (
             users()[0], np.where(np.arange(N) == 44, 3, 0), {},
@@ -248,22 +232,6 @@ def test_bad_users_are_refused_before_anything_is_sent(items, levels, options, m
     problem = asked(**{"n": len(items), **options})
     with pytest.raises(DataError, match=message):
         run(items, np.zeros(len(items), dtype=int) if levels is None else levels, problem)
-
-
-@pytest.mark.parametrize("chunk_users", [None, 50])
-def test_malformed_messages_are_counted_and_change_nothing_else(chunk_users):
-    items, levels = users()
-    clean = run(items, levels, chunk_users=chunk_users)
-    strays = [D, 255, 300, -1, 10**12, float("nan"), 1.5]
-    dirty = run(items, levels, chunk_users=chunk_users, stray_messages=strays)
-    assert dirty.refused == (0, len(strays))
-    assert dirty.item_messages == clean.item_messages + len(strays)
-    np.testing.assert_array_equal(dirty.counters[0], clean.counters[0])
-    np.testing.assert_array_equal(dirty.estimate, clean.estimate)
-    assert run(items, levels, stray_messages=["x", "", "y"]).refused.items == 3
-    named = run(items, levels, chunk_users=chunk_users, stray_messages=[2, 2, 2])  # cannot be told apart
-    assert named.refused.items == 0
-    assert named.counters[0][2] == clean.counters[0][2] + 3
 
 
 @pytest.mark.parametrize(

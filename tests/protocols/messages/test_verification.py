@@ -16,17 +16,10 @@ from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.blankets.clustered import Clustered
 from segshuffle.blankets.signed import Signed
 from segshuffle.errors import ParameterError, RefusedError
-from segshuffle.protocols.assumptions import PLAIN, Assumptions
-from segshuffle.protocols.base import Problem
-from segshuffle.protocols.messages import (
-    Client,
-    Demand,
-    Scheme,
-    Server,
-    check_announcement,
-    guaranteed_delta,
-)
+from segshuffle.protocols.base import PLAIN, Assumptions, Problem
+from segshuffle.protocols.messages import Client, Demand, Server, check_announcement, guaranteed_delta
 from segshuffle.protocols.proven import ProvenSegmented
+from segshuffle.protocols.scheme import Scheme
 
 LEVELS, DELTA = MSNBC.levels, MSNBC.delta
 

@@ -14,7 +14,7 @@ from segshuffle.pipeline.design import Scenario
 from segshuffle.pipeline.jobs import to_csv, to_json
 from segshuffle.pipeline.scenarios import settings
 from segshuffle.pipeline.seeds import stream
-from segshuffle.protocols.recentring import recentred_mse
+from segshuffle.protocols.postprocessing import recentred_mse
 from segshuffle.studies.planning import plan_setting
 from segshuffle.studies.reproduction.compute import checked, errors_table, simulate_scenario, summarise
 

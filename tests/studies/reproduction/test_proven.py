@@ -14,7 +14,7 @@ from segshuffle.pipeline.jobs import to_json
 from segshuffle.pipeline.scenarios import scenarios, settings
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.base import Problem, uniform_item_counts
-from segshuffle.protocols.central import GaussianCurator
+from segshuffle.protocols.central import WEIGHTED
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.segmented import Segmented, plan_at, sampling_rates
 from segshuffle.studies import planning
@@ -272,7 +272,7 @@ def figures(keys):
         problem = problem_of(config, scenario.setting, scenario.split)
         items = uniform_item_counts(problem)
         curve = published_rates(problem.domain_size, problem.set_size, problem.n_users, problem.levels, problem.delta)
-        reference = GaussianCurator().plan(problem).mse_bound
+        reference = WEIGHTED.plan(problem).mse_bound
         published = Segmented()
         row = {
             "published": min(published.expected_mse(plan_at(problem, m, rates), items) for m, rates in curve)

@@ -245,7 +245,7 @@ def least_blanket_mean(*, copies: float, pairs: int, epsilon: float, delta: floa
     InfeasibleError
         If the largest of `blanket.means` is not enough.
     """
-    check_copies("copies", copies)
+    check_copies(copies)
     check_product(pairs=pairs, epsilon=epsilon, delta=delta)
     least, most = blanket.means
     if copies == 0:

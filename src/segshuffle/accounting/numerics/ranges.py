@@ -98,7 +98,7 @@ def check_sizes(*, domain_size: int, n_users: int, set_size: int = 1) -> None:
     """
     check_integer("domain_size", domain_size, 2)
     check_integer("n_users", n_users, 1, most=LARGEST_COUNT)
-    check_integer("set_size", set_size, 1, f"between 1 and domain_size = {domain_size}", most=domain_size)
+    check_integer("set_size", set_size, 1, f"an integer between 1 and domain_size = {domain_size}", most=domain_size)
 
 
 def check_guarantee(*, epsilon: float, delta: float) -> None:

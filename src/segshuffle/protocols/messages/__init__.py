@@ -8,42 +8,10 @@ simulated clients and the count-level simulations of the protocols have the same
 
 from __future__ import annotations
 
-from segshuffle.protocols.messages.client import Client
-from segshuffle.protocols.messages.engine import ProtocolRun, Refused, Seconds, run_protocol
-from segshuffle.protocols.messages.level_counts import (
-    LevelEstimates,
-    LevelPrivacy,
-    noisy_level_moments,
-    planning_counts,
-    weight_variance,
-)
-from segshuffle.protocols.messages.server import Server, tally
-from segshuffle.protocols.messages.shuffler import Outbox, ShuffledMessages, Shuffler
-from segshuffle.protocols.messages.simulated_clients import SimulatedClients
-from segshuffle.protocols.messages.verification import Demand, check_announcement, guaranteed_delta
-from segshuffle.protocols.scheme import Collection, Scheme, WireFormat
-
-__all__ = [
-    "Client",
-    "Collection",
-    "Demand",
-    "LevelEstimates",
-    "LevelPrivacy",
-    "Outbox",
-    "ProtocolRun",
-    "Refused",
-    "Scheme",
-    "Seconds",
-    "Server",
-    "ShuffledMessages",
-    "Shuffler",
-    "SimulatedClients",
-    "WireFormat",
-    "check_announcement",
-    "guaranteed_delta",
-    "noisy_level_moments",
-    "planning_counts",
-    "run_protocol",
-    "tally",
-    "weight_variance",
-]
+from segshuffle.protocols.messages.client import Client as Client
+from segshuffle.protocols.messages.engine import run_protocol as run_protocol
+from segshuffle.protocols.messages.level_counts import LevelPrivacy as LevelPrivacy
+from segshuffle.protocols.messages.server import Server as Server
+from segshuffle.protocols.messages.verification import Demand as Demand
+from segshuffle.protocols.messages.verification import check_announcement as check_announcement
+from segshuffle.protocols.messages.verification import guaranteed_delta as guaranteed_delta

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from segshuffle.blankets import exact
-from segshuffle.protocols.messages.checks import checked_items
+from segshuffle.errors import DataError
 from segshuffle.protocols.messages.verification import Demand, check_announcement
 from segshuffle.protocols.scheme import Scheme
 
 
 @dataclass(frozen=True)
 class Client:
-    """One user's side of both rounds.
+    """One user's side of round 2; round 1 is checked and sent alike, by `check_announcement` and `Scheme.send`.
 
     Parameters
     ----------
@@ -27,8 +27,6 @@ class Client:
         Number of its privacy level, from 0.
     demand : Demand
         What it asks of round 2.
-    level_demand : Demand or None
-        What it asks of round 1 for its level; None sends the level in any case.
     below : callable
         Uniform whole numbers below a given one; tests put their own here.
     """
@@ -36,24 +34,10 @@ class Client:
     items: Sequence[int]
     level: int
     demand: Demand
-    level_demand: Demand | None = None
     below: exact.Below = secrets.randbelow
 
-    def send_level(self, announcement: Scheme) -> list[int]:
-        """Round 1: messages in random order, each the number of a level.
-
-        Raises
-        ------
-        RefusedError
-            If the announcement gives the level less than is asked for.
-        """
-        # one level is no secret
-        if self.level_demand is not None and announcement.domain_size > 1:
-            check_announcement(announcement, self.level_demand, 0)
-        return announcement.send((self.level,), 0, self.below)
-
     def send_items(self, announcement: Scheme) -> list[int]:
-        """Round 2: messages in random order, each an item.
+        """Draw the messages in random order, each an item.
 
         Raises
         ------
@@ -64,8 +48,13 @@ class Client:
         ParameterError
             If the user's level is not announced.
         """
-        most = announcement.set_size
-        checked_items([self.items], 1, announcement.domain_size, max(most, len(self.items)), self.demand.sets)
+        most, d = announcement.set_size, announcement.domain_size
+        if len(set(self.items)) < len(self.items) or not all(
+            0 <= item < d and item == int(item) for item in self.items
+        ):
+            raise DataError(f"items = {tuple(self.items)}; a user holds different items in 0..{d - 1}.")
+        if self.demand.sets == "exactly" and len(self.items) < most:
+            raise DataError(f"items = {tuple(self.items)}; every user must hold {most} items.")
         check_announcement(announcement, self.demand, self.level)
         held = self.items if len(self.items) <= most else exact.shuffled(list(self.items), self.below)[:most]
         return announcement.send(held, self.level, self.below)

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import functools
-import math
-import time
-from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,39 +13,16 @@ from segshuffle.accounting.numerics.ranges import check_integer
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import Plan, Problem
-from segshuffle.protocols.messages.checks import checked_choice, checked_items, checked_levels
 from segshuffle.protocols.messages.level_counts import LevelEstimates, LevelPrivacy
-from segshuffle.protocols.messages.server import Planner, Server
-from segshuffle.protocols.messages.shuffler import MOST_BUCKETS, Outbox, ShuffledMessages, Shuffler
-from segshuffle.protocols.messages.simulated_clients import SimulatedClients
+from segshuffle.protocols.messages.server import Planner, Server, Tally
+from segshuffle.protocols.messages.shuffler import ShuffledMessages, Shuffler
+from segshuffle.protocols.messages.simulated_clients import SimulatedClients, checked
 from segshuffle.protocols.scheme import Collection, Scheme
 
 #: Draws and messages of one batch of clients, unless the caller fixes the batch.
 BATCH_DRAWS = 2**20
 #: Messages that are shuffled in memory rather than spilled, unless the caller fixes the batch.
 IN_MEMORY_MESSAGES = 2**24
-
-
-class Refused(NamedTuple):
-    """Messages that named nothing the server knows; they were counted and left out."""
-
-    levels: int
-    """In round 1."""
-    items: int
-    """In round 2."""
-
-
-class Seconds(NamedTuple):
-    """Wall-clock time."""
-
-    check: float
-    """Looking through the input."""
-    levels: float
-    """Round 1."""
-    plan: float
-    """Step 2."""
-    items: float
-    """Round 2."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,10 +47,8 @@ class ProtocolRun:
         Bytes of all messages of both rounds.
     guarantees : tuple of UserGuarantee
         By level.
-    refused : Refused
-        Messages that named no level or no item.
-    seconds : Seconds
-        Wall-clock time by step.
+    refused : dict
+        Messages that named nothing the server knows, of "levels" (round 1) and "items" (round 2): counted and left out.
     """
 
     estimate: FloatArray
@@ -90,12 +60,11 @@ class ProtocolRun:
     item_messages: int
     n_bytes: int
     guarantees: tuple[UserGuarantee, ...]
-    refused: Refused
-    seconds: Seconds
+    refused: dict[str, int]
 
 
 def run_protocol(
-    population_items: ArrayLike | Sequence[Sequence[int]],
+    population_items: ArrayLike,
     user_levels: ArrayLike,
     problem: Problem,
     *,
@@ -103,7 +72,6 @@ def run_protocol(
     level_privacy: LevelPrivacy | None = None,
     rng: np.random.Generator,
     chunk_users: int | None = None,
-    stray_messages: ArrayLike | None = None,
     takes_part: ArrayLike | None = None,
 ) -> ProtocolRun:
     """Run both rounds of Algorithm 1, message by message.
@@ -112,7 +80,7 @@ def run_protocol(
     ----------
     population_items : array_like of int, shape (n_users, set_size)
         Each user's distinct items in [0, domain_size). Read batch by batch: any array of integers, memory-mapped too.
-        With sets of at most so many items, rows may be shorter, or filled up with `NO_ITEM`.
+        With sets of at most so many items, rows are filled up with `NO_ITEM`.
     user_levels : array_like of int, shape (n_users,)
         Number of each user's level, 0..K-1.
     problem : Problem
@@ -129,9 +97,6 @@ def run_protocol(
         Users per batch; memory is bounded by a batch's messages, and everything else is spilled to temporary files.
         At least n_users: one batch, all in memory. None: about a million draws per batch, and no spill below
         16 million messages. The law of the result does not depend on it, the random numbers do.
-    stray_messages : array_like or None
-        Further messages that reach the shuffler in round 2 from outside the clients (fault injection). Whatever names
-        no item is counted in `refused`; what names an item cannot be told from an honest message.
     takes_part : array_like of bool, shape (n_users,), or None
         Who sends in round 2; None: everybody. The shuffler counts its senders and releases nothing if they are fewer
         than the guarantee relies on (`Problem.honest_users`). The estimates divide by those who took part, and are
@@ -145,43 +110,34 @@ def run_protocol(
     ParameterError
         If a parameter is outside its range, the plan cannot be run (see `Server.collections`), or too few take part.
     """
-    began = time.perf_counter()
     if chunk_users is not None:
         check_integer("chunk_users", chunk_users, 1, "an integer >= 1 or None")
-    items = checked_items(
-        population_items, problem.n_users, problem.domain_size, problem.set_size, problem.assumptions.sets
-    )
-    users = SimulatedClients(items, checked_levels(user_levels, problem.n_users, problem.levels))
-    present = users.where(checked_choice(takes_part, len(users)))
+    users = SimulatedClients.of(population_items, user_levels, problem)
+    everybody = np.ones(len(users), dtype=bool) if takes_part is None else takes_part
+    present = users.where(checked("takes_part", everybody, (len(users),), "one true or false", "b"))
     server = Server(problem, level_privacy)
     client_rng, shuffler_rng = rng.spawn(2)
     collect = functools.partial(_collected, rngs=(client_rng, shuffler_rng), chunk_users=chunk_users)
 
-    checked = time.perf_counter()
     first = server.announce_levels()
     with collect(users.of_round_1(), Collection(first, (0,), 1.0)) as messages:
         level_estimates = server.estimate_levels(first, messages)
         level_messages, n_bytes = len(messages), messages.nbytes
 
-    counted = time.perf_counter()
     plan = server.make_plan(planner, level_estimates)
     collections = server.collections(plan)
     if len(present) < (least := plan.problem.honest_users):
         allowed = f"at least {least} users, whom the guarantee relies on: nothing is released"
         raise ParameterError("takes_part", f"{len(present)} users", allowed)
-    participants = [len(present.of_levels(collection.levels)) for collection in collections]
-
-    planned = time.perf_counter()
-    # strays arrive in the first collection
-    strays = [() if stray_messages is None else stray_messages, *[()] * (len(collections) - 1)]
-    with ExitStack() as stack:
-        received = [
-            stack.enter_context(collect(present, collection, stray))
-            for collection, stray in zip(collections, strays, strict=True)
-        ]
-        estimate, tallies = server.estimate_items(collections, level_estimates, received, participants)
-        item_messages = sum(len(messages) for messages in received)
-        n_bytes += sum(messages.nbytes for messages in received)
+    estimate, tallies, item_messages = np.zeros(problem.domain_size), list[Tally](), 0
+    for collection in collections:
+        with collect(present, collection) as messages:
+            n_present = len(present.of_levels(collection.levels))
+            part, counted = server.estimate_items(collection, level_estimates, messages, n_present)
+            item_messages += len(messages)
+            n_bytes += messages.nbytes
+        estimate += part
+        tallies.append(counted)
 
     return ProtocolRun(
         estimate=estimate,
@@ -193,15 +149,13 @@ def run_protocol(
         item_messages=item_messages,
         n_bytes=n_bytes,
         guarantees=server.guarantees(plan),
-        refused=Refused(level_estimates.refused, sum(counted.refused for counted in tallies)),
-        seconds=Seconds(checked - began, counted - checked, planned - counted, time.perf_counter() - planned),
+        refused={"levels": level_estimates.refused, "items": sum(counted.refused for counted in tallies)},
     )
 
 
 def _collected(
     users: SimulatedClients,
     collection: Collection,
-    strays: ArrayLike = (),
     *,
     rngs: tuple[np.random.Generator, np.random.Generator],
     chunk_users: int | None,
@@ -209,12 +163,10 @@ def _collected(
     """Let the collection's users send batch by batch, then let the shuffler release: the server sees none of this."""
     scheme, (client_rng, shuffler_rng) = collection.announcement, rngs
     chunk = chunk_users or max(1, int(BATCH_DRAWS / scheme.most_draws))
-    buckets = min(math.ceil(scheme.n_users / chunk), MOST_BUCKETS)
-    if chunk_users is None and scheme.n_users * scheme.most_draws <= IN_MEMORY_MESSAGES:
-        buckets = 1
-    with Shuffler(scheme.wire, shuffler_rng, buckets=buckets) as shuffler:
+    # whoever fixes the batch wants no more in memory
+    in_memory = scheme.n_users <= chunk if chunk_users else scheme.n_users * scheme.most_draws <= IN_MEMORY_MESSAGES
+    with Shuffler(scheme.dtype, shuffler_rng, spill=not in_memory) as shuffler:
         for start in range(0, len(users), chunk):
             batch = SimulatedClients(users.items[start : start + chunk], users.levels[start : start + chunk])
             shuffler.collect(batch.of_levels(collection.levels).send_items(scheme, client_rng))
-        shuffler.collect(Outbox(strays))
         return shuffler.release()

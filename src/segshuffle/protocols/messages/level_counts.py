@@ -27,7 +27,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,6 +36,7 @@ from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET, check_within
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.digits import rounded_up
 from segshuffle.errors import InfeasibleError
+from segshuffle.protocols.base import MANY_MESSAGES
 from segshuffle.protocols.scheme import Scheme
 
 #: Largest estimate beside which a number of users keeps its digits.
@@ -88,6 +88,47 @@ def level_announcement(n_users: int, n_levels: int, privacy: LevelPrivacy | None
                 f"each of {n_users} honest users in round 1, more than {LARGEST_BLANKET:g}: raise its epsilon or delta."
             )
     return Scheme(n_levels, 1, n_users, (1.0,), blanket)
+
+
+def level_messages(n_users: int, n_levels: int, privacy: LevelPrivacy | None) -> float:
+    """Return the expected messages per user in round 1: the level's own, and the blanket of n honest users' levels."""
+    return 1.0 + level_announcement(n_users, n_levels, privacy).blanket_per_user
+
+
+def left_for_items(max_messages: float, spent: float) -> float:
+    """Messages per user that round 1 leaves to round 2, of a budget for both.
+
+    Parameters
+    ----------
+    max_messages : float
+        Budget of expected messages per user, both rounds together.
+    spent : float
+        `level_messages`.
+
+    Raises
+    ------
+    ParameterError
+        If the budget is no positive number.
+    InfeasibleError
+        If nothing is left.
+    """
+    check_within("max_messages", max_messages, 0, math.inf, "()", allowed="positive and finite")
+    if not max_messages > spent:
+        raise InfeasibleError(
+            f"max_messages = {max_messages:g} is used up by round 1, about the levels, which takes {spent:.6g} "
+            "messages per user: raise it, or the epsilon of the levels if they are private."
+        )
+    return max_messages - spent
+
+
+def level_cautions(spent: float) -> tuple[str, ...]:
+    """Warn of the same in round 1, for which a user sends so many messages on average."""
+    if spent <= MANY_MESSAGES:
+        return ()
+    return (
+        f"Round 1, about the levels, takes {spent:.3g} messages per user. Raise the epsilon or the "
+        "delta at which levels are hidden, or the number of users.",
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,18 +210,10 @@ def weight_variance(copies: ArrayLike, blanket_mean: float) -> float:
     return float(blanket_mean * np.sum((rates - rates.mean()) ** 2))
 
 
-class NoisyMoments(NamedTuple):
-    """Predicted moments of the estimates with a noisy denominator, each of shape (domain_size,)."""
-
-    bias: FloatArray
-    """Relative to the estimate with the exact denominator."""
-    variance: FloatArray
-
-
 def noisy_level_moments(
     sent_mean: ArrayLike, sent_variance: ArrayLike, *, weight: float, weight_variance: float
-) -> NoisyMoments:
-    """Delta-method bias and variance of S_j/N_hat (see the module).
+) -> tuple[FloatArray, FloatArray]:
+    """Predict bias and variance of S_j/N_hat (see the module).
 
     Parameters
     ----------
@@ -188,11 +221,14 @@ def noisy_level_moments(
         Mean and variance of S_j = C_j - n m/d.
     weight, weight_variance : float
         N > 0 and the variance of its estimate.
+
+    Returns
+    -------
+    bias, variance : ndarray, shape (domain_size,)
+        The bias is relative to the estimate with the exact denominator.
     """
     check_within("weight", weight, 0, math.inf, "(]", allowed="positive")
     mean, variance = np.asarray(sent_mean, dtype=float), np.asarray(sent_variance, dtype=float)
     relative = weight_variance / weight**2
-    return NoisyMoments(
-        bias=np.asarray(relative * mean / weight),
-        variance=np.asarray((variance * (1.0 + 3.0 * relative) + relative * mean**2) / weight**2),
-    )
+    bias = relative * mean / weight
+    return bias, (variance * (1.0 + 3.0 * relative) + relative * mean**2) / weight**2

@@ -6,7 +6,7 @@ about users, and its announcements depend on public quantities and on what round
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -99,48 +99,30 @@ class Server:
         """
         if not (plan.collections and plan.blanket_per_user > 0.0):
             raise ParameterError("planner", plan.method, "a protocol with a blanket of uniform items")
-        collections = plan.collections
-        if len(collections) == 1:
-            whole = replace(collections[0].announcement, n_users=self.problem.n_users)
-            return (replace(collections[0], announcement=whole),)
-        if self.level_privacy is not None:
+        if len(plan.collections) > 1 and self.level_privacy is not None:
             raise ParameterError(
                 "level_privacy", self.level_privacy, f"None for {plan.method}, whose blankets depend on exact n_k"
             )
-        return collections
+        return plan.collections
 
     def estimate_items(
-        self,
-        collections: Sequence[Collection],
-        level_estimates: LevelEstimates,
-        received: Sequence[ShuffledMessages],
-        participants: Sequence[int],
-    ) -> tuple[FloatArray, list[Tally]]:
-        """Line 21 of Algorithm 2 for every collection, (C_j - n m/d)/N_hat; return their weighted sum, and all counts.
+        self, collection: Collection, level_estimates: LevelEstimates, messages: ShuffledMessages, participants: int
+    ) -> tuple[FloatArray, Tally]:
+        """Line 21 of Algorithm 2, (C_j - n m/d)/N_hat, in the weight of the collection; and what was counted.
 
         n is the number of those who took part, and N_hat its share of the estimate from round 1.
         """
-        estimate = np.zeros(self.problem.domain_size)
-        tallies = []
-        for collection, messages, present in zip(collections, received, participants, strict=True):
-            announced = collection.announcement
-            counted = tally(messages, self.problem.domain_size, signed=announced.law.has_signs)
-            blanket = replace(announced, n_users=present).net_mean if present else 0.0
-            weight = self._weight(collection, level_estimates) * (present / announced.n_users)
-            estimate += collection.weight * (counted.counts - blanket) / weight
-            tallies.append(counted)
-        return estimate, tallies
-
-    def _weight(self, collection: Collection, level_estimates: LevelEstimates) -> float:
-        """Return the expected messages about one item that all users of the collection hold: N of the estimator."""
-        copies = collection.announcement.copies
+        announced = collection.announcement
+        counted = tally(messages, self.problem.domain_size, signed=announced.law.has_signs)
+        blanket = replace(announced, n_users=participants).net_mean if participants else 0.0
+        # of one level alone the number of users is what was planned for
+        weight = announced.n_users * announced.copies[collection.levels[0]]
         if len(collection.levels) == len(self.problem.levels):
-            weight = level_estimates.weight(copies)
-        else:
-            weight = collection.announcement.n_users * copies[collection.levels[0]]
+            weight = level_estimates.weight(announced.copies)
         if not weight > 0.0:
-            raise ParameterError("copies", copies, "positive for some level that users chose")
-        return weight
+            raise ParameterError("copies", announced.copies, "positive for some level that users chose")
+        weight *= participants / announced.n_users
+        return np.asarray(collection.weight * (counted.counts - blanket) / weight), counted
 
     def guarantees(self, plan: Plan) -> tuple[UserGuarantee, ...]:
         """Return what each level's users are guaranteed after both rounds."""
@@ -149,8 +131,7 @@ class Server:
             spent = (0.0, 0.0)
         elif self.level_privacy is not None:
             spent = (self.level_privacy.epsilon, self.level_privacy.delta)
-        announced = [collection.announcement.copies for collection in self.collections(plan)]
-        alike = len(announced) == 1 and len(set(announced[0])) == 1
+        alike = len(plan.collections) == 1 and len(set(plan.scheme.copies)) == 1
         return compose_rounds(
             levels=self.problem.levels,
             delta=self.problem.delta,

@@ -1,23 +1,11 @@
-r"""The shuffler: takes messages from clients, forgets where they came from, releases them in uniformly random order.
+"""The shuffler: takes messages from clients, forgets where they came from, releases them in uniformly random order.
 
 Types carry the trust model. Clients can only make an `Outbox`; only a `Shuffler` opens it, and only a `Shuffler` can
 make `ShuffledMessages`, the one kind of messages that the server's functions accept. `ShuffledMessages` holds the
-permuted words and nothing else: no generator, no batch sizes, no bucket sizes.
+permuted words and nothing else: no generator, no batch sizes.
 
-Shuffling more messages than fit in memory (Rao 1961, Sandelius 1962). Pass 1: as the batches come, every message goes
-to one of B buckets, independently and uniformly. Pass 2: every bucket is permuted uniformly, and the buckets are
-written out one after another. Only one batch or one bucket is in memory at a time, the rest in temporary files; with
-one bucket the same two passes use files in memory.
-
-Why this is a uniform permutation of the whole: let every message i have a U_i, uniform on [0, 1), all independent. As
-they are exchangeable, and ties have probability 0, the order of increasing U_i is a uniform permutation. Now split U_i
-into the bucket floor(B U_i) and the rest B U_i - floor(B U_i): the bucket is uniform on 0..B-1, the rest uniform on
-[0, 1) and independent of all buckets. Increasing U_i means: by bucket, and inside a bucket by the rest. Given the
-buckets, the order by the rest is a uniform permutation inside each bucket, by the same argument of exchangeability.
-That is what the two passes draw. Neither B nor the batches' sizes enter the law of the result. The output is one run
-of words that the server reads in blocks of its own choice, so not even the buckets' borders are visible.
-
-Buckets have about (all messages)/B messages, with a relative spread of 1/sqrt(that): the caller's B bounds the memory.
+Messages are shuffled where they are: in memory, or in a temporary file that is mapped into memory, so that the system
+keeps as much of it in memory as there is room for. The batches' sizes do not enter the law of the result.
 
 The generators of numpy are not cryptographic: this engine simulates, it does not deploy.
 """
@@ -28,29 +16,32 @@ import contextlib
 import io
 import tempfile
 from collections.abc import Iterator
-from typing import IO, Any, Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike
 
-from segshuffle.accounting.numerics.ranges import check_integer
 from segshuffle.errors import DataError
-from segshuffle.protocols.scheme import WireFormat, Words
+from segshuffle.protocols.scheme import Words
 
-#: Buckets are numbered with 16 bits, so that sorting by bucket is a radix sort.
-MOST_BUCKETS = 2**16
 _SEAL = object()
 _BLOCK_WORDS = 2**16
 
 
-class _Closing:
-    """Something that a with statement closes."""
+class _Stored:
+    """Words in a file, on disk or in memory, which a with statement deletes."""
 
-    __slots__ = ()
+    __slots__ = ("_dtype", "_file")
+
+    def __init__(self, file: Any, dtype: DTypeLike) -> None:
+        self._file = file
+        self._dtype: np.dtype[Any] = np.dtype(dtype)
 
     def close(self) -> None:
-        """Delete what it holds."""
-        raise NotImplementedError
+        """Delete the words."""
+        # what could not be written is deleted, not written once more
+        with contextlib.suppress(OSError):
+            self._file.close()
 
     def __enter__(self) -> Self:
         return self
@@ -65,25 +56,22 @@ class Outbox:
     Parameters
     ----------
     words : array_like
-        One value per message. Values that are no item are allowed: not every sender is honest.
+        One word per message, of the scheme's type.
     """
 
     __slots__ = ("_words",)
 
     def __init__(self, words: ArrayLike) -> None:
-        self._words = np.asarray(words).ravel()
-
-    def __len__(self) -> int:
-        return int(self._words.size)
+        self._words = np.asarray(words)
 
 
-class ShuffledMessages(_Closing):
+class ShuffledMessages(_Stored):
     """Messages in uniformly random order: all that the server receives. Made by `Shuffler.release` alone.
 
     Parameters
     ----------
-    store : binary file
-        The permuted words, on disk or in memory.
+    file : binary file
+        The permuted words.
     dtype : dtype
         Type of a word.
     length : int
@@ -97,13 +85,12 @@ class ShuffledMessages(_Closing):
         If anybody but the shuffler makes one.
     """
 
-    __slots__ = ("_dtype", "_length", "_store")
+    __slots__ = ("_length",)
 
-    def __init__(self, store: IO[bytes], dtype: DTypeLike, length: int, *, seal: object) -> None:
+    def __init__(self, file: Any, dtype: DTypeLike, length: int, *, seal: object) -> None:
         if seal is not _SEAL:
             raise TypeError("ShuffledMessages are made by Shuffler.release() only: the server sees nothing else.")
-        self._store = store
-        self._dtype: np.dtype[Any] = np.dtype(dtype)
+        super().__init__(file, dtype)
         self._length = length
 
     def __len__(self) -> int:
@@ -116,30 +103,22 @@ class ShuffledMessages(_Closing):
 
     def blocks(self, size: int = _BLOCK_WORDS) -> Iterator[Words]:
         """All messages in their order, in read-only arrays of at most `size`."""
-        self._store.seek(0)
-        while block := self._store.read(size * self._dtype.itemsize):
+        self._file.seek(0)
+        while block := self._file.read(size * self._dtype.itemsize):
             yield np.frombuffer(block, dtype=self._dtype)
 
-    def close(self) -> None:
-        """Delete the messages."""
-        self._store.close()
 
-
-class Shuffler(_Closing):
+class Shuffler(_Stored):
     """Collects batches of messages and releases one uniform permutation of them all.
 
     Parameters
     ----------
-    wire : WireFormat
-        How messages are written.
+    dtype : dtype
+        Type of a word (`Scheme.dtype`).
     rng : numpy.random.Generator
         The shuffler's own coins; nobody else may know them.
-    buckets : int
-        1 keeps everything in memory; more spill to temporary files, where the system keeps them (TMPDIR), and bound the
-        memory by one bucket.
-    most_messages : int or None
-        Messages that are taken from one outbox, which then must be of one sender; the others are dropped and counted in
-        `dropped`. Only a shuffler that knows its senders can do this: behind it, messages have none.
+    spill : bool
+        Whether messages are in a temporary file, where the system keeps them (TMPDIR), and not in memory.
 
     Raises
     ------
@@ -147,68 +126,40 @@ class Shuffler(_Closing):
         If a temporary file cannot be made or written, now or later.
     """
 
-    def __init__(
-        self, wire: WireFormat, rng: np.random.Generator, *, buckets: int = 1, most_messages: int | None = None
-    ) -> None:
-        check_integer("buckets", buckets, 1, most=MOST_BUCKETS)
-        if most_messages is not None:
-            check_integer("most_messages", most_messages, 1, "an integer >= 1, or None")
-        self._most = most_messages
-        self.dropped = 0
-        self._wire = wire
+    def __init__(self, dtype: DTypeLike, rng: np.random.Generator, *, spill: bool = False) -> None:
         self._rng = rng
-        self._buckets = buckets
-        self._sizes: list[NDArray[np.int64]] = []
-        self._released = False
+        self._spill = spill
         with _spilling():
-            self._spill = self._file()
+            super().__init__(_store(spill), dtype)
 
-    def _file(self) -> IO[bytes]:
-        return io.BytesIO() if self._buckets == 1 else tempfile.TemporaryFile()
+    def _check_open(self) -> None:
+        if self._file.closed:
+            raise RuntimeError("this shuffler has already released its messages")
 
     def collect(self, outbox: Outbox) -> None:
-        """Pass 1: append a batch to the spill, grouped by independent uniform buckets, and note the groups' sizes."""
-        if self._released:
-            raise RuntimeError("this shuffler has already released its messages")
-        taken = outbox._words[: self._most]
-        self.dropped += len(outbox) - taken.size
-        words = self._wire.encode(taken)
-        code = np.uint8 if self._buckets <= 256 else np.uint16
-        bucket = self._rng.integers(self._buckets, size=words.size, dtype=code)
+        """Append a batch."""
+        self._check_open()
         with _spilling():
-            self._spill.write(words[np.argsort(bucket, kind="stable")].data)
-        self._sizes.append(np.bincount(bucket, minlength=self._buckets))
+            self._file.write(outbox._words.astype(self._dtype, copy=False).data)
 
     def release(self) -> ShuffledMessages:
-        """Pass 2: gather, permute and write out one bucket after another, once, and forget everything else."""
-        if self._released:
-            raise RuntimeError("this shuffler has already released its messages")
-        self._released = True
-        dtype, itemsize = self._wire.dtype, self._wire.dtype.itemsize
-        sizes = np.array(self._sizes, dtype=np.int64).reshape(-1, self._buckets)
-        starts = np.cumsum(sizes).reshape(sizes.shape) - sizes
-        with contextlib.ExitStack() as unless_released, _spilling():
-            out = unless_released.enter_context(self._file())
-            for bucket in range(self._buckets):
-                words: Words = np.empty(int(sizes[:, bucket].sum()), dtype=dtype)
-                filled = 0
-                for start, size in zip(starts[:, bucket].tolist(), sizes[:, bucket].tolist(), strict=True):
-                    self._spill.seek(start * itemsize)
-                    words[filled : filled + size] = np.frombuffer(self._spill.read(size * itemsize), dtype=dtype)
-                    filled += size
-                self._rng.shuffle(words)
-                out.write(words.data)
-            out.flush()
-            self._spill.close()
-            unless_released.pop_all()
-        return ShuffledMessages(out, dtype, int(sizes.sum()), seal=_SEAL)
+        """Permute all messages and hand them over, once, and forget everything else."""
+        self._check_open()
+        with _spilling():
+            self._file.flush()
+        length = self._file.tell() // self._dtype.itemsize
+        if length and self._spill:
+            self._rng.shuffle(np.asarray(np.memmap(self._file, self._dtype, "r+")))
+        elif length:
+            self._rng.shuffle(np.frombuffer(self._file.getbuffer(), self._dtype))
+        # a closed file is left: nothing is collected or released once more
+        released, self._file = self._file, io.BytesIO()
+        self.close()
+        return ShuffledMessages(released, self._dtype, length, seal=_SEAL)
 
-    def close(self) -> None:
-        """Delete what was collected and not released."""
-        self._released = True
-        # what could not be written is deleted, not written once more
-        with contextlib.suppress(OSError):
-            self._spill.close()
+
+def _store(spill: bool) -> Any:
+    return tempfile.TemporaryFile() if spill else io.BytesIO()
 
 
 @contextlib.contextmanager

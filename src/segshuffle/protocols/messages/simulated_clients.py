@@ -12,11 +12,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from segshuffle.arrays import NO_ITEM
+from segshuffle.errors import DataError
+from segshuffle.protocols.base import Problem
 from segshuffle.protocols.messages.shuffler import Outbox
 from segshuffle.protocols.scheme import Scheme, Words
+
+#: Clients that are checked at once.
+_ROWS = 2**18
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +38,37 @@ class SimulatedClients:
 
     items: NDArray[np.integer[Any]]
     levels: NDArray[np.integer[Any]]
+
+    @classmethod
+    def of(cls, items: ArrayLike, levels: ArrayLike, problem: Problem) -> SimulatedClients:
+        """Make the clients of a problem: whoever may hold fewer items has `NO_ITEM` in their places.
+
+        Raises
+        ------
+        DataError
+            Names the first user in question (from 0), the value and what is allowed.
+        """
+        n, d = problem.n_users, problem.domain_size
+        held = checked("items", items, (n, problem.set_size), "a row of items")
+        chosen = checked("user_levels (numbers from 0, not epsilons)", levels, (n,), "one level number")
+        missing = np.flatnonzero((chosen < 0) | (chosen >= len(problem.levels)))
+        if missing.size:
+            user = missing[0]
+            raise DataError(
+                f"user {user} chose level {chosen[user]}, which does not exist; levels are numbered "
+                f"0..{len(problem.levels) - 1} (epsilon = {', '.join(f'{level:g}' for level in problem.levels)})."
+            )
+        for start in range(0, n, _ROWS):
+            rows = np.sort(held[start : start + _ROWS], axis=1)
+            empty = (rows == NO_ITEM) & (problem.assumptions.sets == "at-most")
+            outside = ((rows < 0) | (rows >= d)) & ~empty
+            repeated = np.zeros_like(outside)
+            repeated[:, 1:] = (rows[:, 1:] == rows[:, :-1]) & ~empty[:, 1:]
+            for wrong, said in ((outside, f"; items must be in 0..{d - 1}"), (repeated, " twice; items must differ")):
+                if wrong.any():
+                    user, place = np.argwhere(wrong)[0]
+                    raise DataError(f"user {start + user} holds item {rows[user, place]}{said}.")
+        return cls(held, chosen)
 
     def __len__(self) -> int:
         return int(self.levels.size)
@@ -55,7 +91,7 @@ class SimulatedClients:
         Of every held item these are floor(a) messages, and one more with probability a - floor(a).
         """
         copies, held = np.asarray(announcement.copies), self.items != NO_ITEM
-        words = self.items.astype(announcement.wire.dtype)
+        words = self.items.astype(announcement.dtype)
         whole = np.floor(copies).astype(np.int64)
         rest = copies - whole
         parts: list[Words] = []
@@ -66,3 +102,14 @@ class SimulatedClients:
             # random() is in [0, 1) on a grid of 2^-53: true with probability `rest` up to that grid
             parts.append(words[(rng.random(words.shape) < rest[self.levels][:, None]) & held])
         return Outbox(np.concatenate([*parts, announcement.simulate_dummies(len(self), rng)]))
+
+
+def checked(name: str, values: ArrayLike, shape: tuple[int, ...], what: str, kinds: str = "iu") -> NDArray[Any]:
+    """Return values as an array, or refuse one of another shape or another kind of type."""
+    found = np.asarray(values)
+    if found.shape != shape:
+        raise DataError(f"{name} have shape {found.shape}; {what} per user is needed, {shape}.")
+    if found.dtype.kind not in kinds:
+        first, needed = found.ravel()[:1].tolist(), "integers" if kinds == "iu" else "true or false"
+        raise DataError(f"{name} are of type {found.dtype} (the first: {first}); {needed} are needed.")
+    return found

@@ -20,8 +20,7 @@ from segshuffle.accounting.numerics.loss_distribution import AccuracyError
 from segshuffle.accounting.numerics.ranges import check_guarantee, check_integer
 from segshuffle.blankets.base import COPIES_RANGE, Blanket, CounterPair
 from segshuffle.errors import ParameterError, RefusedError
-from segshuffle.protocols.assumptions import Assumptions, SetKind
-from segshuffle.protocols.base import Problem
+from segshuffle.protocols.base import Assumptions, Problem, SetKind
 from segshuffle.protocols.scheme import Scheme
 
 #: Share of a target below which a bound need not be close.
@@ -112,7 +111,7 @@ def guaranteed_delta(announcement: Scheme, demand: Demand, level: int) -> float:
     ParameterError
         If the level does not exist.
     """
-    return _delta(_own(announcement, demand, level), demand.epsilon, demand.delta)
+    return _delta(_exchange(announcement, demand, level), demand.epsilon, demand.delta)
 
 
 def check_announcement(announcement: Scheme, demand: Demand, level: int) -> Given:
@@ -130,8 +129,8 @@ def check_announcement(announcement: Scheme, demand: Demand, level: int) -> Give
     ParameterError
         If the level does not exist, or `level_epsilons` are not as many as the levels.
     """
-    own = _own(announcement, demand, level)
-    if not announcement.law.is_proven:
+    own = _exchange(announcement, demand, level)
+    if not isinstance(announcement.law, Blanket):
         raise RefusedError(
             f"The announcement is refused: nothing is proven about a binomial blanket, and the user asks for epsilon = "
             f"{demand.epsilon:g} at delta = {demand.delta:g}. Nothing is sent."
@@ -152,114 +151,116 @@ def check_announcement(announcement: Scheme, demand: Demand, level: int) -> Give
 
 
 @dataclass(frozen=True)
-class _Change:
-    """What a client may be confused with, as the accountant needs it."""
+class Exchange:
+    """Exchange of all items of a user, of its level too if the problem's levels are private.
 
-    announcement: Scheme
-    demand: Demand
+    Parameters
+    ----------
+    scheme : Scheme
+        What users send.
+    problem : Problem
+        The collection, with the users who are honest.
+    copies : float
+        The larger ones of both sides.
+    """
+
+    scheme: Scheme
+    problem: Problem
     copies: float
-    """The larger ones of both sides."""
-    of_level: bool = False
-    """Whether the level may be another, too."""
-
-    @property
-    def problem(self) -> Problem:
-        """The collection as the client sees it."""
-        return self.demand.problem(self.announcement, private_levels=self.of_level)
-
-    @property
-    def dummies(self) -> dict[str, Any]:
-        """What a cap is about."""
-        sent = {"blanket_per_user": self.announcement.blanket_per_user, "cap": self.announcement.blanket_cap}
-        return {**sent, "honest_users": self.problem.honest_users, "rounds": self.demand.rounds}
 
     @property
     def pair(self) -> CounterPair | None:
         """Counters of an exchanged item, or worse ones; None where nothing is known."""
-        blanket, mean = self.announcement.law, self.problem.honest_mean(self.announcement.blanket_per_user)
-        if not isinstance(blanket, Blanket) or mean < blanket.means[0] or self.copies > COPIES_RANGE[1]:
+        law, mean = self.scheme.law, self.problem.honest_mean(self.scheme.blanket_per_user)
+        if not isinstance(law, Blanket) or mean < law.means[0] or self.copies > COPIES_RANGE[1]:
             return None
         # delta does not decrease in the copies, and does not increase in the mean
-        return blanket.pair(min(mean, blanket.means[1]), max(self.copies, COPIES_RANGE[0]))
+        return law.pair(min(mean, law.means[1]), max(self.copies, COPIES_RANGE[0]))
+
+    @property
+    def _dummies(self) -> dict[str, Any]:
+        """What a cap is about."""
+        sent = {"blanket_per_user": self.scheme.blanket_per_user, "cap": self.scheme.blanket_cap}
+        return {**sent, "honest_users": self.problem.honest_users, "rounds": self.problem.assumptions.rounds}
+
+    def epsilon(self, delta: float) -> float:
+        """Epsilon at a delta, rounded up; +inf where none up to 100 is certified (kind: upper)."""
+        pair, pairs = self.pair, self.problem.pairs
+        if pairs == 0 or self.copies == 0:
+            return 0.0
+        with contextlib.suppress(AccuracyError):  # a table that would be too large
+            if pair is not None:
+                uncapped = functools.partial(epsilon_upper, pair, pairs=pairs)
+                return capped_epsilon(lambda delta: uncapped(delta=delta), delta=delta, **self._dummies)
+        return math.inf
+
+    def _product_delta(self, epsilon: float, enough: float) -> float:
+        """Bound the delta of a product of pairs; more closely unless the first bound is far below `enough`."""
+        pair, pairs, law = self.pair, self.problem.pairs, self.scheme.law
+        if pair is None:
+            return 1.0
+        bound = math.exp(log_delta_bound(pair, pairs, epsilon)) * (1 + 1e-13)
+        if bound > _FAR * enough:
+            with contextlib.suppress(AccuracyError):
+                # the same lattice as that of the plan's certificate
+                expected = None if isinstance(law, Blanket) and law.rough() is law else enough
+                bound = min(bound, delta_interval(pair, pairs=pairs, epsilon=epsilon, expected=expected).upper)
+        return min(bound, 1.0)
 
 
-def _own(announcement: Scheme, demand: Demand, level: int) -> _Change:
-    """Other items at the same level."""
-    if not 0 <= level < len(announcement.copies):
-        raise ParameterError("level", level, f"one of the announced levels, 0..{len(announcement.copies) - 1}")
-    return _Change(announcement, demand, announcement.copies[level])
+@functools.lru_cache(maxsize=4096)
+def _delta(exchange: Exchange, epsilon: float, enough: float) -> float:
+    """Bound the delta at any epsilon, closely where it is not far below `enough` (kind: upper)."""
+    if exchange.problem.pairs == 0 or exchange.copies == 0:
+        return 0.0
+    if exchange.scheme.blanket_cap is None:
+        return exchange._product_delta(epsilon, enough)
+    overflow = cap_overflow(**exchange._dummies, epsilon=epsilon, delta=enough)
+    inner, inner_enough = uncapped_target(epsilon=epsilon, delta=enough, overflow=overflow)
+    if inner < 0.0:
+        return 1.0
+    return capped_delta(uncapped=exchange._product_delta(inner, inner_enough), delta=enough, overflow=overflow)
+
+
+def _exchange(announcement: Scheme, demand: Demand, level: int, other: int | None = None) -> Exchange:
+    """Other items at the same level, or any of both levels."""
+    copies = announcement.copies
+    if not 0 <= level < len(copies):
+        raise ParameterError("level", level, f"one of the announced levels, 0..{len(copies) - 1}")
+    problem = demand.problem(announcement, private_levels=other is not None)
+    return Exchange(announcement, problem, max(copies[level], copies[level if other is None else other]))
 
 
 def _level_guarantee(announcement: Scheme, demand: Demand, level: int) -> tuple[float, float]:
     """Find the worst epsilon and delta against users of other levels, at the client's own epsilon if that will do."""
-    asked, copies = demand.level_epsilons, announcement.copies
+    asked, levels = demand.level_epsilons, len(announcement.copies)
     if not asked:
         return 0.0, 0.0
-    if len(asked) != len(copies):
-        raise ParameterError("level_epsilons", asked, f"one for each of the {len(copies)} announced levels, or none")
+    if len(asked) != levels:
+        raise ParameterError("level_epsilons", asked, f"one for each of the {levels} announced levels, or none")
     enough = demand.delta if demand.level_delta is None else demand.level_delta
     found = [(0.0, 0.0)]
-    for other in set(range(len(copies))) - {level}:
-        change = _Change(announcement, demand, max(copies[level], copies[other]), of_level=True)
-        epsilon, delta = demand.epsilon, _delta(change, demand.epsilon, enough)
+    for other in set(range(levels)) - {level}:
+        exchange = _exchange(announcement, demand, level, other)
+        epsilon, delta = demand.epsilon, _delta(exchange, demand.epsilon, enough)
         if delta > enough:
             epsilon = max(demand.epsilon, asked[other])
             who = f"a user of level {level} who may be one of level {other}"
-            delta = _checked(change, who, epsilon, enough)
+            delta = _checked(exchange, who, epsilon, enough)
         found.append((epsilon, delta))
     return max(epsilon for epsilon, _ in found), max(delta for _, delta in found)
 
 
-def _checked(change: _Change, who: str, epsilon: float, enough: float) -> float:
+def _checked(exchange: Exchange, who: str, epsilon: float, enough: float) -> float:
     """Return the delta at an epsilon, or refuse it where it is not enough."""
-    delta = _delta(change, epsilon, enough)
+    delta = _delta(exchange, epsilon, enough)
     if delta > enough:
-        least = _epsilon(change, enough)
-        found = f"epsilon = {_shown(least)}" if math.isfinite(least) else "no certified epsilon"
+        least = exchange.epsilon(enough)
+        # four digits, never below the value
+        found = f"epsilon = {least * 1.0005:.4g}" if math.isfinite(least) else "no certified epsilon"
         raise RefusedError(
-            f"The announcement is refused: with {change.problem.honest_users} honest users, as the user "
-            f"believes, {who} gets delta = {_shown(delta)} at epsilon = {epsilon:g}, or {found} at delta = "
+            f"The announcement is refused: with {exchange.problem.honest_users} honest users, as the user "
+            f"believes, {who} gets delta = {delta * 1.0005:.4g} at epsilon = {epsilon:g}, or {found} at delta = "
             f"{enough:g}; the user asks for epsilon = {epsilon:g} and delta = {enough:g}. Nothing is sent."
         )
     return delta
-
-
-def _shown(value: float) -> str:
-    """Four digits, never below the value."""
-    return f"{value * 1.0005:.4g}"
-
-
-@functools.lru_cache(maxsize=4096)
-def _delta(change: _Change, epsilon: float, enough: float) -> float:
-    """Bound the delta at any epsilon, closely where it is not far below `enough`."""
-    if change.problem.pairs == 0 or change.copies == 0:
-        return 0.0
-    if change.announcement.blanket_cap is None:
-        return _product_delta(change, epsilon, enough)
-    overflow = cap_overflow(**change.dummies, epsilon=epsilon, delta=enough)
-    inner, inner_enough = uncapped_target(epsilon=epsilon, delta=enough, overflow=overflow)
-    if inner < 0.0:
-        return 1.0
-    return capped_delta(uncapped=_product_delta(change, inner, inner_enough), delta=enough, overflow=overflow)
-
-
-def _product_delta(change: _Change, epsilon: float, enough: float) -> float:
-    """Upper bound of the delta of a product of pairs; a closer one unless the first is far below `enough`."""
-    pair, pairs, law = change.pair, change.problem.pairs, change.announcement.law
-    if pair is None:
-        return 1.0
-    bound = math.exp(log_delta_bound(pair, pairs, epsilon)) * (1 + 1e-13)
-    if bound > _FAR * enough:
-        with contextlib.suppress(AccuracyError):
-            # the same lattice as that of the plan's certificate
-            expected = None if isinstance(law, Blanket) and law.rough() is law else enough
-            bound = min(bound, delta_interval(pair, pairs=pairs, epsilon=epsilon, expected=expected).upper)
-    return min(bound, 1.0)
-
-
-def _epsilon(change: _Change, delta: float) -> float:
-    """Epsilon at a delta, rounded up; +inf if none is certified."""
-    pair, pairs = change.pair, change.problem.pairs
-    if pair is None:
-        return math.inf
-    return capped_epsilon(lambda delta: epsilon_upper(pair, pairs=pairs, delta=delta), delta=delta, **change.dummies)

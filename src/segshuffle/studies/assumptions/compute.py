@@ -22,10 +22,10 @@ from segshuffle.datasets.population import Population
 from segshuffle.errors import ParameterError
 from segshuffle.pipeline.design import Config, Scenario
 from segshuffle.pipeline.seeds import stream
-from segshuffle.protocols.base import Method, Plan, Problem, Sample, uniform_item_counts
+from segshuffle.protocols.base import Plan, Problem, Sample, uniform_item_counts
 from segshuffle.protocols.capped import Capped
-from segshuffle.protocols.influence import Influence, influence
-from segshuffle.protocols.messages.dependence import bias_given_levels, copies_of, error_given_levels
+from segshuffle.protocols.item_variance import bias_given_levels, error_given_levels
+from segshuffle.protocols.method import Influence, Method, influence
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.studies.planning import Plans, assuming, held_by_level, lineup, problem_of
 
@@ -248,7 +248,7 @@ def dependence_table(config: Config, panel: Scenario, populations: Mapping[str, 
         sample = Sample(population.items, population.domain_size, np.array(drawn))
         for method, plan in plans:
             rng = stream(config["seed"], "protocol", "dependence", panel.id, method.name, repr(strength))
-            errors, copies = method.simulate(plan, sample, rng) - sample.frequencies, copies_of(plan)
+            errors, copies = method.simulate(plan, sample, rng) - sample.frequencies, np.array(plan.scheme.copies)
             bias = bias_given_levels(copies, sample.level_item_counts, counts)[:, item]
             exact = error_given_levels(plan, sample.level_item_counts, float(counts @ copies))
             yield {

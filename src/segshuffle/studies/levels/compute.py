@@ -47,8 +47,13 @@ from segshuffle.pipeline.design import Config, Scenario, Setting
 from segshuffle.pipeline.progress import track
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.base import Plan, Problem, Sample, assignment_spread, collection_of, uniform_item_counts
-from segshuffle.protocols.messages import LevelEstimates, LevelPrivacy, noisy_level_moments, weight_variance
-from segshuffle.protocols.messages.level_counts import level_announcement
+from segshuffle.protocols.messages import LevelPrivacy
+from segshuffle.protocols.messages.level_counts import (
+    LevelEstimates,
+    level_announcement,
+    noisy_level_moments,
+    weight_variance,
+)
 from segshuffle.protocols.planner import attained
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.weights import ErrorTerms, best_copies
@@ -261,7 +266,7 @@ def _row(case: _Case, population: Population, found: pd.DataFrame) -> dict[str, 
     noise = weight_variance(case.choice.copies, case.mean)
     # only the sum of the variances enters, so it may be spread evenly over the items
     variances = np.full(means.shape, error * weight**2 / means.size)
-    moments = noisy_level_moments(means, variances, weight=weight, weight_variance=noise)
+    bias, variance = noisy_level_moments(means, variances, weight=weight, weight_variance=noise)
     mean, stderr = found.mean(), found.sem()
     return {
         **asdict(case.scenario.setting),
@@ -274,7 +279,7 @@ def _row(case: _Case, population: Population, found: pd.DataFrame) -> dict[str, 
         "mse_mean": mean["squared_error"],
         "mse_stderr": stderr["squared_error"],
         "mse_expected": mean["expected_error"],
-        "mse_predicted": float(moments.variance.sum() + (moments.bias**2).sum()),
+        "mse_predicted": float(variance.sum() + (bias**2).sum()),
         "planning_loss": (found["plan_error"] / error - 1.0).mean(),
         "bias_mean": mean["bias"],
         "bias_stderr": stderr["bias"],

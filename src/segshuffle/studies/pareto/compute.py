@@ -21,8 +21,8 @@ from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.pipeline.design import least_delta, level_counts
 from segshuffle.pipeline.jobs import to_json
 from segshuffle.pipeline.progress import track
-from segshuffle.protocols.base import Method, Plan, Problem, uniform_item_counts
-from segshuffle.protocols.declared import Declared
+from segshuffle.protocols.base import Plan, Problem, uniform_item_counts
+from segshuffle.protocols.method import Declared, Method
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.registry import every, made
 

@@ -23,9 +23,9 @@ from segshuffle.pipeline.design import ACCOUNTINGS, Config, Scenario, level_coun
 from segshuffle.pipeline.jobs import to_json
 from segshuffle.pipeline.progress import parallel
 from segshuffle.pipeline.seeds import stream
-from segshuffle.protocols.base import Method, Plan, Sample
-from segshuffle.protocols.projection import project
-from segshuffle.protocols.recentring import can_recentre, recentred, recentred_mse
+from segshuffle.protocols.base import Plan, Sample
+from segshuffle.protocols.method import Method
+from segshuffle.protocols.postprocessing import project, recentred, recentred_mse
 from segshuffle.studies.planning import Plans, draw_levels, kept_of, lineup, problem_of
 
 #: What is done to the estimates of "best" in a role of its own.
@@ -60,7 +60,7 @@ def tasks_of(config: Config, scenario: Scenario, accounting: str, plans: Plans) 
         method, roles = entries[plan.method]
         budget = point["max_messages"]
         tasks.append(Task(method, plan, point["role"], math.nan if budget is None else budget))
-        if point["role"] == "best" and config["recentring"] and can_recentre(problem):
+        if point["role"] == "best" and config["recentring"] and problem.assumptions.sets == "exactly":
             tasks.append(Task(method, plan, "recentred"))
         if point["role"] == "best" and "projected" in roles:
             tasks.append(Task(method, plan, "projected"))
