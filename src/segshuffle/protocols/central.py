@@ -73,7 +73,7 @@ class Curator:
                     blanket_per_user=0.0,
                     messages_per_user=float(problem.set_size),
                     parameters={"weights": tuple(weights.tolist()), **parameters},
-                    mse_bound=terms.error(weights, counts),
+                    mse_bound=float(terms.error(weights, counts)),
                 )
             )
         return min(plans, key=lambda plan: plan.mse_bound)

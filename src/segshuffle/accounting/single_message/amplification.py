@@ -238,7 +238,8 @@ def compare_budgets(
     """
     _check_point(delta, epsilon)
     levels, counts = [level for level, _ in budgets], [count for _, count in budgets]
-    if min(counts, default=0) < 0 or not 2 <= sum(counts) <= LARGEST_PERSONALIZED_USERS:
+    fits = all(isinstance(count, int | np.integer) and count >= 0 for count in counts)
+    if not fits or not 2 <= sum(counts) <= LARGEST_PERSONALIZED_USERS:
         allowed = "a list of pairs (local epsilon, number of users): integers >= 0, between 2 and "
         raise ParameterError("budgets", budgets, f"{allowed}{LARGEST_PERSONALIZED_USERS} users together")
     users = PersonalizedUsers(local_epsilons=np.repeat(levels, counts), mechanism="laplace")
