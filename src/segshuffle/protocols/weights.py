@@ -84,58 +84,58 @@ def best_copies(
     """
     starts, _ = simple_copies(limits[None], counts, np.array([terms.noise]), terms, np.array([largest_weight]))
     copies, error = starts[0], float(terms.error(starts[0], counts))
-    lines = _lines(counts)
+    lines = _lines(counts, math.isfinite(largest_weight))
     for _ in range(_SWEEPS):
         before = error
         for line in lines:
-            trials = _trials(copies, line, limits, counts, largest_weight)
+            trials = _trials(copies, line, limits, largest_weight - copies @ counts, counts)
             if len(trials) > 1:
                 trials = np.vstack([trials, _minima(trials, counts, terms, error)])
             errors = terms.error(trials, counts)
-            if errors.min() < error * (1 - _GAIN):
-                error, copies = float(errors.min()), trials[errors.argmin()]
+            best = errors.argmin()
+            if errors[best] < error * (1 - _GAIN):
+                error, copies = float(errors[best]), trials[best]
         if error == before:
             break
     return copies, error
 
 
-def _lines(counts: FloatArray) -> list[FloatArray]:
-    """Directions in which copies are changed: of each level alone, and of two levels at the same sum."""
-    alone = [row for row, count in zip(np.eye(counts.size), counts, strict=True) if count]
-    near = 1 if len(alone) > _FEW_LEVELS else len(alone)
-    return [
-        *alone,
-        *(
-            one / (one @ counts) - other / (other @ counts)
-            for i, one in enumerate(alone)
-            for other in alone[i + 1 : i + 1 + near]
-        ),
-    ]
+def _lines(counts: FloatArray, exchanges: bool) -> list[dict[int, float]]:
+    """Levels that change their copies together, and how fast: each alone, and two of them at the same sum."""
+    levels = np.flatnonzero(counts).tolist()
+    near = 1 if len(levels) > _FEW_LEVELS else len(levels)
+    pairs = [(one, other) for i, one in enumerate(levels) for other in levels[i + 1 : i + 1 + near] if exchanges]
+    return [*({level: 1.0} for level in levels), *({i: 1 / counts[i], j: -1 / counts[j]} for i, j in pairs)]
 
 
 def _trials(
-    copies: FloatArray, line: FloatArray, limits: FloatArray, counts: FloatArray, largest_weight: float
+    copies: FloatArray, line: dict[int, float], limits: FloatArray, room: float, counts: FloatArray
 ) -> FloatArray:
     """Return copies along a line: at the ends of what is allowed, and wherever a level sends a whole number."""
-    moved = np.flatnonzero(line)
-    ends = np.sort([-copies[moved] / line[moved], (limits - copies)[moved] / line[moved]], axis=0)
-    low, high = ends[0].max(), ends[1].min()
-    if (growth := line @ counts) > 1e-9:
-        high = min(high, (largest_weight - copies @ counts) / growth)
+    low, high = -math.inf, math.inf
+    for level, rate in line.items():
+        down, up = -copies[level] / rate, (limits[level] - copies[level]) / rate
+        low, high = max(low, min(down, up)), min(high, max(down, up))
+        if len(line) == 1:
+            high = min(high, room / counts[level])
     low, high = min(low, 0.0), max(high, 0.0)
-    places = [np.array([low, high])]
-    for level in moved:
-        first, last = np.sort(copies[level] + line[level] * np.array([low, high]))
-        places.append((np.arange(math.ceil(first), math.floor(last) + 1) - copies[level]) / line[level])
-    trials = copies + np.unique(np.concatenate(places))[:, None] * line
-    whole = np.round(trials)
-    return np.clip(np.where(np.abs(trials - whole) < _ROUND_OFF, whole, trials), 0.0, limits)
+    places = {low, high}
+    for level, rate in line.items():
+        first, last = sorted((copies[level] + rate * low, copies[level] + rate * high))
+        places.update((whole - copies[level]) / rate for whole in range(math.ceil(first), math.floor(last) + 1))
+    along = np.array(sorted(places))
+    trials = np.repeat(copies[None], along.size, axis=0)
+    for level, rate in line.items():
+        moved = copies[level] + rate * along
+        whole = np.round(moved)
+        trials[:, level] = np.clip(np.where(np.abs(moved - whole) < _ROUND_OFF, whole, moved), 0.0, limits[level])
+    return trials
 
 
 def _minima(trials: FloatArray, counts: FloatArray, terms: ErrorTerms, error: float) -> FloatArray:
     """Return the minima of `ErrorTerms.excess` between neighbouring points of a line, where they are inside."""
     step = np.diff(trials, axis=0)
-    left, centre, right = (terms.excess(trials[:-1] + share * step, counts, error) for share in (0.25, 0.5, 0.75))
+    left, centre, right = terms.excess(trials[:-1] + np.array([0.25, 0.5, 0.75])[:, None, None] * step, counts, error)
     bend = left - 2 * centre + right
     inside = np.abs(left - right) < 4 * bend
     place = 0.5 + 0.125 * (left - right)[inside] / bend[inside]
