@@ -28,8 +28,9 @@ from segshuffle.protocols.capped import Capped
 from segshuffle.protocols.messages import LevelPrivacy
 from segshuffle.protocols.messages.level_counts import left_for_items, level_cautions, level_messages
 from segshuffle.protocols.padding import zipf_shares
-from segshuffle.protocols.planner import ErrorMeasure
+from segshuffle.protocols.planner import error_of_item
 from segshuffle.protocols.proven import SINGLE, ProvenSegmented, expected_seconds
+from segshuffle.protocols.weights import ErrorTerms
 
 #: How many of a guess's most frequent items are shown, where the question is not about some of them.
 TOP = 20
@@ -242,10 +243,10 @@ class Question:
         """What plans for the limits, with the least error."""
         measure, counts, problem = None, self.guess.counts(self.problem), self.problem
         if self.hardest is not None:
-            measure = ErrorMeasure.of_item(self.hardest, problem.n_users)
+            measure = error_of_item(self.hardest, problem.n_users)
         elif self.guess.frequencies is not None or self.guess.mean_size is not None:
             spread = assignment_spread(counts, problem.n_users)
-            measure = ErrorMeasure(problem.domain_size, float(counts.sum()) / problem.n_users, spread)
+            measure = ErrorTerms(problem.domain_size, float(counts.sum()) / problem.n_users, spread)
         budget = self.limits.max_messages
         return ProvenSegmented(
             blanket_per_user=self.limits.blanket_per_user,
@@ -479,7 +480,7 @@ def _of_least_epsilon(question: Question, target: float) -> Plan:
         with contextlib.suppress(InfeasibleError):
             asked = replace(question, problem=replace(problem, levels=levels), goal=LeastError())
             plan = _of_least_error(asked)
-            return plan if asked.method.search(plan.problem).error_of(plan) <= target else None
+            return plan if asked.method.searches(plan.problem)[0].error_of(plan) <= target else None
         return None
 
     first, last = (math.floor(math.log(end / problem.levels[-1]) / step) for end in _EPSILONS)
