@@ -32,9 +32,9 @@ class Expected:
         Exact probability with which the 95 % interval of an item that nobody holds has 0 in it.
     top : int or None
         How many of the most frequent items of a guess are looked at.
-    relative : float or None
+    relative : float
         Largest standard deviation of their estimates over their share.
-    share : float or None
+    share : float
         Share of the item that has it.
     """
 
@@ -42,8 +42,8 @@ class Expected:
     smallest: float
     coverage: float
     top: int | None = None
-    relative: float | None = None
-    share: float | None = None
+    relative: float = math.nan
+    share: float = math.nan
 
     def as_dict(self, n_users: int) -> dict[str, Any]:
         """JSON-ready, with users beside shares."""
@@ -67,7 +67,7 @@ class Expected:
             f"The 95 % interval of an item that nobody holds contains 0 in {100 * self.coverage:.3g} % of all "
             "collections. This is computed exactly; it is not 95 % because counts are whole numbers.",
         ]
-        if self.top is not None and self.relative is not None and self.share is not None:
+        if self.top is not None:
             found.append(
                 f"Each of the guess's {self.top} most frequent items is off by at most {100 * self.relative:.3g} % "
                 "of its share (one standard deviation). The largest error is that of the item with "

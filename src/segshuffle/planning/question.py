@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from segshuffle.accounting.collections.levels import UserGuarantee, compose_rounds
+from segshuffle.accounting.collections.levels import UserGuarantee
 from segshuffle.accounting.numerics.ranges import check_choice
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.named import laws
@@ -25,7 +25,7 @@ from segshuffle.planning.foresight import Expected, expected, hardest_share
 from segshuffle.planning.wording import bytes_per_message, promises, resting_on, sending, three_digits_up
 from segshuffle.protocols.base import Plan, Problem, assignment_spread, uniform_item_counts
 from segshuffle.protocols.capped import Capped
-from segshuffle.protocols.messages import LevelPrivacy
+from segshuffle.protocols.messages import LevelPrivacy, Server
 from segshuffle.protocols.messages.level_counts import left_for_items, level_cautions, level_messages
 from segshuffle.protocols.padding import zipf_shares
 from segshuffle.protocols.planner import error_of_item
@@ -340,17 +340,8 @@ class Answer:
     @functools.cached_property
     def guarantees(self) -> tuple[UserGuarantee, ...]:
         """Guarantees by level after both rounds; none where the levels are not private."""
-        problem, privacy = self.plan.problem, self.question.level_privacy
-        if privacy is None:
-            return ()
-        return compose_rounds(
-            levels=problem.levels,
-            delta=problem.delta,
-            kind=self.plan.kind,
-            levels_epsilon=privacy.epsilon,
-            levels_delta=privacy.delta,
-            level_deltas=problem.level_deltas,
-        )
+        privacy = self.question.level_privacy
+        return () if privacy is None else Server(self.plan.problem, privacy).guarantees(self.plan)
 
     @functools.cached_property
     def words(self) -> Mapping[str, list[str]]:

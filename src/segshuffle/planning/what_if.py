@@ -68,7 +68,7 @@ def table(question: Question, values: Mapping[str, tuple[float, ...]]) -> list[d
             "error_users": found.numbers["deviation_users"],
             "error_%": 100 * found.worth.deviation,
         }
-        if found.worth.relative is not None:
+        if found.worth.top is not None:
             point["top_error_%"] = 100 * found.worth.relative
         rows.append({**point, "none": None})
     return rows
