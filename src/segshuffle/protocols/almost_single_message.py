@@ -30,7 +30,7 @@ from segshuffle.accounting.numerics.laws import binomial_pmf, binomial_tail
 from segshuffle.accounting.numerics.search import log_excess, safe_edge
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.digits import rounded_up
-from segshuffle.looks import DASHES, PALETTE, Look
+from segshuffle.looks import Look
 from segshuffle.protocols.base import Plan, Problem, Sample
 from segshuffle.protocols.method import Declared, ErrorAsPlanned, Influence
 
@@ -251,12 +251,12 @@ OPTIONS = {
 METHODS = (
     Declared(
         "almost-single",
-        Look("Almost a single message", PALETTE["orange"], ">", DASHES[2]),
+        Look.of("Almost a single message", "orange", ">", 2),
         lambda options: AlmostSingleMessage(options["log_power"]),
     ),
     Declared(
         "almost-single",
-        Look("Almost a single message (proven)", PALETTE["orange"], ">", DASHES[0]),
+        Look.of("Almost a single message (proven)", "orange", ">"),
         lambda options: AlmostSingleMessage(options.get("log_power", 1.0), "proven"),
         accounting="proven",
         role="compared",

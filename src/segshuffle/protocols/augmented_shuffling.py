@@ -19,7 +19,7 @@ import numpy as np
 
 from segshuffle.arrays import FloatArray
 from segshuffle.digits import rounded_down, rounded_up
-from segshuffle.looks import DASHES, PALETTE, Look
+from segshuffle.looks import Look
 from segshuffle.protocols.base import Plan, Problem, Sample
 from segshuffle.protocols.method import Declared, IndependentCounters, Influence
 
@@ -63,7 +63,7 @@ class AugmentedShuffling(IndependentCounters):
 METHODS = (
     Declared(
         "augmented-shuffling",
-        Look("Augmented shuffling (the shuffler adds the noise)", PALETTE["vermilion"], "v", DASHES[3]),
+        Look.of("Augmented shuffling (the shuffler adds the noise)", "vermilion", "v", 3),
         lambda _: AugmentedShuffling(),
         accounting="proven",
         role="compared",

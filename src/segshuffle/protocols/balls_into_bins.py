@@ -22,7 +22,7 @@ from segshuffle.blankets.base import BLANKET_MEAN_RANGE
 from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.blankets.poisson import POISSON
 from segshuffle.digits import rounded_up
-from segshuffle.looks import DASHES, PALETTE, Look
+from segshuffle.looks import Look
 from segshuffle.protocols.base import Plan, Problem, collection_of
 from segshuffle.protocols.method import Collected, Declared
 
@@ -125,48 +125,48 @@ OPTIONS = {
 METHODS = (
     Declared(
         "mm",
-        Look("MM, shuffle", PALETTE["sky"], "^", DASHES[3]),
+        Look.of("MM, shuffle", "sky", "^", 3),
         lambda options: BallsIntoBins(options["analysis"]),
         in_paper=True,
     ),
     Declared(
         "sepmm",
-        Look("SepMM, shuffle", PALETTE["green"], "D", DASHES[4]),
+        Look.of("SepMM, shuffle", "green", "D", 4),
         lambda options: BallsIntoBins(options["analysis"], "plain"),
         in_paper=True,
     ),
     Declared(
         "weighted-sepmm",
-        Look("Weighted SepMM, shuffle", PALETTE["vermilion"], "P", DASHES[5]),
+        Look.of("Weighted SepMM, shuffle", "vermilion", "P", 5),
         lambda options: BallsIntoBins(options["analysis"], "published"),
         in_paper=True,
     ),
     Declared(
         "inverse-variance-sepmm",
-        Look("SepMM, inverse variance (not in the paper)", PALETTE["blue"], "X", DASHES[6]),
+        Look.of("SepMM, inverse variance (not in the paper)", "blue", "X", 6),
         lambda options: BallsIntoBins(options["analysis"], "inverse-variance"),
     ),
     Declared(
         "mm",
-        Look("MM (proven)", PALETTE["sky"], "^", DASHES[3]),
+        Look.of("MM (proven)", "sky", "^", 3),
         lambda _: BallsIntoBins("proven"),
         accounting="proven",
     ),
     Declared(
         "sepmm",
-        Look("SepMM (proven)", PALETTE["green"], "D", DASHES[4]),
+        Look.of("SepMM (proven)", "green", "D", 4),
         lambda _: BallsIntoBins("proven", "plain"),
         accounting="proven",
     ),
     Declared(
         "weighted-sepmm",
-        Look("Weighted SepMM (proven)", PALETTE["vermilion"], "P", DASHES[5]),
+        Look.of("Weighted SepMM (proven)", "vermilion", "P", 5),
         lambda _: BallsIntoBins("proven", "published"),
         accounting="proven",
     ),
     Declared(
         "inverse-variance-sepmm",
-        Look("SepMM, inverse variance (proven)", PALETTE["olive"], "X", DASHES[6]),
+        Look.of("SepMM, inverse variance (proven)", "olive", "X", 6),
         lambda _: BallsIntoBins("proven", "inverse-variance"),
         accounting="proven",
     ),

@@ -225,7 +225,7 @@ class Sample:
     @property
     def frequencies(self) -> FloatArray:
         """Share of the users that hold each item, shape (domain_size,): what is to be estimated."""
-        return np.asarray(self.item_counts / self.n_users)
+        return self.item_counts / self.n_users
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from segshuffle.accounting.numerics.ranges import check_integer
 from segshuffle.arrays import FloatArray
 from segshuffle.digits import rounded_up
 from segshuffle.errors import InfeasibleError
-from segshuffle.looks import DASHES, PALETTE, Look
+from segshuffle.looks import Look
 from segshuffle.protocols.base import Plan, Problem, Sample
 from segshuffle.protocols.method import Declared, IndependentCounters, Influence
 
@@ -119,12 +119,12 @@ OPTIONS = {
 METHODS = (
     Declared(
         "fake-users",
-        Look("Fake users", PALETTE["purple"], "p", DASHES[2]),
+        Look.of("Fake users", "purple", "p", 2),
         lambda options: FakeUsers(options["fakes_per_user"]),
     ),
     Declared(
         "fake-users",
-        Look("Fake users (proven)", PALETTE["purple"], "p", DASHES[0]),
+        Look.of("Fake users (proven)", "purple", "p"),
         lambda options: FakeUsers(options.get("fakes_per_user", 1), "proven"),
         accounting="proven",
         role="compared",

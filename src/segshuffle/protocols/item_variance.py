@@ -96,13 +96,13 @@ class ItemVariance(NamedTuple):
         more = part**2 * self.kurtosis / 24 * (z**3 - 3 * z)
         more = more + part**3 * self.skewness**2 / 72 * (z**5 - 10 * z**3 + 15 * z)
         # the series is of no use where it is no small correction
-        return np.asarray(z + np.clip(more, -_MOST_CORRECTION * z, _MOST_CORRECTION * z))
+        return z + np.clip(more, -_MOST_CORRECTION * z, _MOST_CORRECTION * z)
 
     def _end(self, found: FloatArray, inside: FloatArray, z: FloatArray) -> FloatArray:
         """One end of the intervals: the root where it is a share, else with the variance at the nearest share."""
         below = found + z * np.sqrt(self.noise)
         above = found + z * np.sqrt(self.noise + self.own)
-        return np.asarray(np.where(below < 0.0, below, np.where(above > 1.0, above, inside)))
+        return np.where(below < 0.0, below, np.where(above > 1.0, above, inside))
 
 
 def blanket_quantile(plan: Plan, tail: float) -> int:

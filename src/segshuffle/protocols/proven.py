@@ -17,7 +17,7 @@ from segshuffle.blankets.base import COPIES_RANGE, Blanket
 from segshuffle.blankets.named import laws
 from segshuffle.blankets.poisson import POISSON
 from segshuffle.errors import ParameterError
-from segshuffle.looks import DASHES, PALETTE, Look
+from segshuffle.looks import Look
 from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.method import Collected, Declared
 from segshuffle.protocols.planner import Search, fewest_messages, least_error
@@ -135,28 +135,28 @@ SINGLE = POISSON.name
 METHODS = (
     Declared(
         "poisson-group",
-        Look("Poisson blanket, group privacy (proven)", PALETTE["grey"], "s", DASHES[1]),
+        Look.of("Poisson blanket, group privacy (proven)", "grey", "s", 1),
         lambda _: ProvenSegmented(group_privacy=True),
         accounting="proven",
         role="curve",
     ),
     Declared(
         "poisson",
-        Look("Poisson blanket, sampling (ours, proven)", PALETTE["blue"], "o", "-"),
+        Look.of("Poisson blanket, sampling (ours, proven)", "blue", "o"),
         lambda _: ProvenSegmented(),
         accounting="proven",
         role="curve",
     ),
     Declared(
         "poisson-copies",
-        Look("Poisson blanket, copies (ours, proven)", PALETTE["wine"], "D", "-"),
+        Look.of("Poisson blanket, copies (ours, proven)", "wine", "D"),
         lambda options: ProvenSegmented(copies_max=float(options["copies_max"])),
         accounting="proven",
         role="curve",
     ),
     Declared(
         "poisson-equal",
-        Look("Poisson blanket, equal copies for all levels (ours, proven)", PALETTE["teal"], "v", DASHES[2]),
+        Look.of("Poisson blanket, equal copies for all levels (ours, proven)", "teal", "v", 2),
         lambda _: ProvenSegmented(equal_copies=True),
         accounting="proven",
         role="variant",

@@ -17,7 +17,7 @@ import numpy as np
 from segshuffle.accounting.collections.published import largest_sampling_rate, least_blanket_per_user
 from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.digits import rounded, rounded_down, rounded_up
-from segshuffle.looks import PALETTE, Look
+from segshuffle.looks import Look
 from segshuffle.protocols.base import Plan, Problem, collection_of
 from segshuffle.protocols.method import Collected, Declared
 
@@ -117,7 +117,5 @@ def optimize_parameters(problem: Problem) -> Plan:
 
 
 METHODS = (
-    Declared(
-        "segmented", Look("Segmented (the paper's)", PALETTE["black"], "o", "-"), lambda _: Segmented(), role="curve"
-    ),
+    Declared("segmented", Look.of("Segmented (the paper's)", "black", "o"), lambda _: Segmented(), role="curve"),
 )

@@ -26,7 +26,7 @@ from segshuffle.accounting.single_message.variation_ratio import (
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.digits import rounded_down
 from segshuffle.errors import ParameterError
-from segshuffle.looks import DASHES, PALETTE, Look
+from segshuffle.looks import Look
 from segshuffle.protocols.base import Plan, Problem, Sample
 from segshuffle.protocols.method import Declared, ErrorAsPlanned, Influence
 
@@ -233,20 +233,20 @@ OPTIONS = {
 METHODS = (
     Declared(
         "subexp-local",
-        Look("Subexp, local", PALETTE["purple"], "v", DASHES[2]),
+        Look.of("Subexp, local", "purple", "v", 2),
         lambda options: SubsetExponential(local_epsilon=options["local_epsilon"]),
         in_paper=True,
         detail=" (ε = {local_epsilon:g})",
     ),
     Declared(
         "subexp-shuffle",
-        Look("Subexp, shuffle", PALETTE["orange"], "s", DASHES[1]),
+        Look.of("Subexp, shuffle", "orange", "s", 1),
         lambda _: SubsetExponential(),
         in_paper=True,
     ),
     Declared(
         "subexp-shuffle",
-        Look("Subexp, shuffle (proven)", PALETTE["orange"], "s", DASHES[1]),
+        Look.of("Subexp, shuffle (proven)", "orange", "s", 1),
         lambda _: SubsetExponential(accounting="proven"),
         accounting="proven",
     ),
