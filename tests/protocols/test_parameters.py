@@ -12,7 +12,6 @@ from segshuffle.protocols.balls_into_bins import BallsIntoBins
 from segshuffle.protocols.base import Problem
 from segshuffle.protocols.segmented import (
     least_blankets,
-    mse_bound,
     optimize_parameters,
     plan_at,
     sampling_rates,
@@ -28,7 +27,7 @@ PROBLEMS = {"small": SMALL, "msnbc S1": MSNBC, "msnbc S3, n = 50000": MSNBC_S3_L
 def test_bound_by_hand():
     """N = 2 * 0.5 + 3 * 1 = 4, n m = 5 * 1.5: (7.5 + 2 * 4)/16."""
     problem = Problem(6, 2, (0.5, 1.0), (2, 3), 1e-3)
-    assert mse_bound(problem, 1.5, (0.5, 1.0)) == 15.5 / 16
+    assert plan.mse_bound == 15.5 / 16
     plan = plan_at(problem, 1.5, (0.5, 1.0))
     assert plan.mse_bound == 15.5 / 16
     assert plan.messages_per_user == pytest.approx(1.5 + 2 * 4 / 5, rel=1e-15)
@@ -49,7 +48,7 @@ def test_optimum_is_not_beaten_on_a_dense_grid(name):
     # the bound may jump at integers: both sides of each
     integers = np.arange(math.ceil(low), min(math.floor(high), 10) + 1)
     grid = np.concatenate([grid, integers, integers * (1 + 1e-6)])
-    bounds = [mse_bound(problem, m, sampling_rates(problem, m)) for m in grid[(grid >= low) & (grid <= high)]]
+    bounds = [plan_at(problem, m).mse_bound for m in grid[(grid >= low) & (grid <= high)]]
     assert len(bounds) >= 10
     assert plan.mse_bound <= 1.005 * min(bounds)
     # and the search is worth something

@@ -26,7 +26,7 @@ from segshuffle.planning.wording import bytes_per_message, promises, resting_on,
 from segshuffle.protocols.base import Plan, Problem, assignment_spread, uniform_item_counts
 from segshuffle.protocols.capped import Capped
 from segshuffle.protocols.messages import LevelPrivacy, Server
-from segshuffle.protocols.messages.level_counts import left_for_items, level_cautions, level_messages
+from segshuffle.protocols.messages.level_counts import left_for_items, level_cautions
 from segshuffle.protocols.padding import zipf_shares
 from segshuffle.protocols.planner import error_of_item
 from segshuffle.protocols.proven import SINGLE, ProvenSegmented, expected_seconds
@@ -236,7 +236,7 @@ class Question:
     @property
     def level_messages(self) -> float:
         """Messages of a user about the level, on average."""
-        return level_messages(self.problem.honest_users, len(self.problem.levels), self.level_privacy)
+        return 1.0 + Server(self.problem, self.level_privacy).announce_levels().blanket_per_user
 
     @property
     def method(self) -> ProvenSegmented:

@@ -35,8 +35,8 @@ class AugmentedShuffling(IndependentCounters):
         problem.assumptions.refuse_beyond_plain(self.name)
         share = problem.levels[0] / (2 * max(problem.pairs, 1))
         kept, odds = rounded_down(-math.expm1(-share)), rounded_up(1 / (1 + math.exp(share)))
-        dummies = rounded_up(problem.domain_size * odds / (1 - odds) / problem.n_users)
-        n, s, d = problem.n_users, problem.set_size, problem.domain_size
+        d, s, n = problem.sizes
+        dummies = rounded_up(d * odds / (1 - odds) / n)
         return Plan(
             method=self.name,
             problem=problem,
@@ -56,7 +56,7 @@ class AugmentedShuffling(IndependentCounters):
 
     def influence(self, plan: Plan) -> Influence:
         """All s messages about one item; dummies are the shuffler's, and what it keeps is divided out."""
-        s, n = plan.problem.set_size, plan.problem.n_users
+        _, s, n = plan.problem.sizes
         return Influence(s, s / n, 2 * s / n)
 
 

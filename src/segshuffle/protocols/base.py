@@ -163,6 +163,11 @@ class Problem:
         return sum(self.level_counts)
 
     @property
+    def sizes(self) -> tuple[int, int, int]:
+        """d, s and n: domain size, set size and number of users."""
+        return self.domain_size, self.set_size, self.n_users
+
+    @property
     def deltas(self) -> tuple[float, ...]:
         """Failure probability of each level."""
         return self.level_deltas or (self.delta,) * len(self.levels)
@@ -310,10 +315,10 @@ class Plan:
     def warnings(self) -> tuple[str, ...]:
         """Sentences on what makes guarantee, error or cost meaningless, and what to change; usually none."""
         problem, found = self.problem, []
-        d, s = problem.domain_size, problem.set_size
-        if problem.delta * problem.n_users >= 1.0:
+        d, s, n = problem.sizes
+        if problem.delta * n >= 1.0:
             found.append(
-                f"delta = {problem.delta:g} is not below 1/n = {1 / problem.n_users:.3g}: publishing all items of one "
+                f"delta = {problem.delta:g} is not below 1/n = {1 / n:.3g}: publishing all items of one "
                 "random user would meet it. Take a delta much below 1/n."
             )
         # whoever answers s/d for every item (0, where users may hold fewer) knows nothing and errs by no more than this
@@ -381,7 +386,8 @@ def collection_of(
 
 def uniform_item_counts(problem: Problem) -> FloatArray:
     """Return the expected holders of each item when all items are equally frequent, shape (domain_size,)."""
-    return np.full(problem.domain_size, problem.n_users * problem.set_size / problem.domain_size)
+    d, s, n = problem.sizes
+    return np.full(d, n * s / d)
 
 
 def assignment_spread(item_counts: IntArray | FloatArray, n_users: int) -> float:

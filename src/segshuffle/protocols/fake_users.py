@@ -100,8 +100,8 @@ class FakeUsers(IndependentCounters):
 
     def influence(self, plan: Plan) -> Influence:
         """Every bit of every vector is the user's to choose."""
-        d, s, flip = plan.problem.domain_size, plan.problem.set_size, plan.parameters["flip"]
-        vectors, weight = plan.messages_per_user, plan.problem.n_users * (1 - 2 * flip)
+        (d, s, n), flip = plan.problem.sizes, plan.parameters["flip"]
+        vectors, weight = plan.messages_per_user, n * (1 - 2 * flip)
         free, held = vectors * flip, 1 - flip + (vectors - 1) * flip
         moved = [max(vectors - mean, mean) for mean in (free, held)]
         return Influence(vectors, max(moved) / weight, ((d - s) * moved[0] + s * moved[1]) / weight)

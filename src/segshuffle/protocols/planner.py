@@ -72,7 +72,7 @@ class Target:
 
 def error_of_all(problem: Problem) -> ErrorTerms:
     """Coefficients of the squared error of all items together, equally frequent ones, at dummies of variance 1."""
-    d, s, n = problem.domain_size, problem.set_size, problem.n_users
+    d, s, n = problem.sizes
     return ErrorTerms(d, s, assignment_spread(np.array([n * s / d]), n) * d)
 
 
@@ -397,10 +397,10 @@ def attained(problem: Problem, copies: Sequence[float] | FloatArray) -> bool:
     That takes sets that differ in all these pairs, and others who leave those counters alone or shift them by a known
     number (docs/proof.md, step 6).
     """
-    d, s = problem.domain_size, problem.set_size
+    d, s, n_users = problem.sizes
     if problem.assumptions.sets == "at-most":
         return d >= 2 * s  # the others may hold nothing
     if problem.assumptions.private_levels and d < 2 * s:
         return False
     others_are_known = all(a == math.floor(a) for a, n in zip(copies, problem.level_counts, strict=True) if n)
-    return d >= 3 * s or d == s or problem.n_users == 1 or others_are_known
+    return d >= 3 * s or d == s or n_users == 1 or others_are_known
