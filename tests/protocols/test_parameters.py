@@ -27,7 +27,6 @@ PROBLEMS = {"small": SMALL, "msnbc S1": MSNBC, "msnbc S3, n = 50000": MSNBC_S3_L
 def test_bound_by_hand():
     """N = 2 * 0.5 + 3 * 1 = 4, n m = 5 * 1.5: (7.5 + 2 * 4)/16."""
     problem = Problem(6, 2, (0.5, 1.0), (2, 3), 1e-3)
-    assert plan.mse_bound == 15.5 / 16
     plan = plan_at(problem, 1.5, (0.5, 1.0))
     assert plan.mse_bound == 15.5 / 16
     assert plan.messages_per_user == pytest.approx(1.5 + 2 * 4 / 5, rel=1e-15)

@@ -88,18 +88,13 @@ def expected(plan: Plan, shares: FloatArray | None = None, top: int = 20) -> Exp
     top : int
         How many of the most frequent ones count.
     """
-    from scipy import optimize  # a fifth of a second, which `threshold_of` alone does not need
-
-    variance, threshold, z = ItemVariance.of(plan), threshold_of(plan), float(special.ndtri(CONFIDENCE))
+    variance, z = ItemVariance.of(plan), float(special.ndtri(CONFIDENCE))
 
     def deviation(share: float) -> float:
         return math.sqrt(float(variance.at(share)))
 
     # above the threshold with that probability: the variance at the share itself
-    most = threshold + z * (deviation(0.5) + deviation(1.0)) + 1.0
-    smallest = float(
-        optimize.brentq(lambda share: share - z * deviation(share) - threshold, threshold, most, xtol=1e-16)
-    )
+    smallest = float(variance.ends(np.array(threshold_of(plan)), z)[1])
     rare = Expected(deviation(0.0), smallest, coverage_of_nothing(plan, CONFIDENCE))
     if shares is None:
         return rare

@@ -14,7 +14,6 @@ from fractions import Fraction
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from segshuffle.accounting.numerics.ranges import (
     LARGEST_COUNT,
@@ -24,7 +23,7 @@ from segshuffle.accounting.numerics.ranges import (
     check_sizes,
     check_within,
 )
-from segshuffle.arrays import LARGEST_DOMAIN, NO_ITEM, FloatArray, IntArray
+from segshuffle.arrays import LARGEST_DOMAIN, NO_ITEM, FloatArray, IntArray, Numbers
 from segshuffle.blankets.base import Blanket
 from segshuffle.blankets.named import Dummies
 from segshuffle.blankets.poisson import POISSON
@@ -208,7 +207,7 @@ class Sample:
         Users of each level that hold each item, for every assignment.
     """
 
-    items: NDArray[np.integer[Any]]
+    items: Numbers
     domain_size: int
     level_item_counts: IntArray
 
