@@ -90,16 +90,13 @@ def expected(plan: Plan, shares: FloatArray | None = None, top: int = 20) -> Exp
     """
     variance, z = ItemVariance.of(plan), float(special.ndtri(CONFIDENCE))
 
-    def deviation(share: float) -> float:
-        return math.sqrt(float(variance.at(share)))
-
     # above the threshold with that probability: the variance at the share itself
     smallest = float(variance.ends(np.array(threshold_of(plan)), z)[1])
-    rare = Expected(deviation(0.0), smallest, coverage_of_nothing(plan, CONFIDENCE))
+    rare = Expected(math.sqrt(variance.noise), smallest, coverage_of_nothing(plan, CONFIDENCE))
     if shares is None:
         return rare
     share, number = hardest_share(shares, top), min(top, int(np.count_nonzero(shares)))
-    return replace(rare, top=number, relative=deviation(share) / share, share=share)
+    return replace(rare, top=number, relative=math.sqrt(float(variance.at(share))) / share, share=share)
 
 
 def hardest_share(shares: FloatArray, top: int) -> float:

@@ -208,16 +208,16 @@ class Search:
                 break
             limits = np.where(np.array(lowered) < chosen, lowered, limits)
         copies = np.array([rounded_down(each) for each in chosen])
-        exact = not self.group_privacy and attained(problem, copies)
+        reached = attained(problem, copies)
         collection = collection_of(problem, copies, blanket_per_user, law)
         return Plan(
             method=law.name,
             problem=problem,
-            kind="exact" if exact else "upper",
+            kind="exact" if reached and not self.group_privacy else "upper",
             blanket_per_user=blanket_per_user,
             messages_per_user=float(self.messages(blanket_per_user, copies)),
             collections=(collection,),
-            certificate=self._certificate(law, mean, copies),
+            certificate=self._certificate(law, mean, copies, reached),
             mse_bound=float(error_of_all(problem).at(collection.announcement.noise).error(copies, self.counts)),
         )
 
@@ -234,13 +234,14 @@ class Search:
         )
         return copies * math.exp(-(excess + _MARGIN) / max(100 * (one - other), 1.0))
 
-    def _certificate(self, law: Blanket, mean: float, copies: FloatArray) -> tuple[dict[str, float], ...]:
+    def _certificate(
+        self, law: Blanket, mean: float, copies: FloatArray, reached: bool
+    ) -> tuple[dict[str, float], ...]:
         """Certified delta interval of every level at its own epsilon (user level)."""
         certificate = []
-        exact = attained(self.problem, copies)
         for level, value in zip(self.problem.levels, copies, strict=True):
             lower, upper = _delta(law, mean, Target.of(self.problem, level), float(value))
-            lower = lower if exact else 0.0  # the lower end is about the product, which nobody may reach
+            lower = lower if reached else 0.0  # the lower end is about the product, which nobody may reach
             certificate.append({"epsilon": level, "delta_lower": rounded_down(lower), "delta_upper": rounded_up(upper)})
         return tuple(certificate)
 
