@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+#: Numbers of items or levels, of any type of integers.
+Numbers = NDArray[np.integer[Any]]
 
 #: Fills the rows of users who hold fewer items than set_size.
 NO_ITEM = -1

@@ -67,6 +67,11 @@ class Look(NamedTuple):
     marker: str
     dashes: Dashes
 
+    @classmethod
+    def of(cls, label: str, color: str, marker: str, dashes: int = 0) -> Look:
+        """Take a colour of `PALETTE` by its name, and dashes of `DASHES` by their number."""
+        return cls(label, PALETTE[color], marker, DASHES[dashes])
+
 
 #: Colours of things that have an order instead of a look of their own: levels, splits, curves of a family.
 _SERIES = ("black", "vermilion", "sky", "green", "purple", "blue")

@@ -18,7 +18,7 @@ from segshuffle.accounting.single_message.decomposition import BlanketBound
 from segshuffle.accounting.single_message.variation_ratio import VariationBound, subset_exponential
 from segshuffle.digits import rounded
 from segshuffle.errors import ParameterError
-from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
+from segshuffle.protocols.balls_into_bins import BallsIntoBins
 from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.listed import competitor_names, listed, schemas
 from segshuffle.protocols.registry import every, look_of, made, paper_competitors
@@ -178,7 +178,7 @@ def test_unknown_names():
     with pytest.raises(ParameterError, match=r"^analysis = 'asymptotic'"):
         BallsIntoBins(analysis="asymptotic").plan(PROBLEM)
     with pytest.raises(ParameterError, match=r"^weights = 'equal'"):
-        SeparateBallsIntoBins(weights="equal")
+        BallsIntoBins(weights="equal")
     with pytest.raises(ParameterError, match=r"^subset_size = 8"):
         SubsetExponential(local_epsilon=1.0, subset_size=8).plan(PROBLEM)
 
@@ -224,7 +224,7 @@ def test_balls_into_bins_meets_the_lowest_level_with_all_users():
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("weights", ["plain", "published", "inverse-variance"])
 def test_separate_balls_into_bins_meet_every_level_with_its_users(weights):
-    plan = SeparateBallsIntoBins(weights=weights).plan(PROBLEM)
+    plan = BallsIntoBins(weights=weights).plan(PROBLEM)
     blankets = [each.announcement.blanket_per_user for each in plan.collections]
     for level, blanket, n in zip(PROBLEM.levels, blankets, PROBLEM.level_counts, strict=True):
         assert item_delta(PROBLEM, level, blanket, 1.0, n) <= SLACK

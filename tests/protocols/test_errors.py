@@ -9,7 +9,7 @@ import oracles as o
 import pytest
 from plans import separate_plan
 
-from segshuffle.protocols.balls_into_bins import SeparateBallsIntoBins
+from segshuffle.protocols.balls_into_bins import BallsIntoBins
 from segshuffle.protocols.base import Problem
 from segshuffle.protocols.segmented import Segmented, plan_at
 from segshuffle.protocols.subset_exponential import SubsetExponential
@@ -80,7 +80,7 @@ def test_separate_balls_into_bins(sets, level_counts, weights, blankets):
             mean = [m + weights[k] * share for m, share in zip(mean, shares, strict=True)]
         exact += sum((m - w) ** 2 for m, w in zip(mean, truth, strict=True))
     exact /= len(assignments)
-    method = SeparateBallsIntoBins()
+    method = BallsIntoBins(weights="plain")
     plan = separate_plan(problem_of(3, sets, level_counts), blankets, weights)
     assert method.expected_mse(plan, counts_of(3, sets)) == pytest.approx(float(exact), rel=1e-13, abs=0)
 

@@ -8,11 +8,10 @@ from plans import MSNBC, given_plan, separate_plan
 from protocols.simulations import check_simulation, make_sample
 
 from segshuffle.blankets.binomial import BINOMIAL
-from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
+from segshuffle.protocols.balls_into_bins import BallsIntoBins
 from segshuffle.protocols.base import Problem
 from segshuffle.protocols.segmented import (
     least_blankets,
-    mse_bound,
     optimize_parameters,
     plan_at,
     sampling_rates,
@@ -28,7 +27,6 @@ PROBLEMS = {"small": SMALL, "msnbc S1": MSNBC, "msnbc S3, n = 50000": MSNBC_S3_L
 def test_bound_by_hand():
     """N = 2 * 0.5 + 3 * 1 = 4, n m = 5 * 1.5: (7.5 + 2 * 4)/16."""
     problem = Problem(6, 2, (0.5, 1.0), (2, 3), 1e-3)
-    assert mse_bound(problem, 1.5, (0.5, 1.0)) == 15.5 / 16
     plan = plan_at(problem, 1.5, (0.5, 1.0))
     assert plan.mse_bound == 15.5 / 16
     assert plan.messages_per_user == pytest.approx(1.5 + 2 * 4 / 5, rel=1e-15)
@@ -49,7 +47,7 @@ def test_optimum_is_not_beaten_on_a_dense_grid(name):
     # the bound may jump at integers: both sides of each
     integers = np.arange(math.ceil(low), min(math.floor(high), 10) + 1)
     grid = np.concatenate([grid, integers, integers * (1 + 1e-6)])
-    bounds = [mse_bound(problem, m, sampling_rates(problem, m)) for m in grid[(grid >= low) & (grid <= high)]]
+    bounds = [plan_at(problem, m).mse_bound for m in grid[(grid >= low) & (grid <= high)]]
     assert len(bounds) >= 10
     assert plan.mse_bound <= 1.005 * min(bounds)
     # and the search is worth something
@@ -111,13 +109,13 @@ def test_closed_form_blankets_and_the_weights_that_follow_from_them():
         "inverse-variance": counts / (blankets + s),
     }
     for name, raw in raws.items():
-        plan = SeparateBallsIntoBins("closed-form", name).plan(problem)
+        plan = BallsIntoBins("closed-form", name).plan(problem)
         weights = raw / raw.sum()
         sent = [(each.announcement.blanket_per_user, each.weight) for each in plan.collections]
         assert np.array(sent) == pytest.approx(np.column_stack([blankets, weights]), rel=1e-9)
         assert plan.mse_bound == pytest.approx(float((weights**2 * (blankets + s) / counts).sum()), rel=1e-9)
         assert plan.messages_per_user == pytest.approx(float(counts @ blankets) / 5000 + s, rel=1e-9)
-    bounds = [SeparateBallsIntoBins("closed-form", name).plan(problem).mse_bound for name in raws]
+    bounds = [BallsIntoBins("closed-form", name).plan(problem).mse_bound for name in raws]
     assert bounds[2] < min(bounds[:2])
     plan = BallsIntoBins("closed-form").plan(problem)
     assert plan.blanket_per_user == pytest.approx(blankets[0] * 1250 / 5000, rel=1e-9)
@@ -127,7 +125,7 @@ def test_closed_form_blankets_and_the_weights_that_follow_from_them():
 def test_a_level_that_one_user_has_counts(counts):
     problem = Problem(5, 2, (0.5, 1.0), counts, 0.01)
     plan = separate_plan(problem, (1.5, 2.5), (0.25, 0.75) if counts[0] else (0.0, 1.0))
-    check_simulation(SeparateBallsIntoBins(), plan, make_sample(problem, 4000))
+    check_simulation(BallsIntoBins(weights="plain"), plan, make_sample(problem, 4000))
 
 
 def test_a_whole_number_of_dummies_is_no_secret():

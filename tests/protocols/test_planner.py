@@ -15,7 +15,7 @@ from segshuffle.cli import main
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.protocols.base import Assumptions, Problem
 from segshuffle.protocols.central import WEIGHTED
-from segshuffle.protocols.planner import ErrorMeasure
+from segshuffle.protocols.planner import error_of_item
 from segshuffle.protocols.proven import SINGLE, ProvenSegmented
 
 ONE = Problem(domain_size=17, set_size=1, levels=(1.0,), level_counts=(5000,), delta=2e-6)
@@ -195,7 +195,7 @@ def test_the_best_blanket_for_a_budget():
 
 def test_a_plan_for_one_item_has_the_bound_of_all():
     """What ranks plans is the item's variance; what a plan says of itself does not depend on what it was made for."""
-    measure = ErrorMeasure.of_item(0.3, ONE.n_users)
+    measure = error_of_item(0.3, ONE.n_users)
     plan = ProvenSegmented(measure=measure).plan(ONE)
     again = ProvenSegmented(blanket_per_user=plan.blanket_per_user).plan(ONE)
     assert plan.scheme.copies == again.scheme.copies

@@ -16,7 +16,7 @@ from segshuffle.arrays import FloatArray
 from segshuffle.blankets.atoms import Atoms
 from segshuffle.blankets.base import BLANKET_MEAN_RANGE, LARGEST_P, Blanket, CountPair, Space, within
 from segshuffle.blankets.parts import Part
-from segshuffle.looks import DASHES, PALETTE, Look
+from segshuffle.looks import Look
 
 #: Variance of a counter above which its values are too many for a table; means needed grow with copies^2/epsilon^2, not
 #: with the number of users.
@@ -46,7 +46,7 @@ class Clustered(Blanket):
     name = "clustered"
     words = "in clusters about random items"
     about = "clusters of dummies"
-    look = Look("Clustered blanket (ours, proven)", PALETTE["blue"], "h", DASHES[3])
+    look = Look.of("Clustered blanket (ours, proven)", "blue", "h", 3)
 
     def __post_init__(self) -> None:
         check_within("p", self.p, 0, LARGEST_P, "(]")

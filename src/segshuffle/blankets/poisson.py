@@ -16,7 +16,7 @@ from segshuffle.arrays import FloatArray
 from segshuffle.blankets.atoms import MOST_CELLS
 from segshuffle.blankets.base import BLANKET_MEAN_RANGE, Blanket, CountPair, Space, within
 from segshuffle.blankets.parts import Part, log_poisson, log_poisson_deviation
-from segshuffle.looks import PALETTE, Look
+from segshuffle.looks import Look
 
 #: Mean from which on counts may be taken together, and how many for a cell make it worthwhile; cells of a short table.
 _LARGE_MEAN = 1e5
@@ -32,7 +32,7 @@ class Poisson(Blanket):
     name = "poisson"
     words = "about random items"
     about = "single dummies"
-    look = Look("Poisson blanket (ours, proven)", PALETTE["blue"], "o", "-")
+    look = Look.of("Poisson blanket (ours, proven)", "blue", "o")
     means = BLANKET_MEAN_RANGE
     can_be_capped = True
 

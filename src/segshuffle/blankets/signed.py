@@ -34,7 +34,7 @@ from segshuffle.blankets.base import (
     within,
 )
 from segshuffle.blankets.parts import Part
-from segshuffle.looks import DASHES, PALETTE, Look
+from segshuffle.looks import Look
 
 #: Products of two masses that one matrix may take; a larger one would take seconds and hundreds of megabytes.
 MOST_PRODUCTS = 6e9
@@ -77,7 +77,7 @@ class Signed(Blanket):
     name = "signed"
     words = "about random items, with random signs"
     about = "dummies of both signs"
-    look = Look("Signed blanket (ours, proven)", PALETTE["indigo"], "d", DASHES[4])
+    look = Look.of("Signed blanket (ours, proven)", "indigo", "d", 4)
     has_signs = True
     spends = 2.0
 

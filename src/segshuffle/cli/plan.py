@@ -191,7 +191,7 @@ def _more(options: argparse.Namespace, found: Answer, varied: dict[str, Any], pl
             along, panels = what_if.curves(question, rows, list(varied))
             draw(panels, along, [plot])
     if options.alternatives:
-        from segshuffle.planning.alternatives import side_by_side
+        from segshuffle.planning.what_if import side_by_side
 
         complain("segshuffle plan: planning with every protocol, which takes seconds to minutes")
         more["alternatives"] = side_by_side(found)

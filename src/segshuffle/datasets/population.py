@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from segshuffle.arrays import LARGEST_DOMAIN
+from segshuffle.arrays import LARGEST_DOMAIN, Numbers
 from segshuffle.errors import DataError, ParameterError
 from segshuffle.files import read_bounded, write_atomically
 
@@ -41,7 +41,7 @@ class Population:
         If another field is outside its range.
     """
 
-    items: NDArray[np.integer[Any]]
+    items: Numbers
     domain_size: int
     source: Source
 
@@ -80,7 +80,7 @@ def item_type(domain_size: int) -> type[np.signedinteger[Any]]:
     return np.int16 if domain_size <= np.iinfo(np.int16).max else np.int32
 
 
-def _check_items(items: NDArray[np.integer[Any]], domain_size: int) -> None:
+def _check_items(items: Numbers, domain_size: int) -> None:
     """Refuse items that are no strictly increasing rows of integers in [0, domain_size)."""
     if items.ndim != 2 or 0 in items.shape or not np.issubdtype(items.dtype, np.integer):
         raise DataError(

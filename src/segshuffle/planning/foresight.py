@@ -32,9 +32,9 @@ class Expected:
         Exact probability with which the 95 % interval of an item that nobody holds has 0 in it.
     top : int or None
         How many of the most frequent items of a guess are looked at.
-    relative : float or None
+    relative : float
         Largest standard deviation of their estimates over their share.
-    share : float or None
+    share : float
         Share of the item that has it.
     """
 
@@ -42,8 +42,8 @@ class Expected:
     smallest: float
     coverage: float
     top: int | None = None
-    relative: float | None = None
-    share: float | None = None
+    relative: float = math.nan
+    share: float = math.nan
 
     def as_dict(self, n_users: int) -> dict[str, Any]:
         """JSON-ready, with users beside shares."""
@@ -67,7 +67,7 @@ class Expected:
             f"The 95 % interval of an item that nobody holds contains 0 in {100 * self.coverage:.3g} % of all "
             "collections. This is computed exactly; it is not 95 % because counts are whole numbers.",
         ]
-        if self.top is not None and self.relative is not None and self.share is not None:
+        if self.top is not None:
             found.append(
                 f"Each of the guess's {self.top} most frequent items is off by at most {100 * self.relative:.3g} % "
                 "of its share (one standard deviation). The largest error is that of the item with "
@@ -88,23 +88,15 @@ def expected(plan: Plan, shares: FloatArray | None = None, top: int = 20) -> Exp
     top : int
         How many of the most frequent ones count.
     """
-    from scipy import optimize  # a fifth of a second, which `threshold_of` alone does not need
-
-    variance, threshold, z = ItemVariance.of(plan), threshold_of(plan), float(special.ndtri(CONFIDENCE))
-
-    def deviation(share: float) -> float:
-        return math.sqrt(float(variance.at(share)))
+    variance, z = ItemVariance.of(plan), float(special.ndtri(CONFIDENCE))
 
     # above the threshold with that probability: the variance at the share itself
-    most = threshold + z * (deviation(0.5) + deviation(1.0)) + 1.0
-    smallest = float(
-        optimize.brentq(lambda share: share - z * deviation(share) - threshold, threshold, most, xtol=1e-16)
-    )
-    rare = Expected(deviation(0.0), smallest, coverage_of_nothing(plan, CONFIDENCE))
+    smallest = float(variance.ends(np.array(threshold_of(plan)), z)[1])
+    rare = Expected(math.sqrt(variance.noise), smallest, coverage_of_nothing(plan, CONFIDENCE))
     if shares is None:
         return rare
     share, number = hardest_share(shares, top), min(top, int(np.count_nonzero(shares)))
-    return replace(rare, top=number, relative=deviation(share) / share, share=share)
+    return replace(rare, top=number, relative=math.sqrt(float(variance.at(share))) / share, share=share)
 
 
 def hardest_share(shares: FloatArray, top: int) -> float:

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from segshuffle.accounting.collections.levels import UserGuarantee, compose_rounds
+from segshuffle.accounting.collections.levels import UserGuarantee
 from segshuffle.accounting.numerics.ranges import check_choice
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.named import laws
@@ -25,11 +25,12 @@ from segshuffle.planning.foresight import Expected, expected, hardest_share
 from segshuffle.planning.wording import bytes_per_message, promises, resting_on, sending, three_digits_up
 from segshuffle.protocols.base import Plan, Problem, assignment_spread, uniform_item_counts
 from segshuffle.protocols.capped import Capped
-from segshuffle.protocols.messages import LevelPrivacy
-from segshuffle.protocols.messages.level_counts import left_for_items, level_cautions, level_messages
+from segshuffle.protocols.messages import LevelPrivacy, Server
+from segshuffle.protocols.messages.level_counts import left_for_items, level_cautions
 from segshuffle.protocols.padding import zipf_shares
-from segshuffle.protocols.planner import ErrorMeasure
+from segshuffle.protocols.planner import error_of_item
 from segshuffle.protocols.proven import SINGLE, ProvenSegmented, expected_seconds
+from segshuffle.protocols.weights import ErrorTerms
 
 #: How many of a guess's most frequent items are shown, where the question is not about some of them.
 TOP = 20
@@ -235,17 +236,17 @@ class Question:
     @property
     def level_messages(self) -> float:
         """Messages of a user about the level, on average."""
-        return level_messages(self.problem.honest_users, len(self.problem.levels), self.level_privacy)
+        return 1.0 + Server(self.problem, self.level_privacy).announce_levels().blanket_per_user
 
     @property
     def method(self) -> ProvenSegmented:
         """What plans for the limits, with the least error."""
         measure, counts, problem = None, self.guess.counts(self.problem), self.problem
         if self.hardest is not None:
-            measure = ErrorMeasure.of_item(self.hardest, problem.n_users)
+            measure = error_of_item(self.hardest, problem.n_users)
         elif self.guess.frequencies is not None or self.guess.mean_size is not None:
             spread = assignment_spread(counts, problem.n_users)
-            measure = ErrorMeasure(problem.domain_size, float(counts.sum()) / problem.n_users, spread)
+            measure = ErrorTerms(problem.domain_size, float(counts.sum()) / problem.n_users, spread)
         budget = self.limits.max_messages
         return ProvenSegmented(
             blanket_per_user=self.limits.blanket_per_user,
@@ -339,17 +340,8 @@ class Answer:
     @functools.cached_property
     def guarantees(self) -> tuple[UserGuarantee, ...]:
         """Guarantees by level after both rounds; none where the levels are not private."""
-        problem, privacy = self.plan.problem, self.question.level_privacy
-        if privacy is None:
-            return ()
-        return compose_rounds(
-            levels=problem.levels,
-            delta=problem.delta,
-            kind=self.plan.kind,
-            levels_epsilon=privacy.epsilon,
-            levels_delta=privacy.delta,
-            level_deltas=problem.level_deltas,
-        )
+        privacy = self.question.level_privacy
+        return () if privacy is None else Server(self.plan.problem, privacy).guarantees(self.plan)
 
     @functools.cached_property
     def words(self) -> Mapping[str, list[str]]:
@@ -479,7 +471,7 @@ def _of_least_epsilon(question: Question, target: float) -> Plan:
         with contextlib.suppress(InfeasibleError):
             asked = replace(question, problem=replace(problem, levels=levels), goal=LeastError())
             plan = _of_least_error(asked)
-            return plan if asked.method.search(plan.problem).error_of(plan) <= target else None
+            return plan if asked.method.searches(plan.problem)[0].error_of(plan) <= target else None
         return None
 
     first, last = (math.floor(math.log(end / problem.levels[-1]) / step) for end in _EPSILONS)

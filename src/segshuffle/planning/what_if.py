@@ -1,16 +1,20 @@
-"""A plan for several values of one or two public numbers, as a table and as curves."""
+"""A plan for several values of one or two public numbers, as a table and as curves, and beside all other protocols."""
 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from segshuffle.errors import InfeasibleError, ParameterError
+import numpy as np
+
+from segshuffle.errors import InfeasibleError, ParameterError, SegshuffleError
 from segshuffle.pipeline.design import level_counts
-from segshuffle.planning.question import TOP, LeastEpsilon, Question, answer
+from segshuffle.planning.question import TOP, Answer, LeastEpsilon, Question, answer
 from segshuffle.protocols.base import Problem
+from segshuffle.protocols.registry import every, look_of, made
 
 
 def changed(problem: Problem, values: Mapping[str, float]) -> Problem:
@@ -68,7 +72,7 @@ def table(question: Question, values: Mapping[str, tuple[float, ...]]) -> list[d
             "error_users": found.numbers["deviation_users"],
             "error_%": 100 * found.worth.deviation,
         }
-        if found.worth.relative is not None:
+        if found.worth.top is not None:
             point["top_error_%"] = 100 * found.worth.relative
         rows.append({**point, "none": None})
     return rows
@@ -99,3 +103,36 @@ def curves(
         for measure, label in measures.items():
             found[label].setdefault(name, []).append((row[along], row[measure]))
     return along, found
+
+
+def side_by_side(found: Answer) -> list[dict[str, Any]]:
+    """Plan with every declared method: rows from the least error on, and last, with reasons, those without a plan.
+
+    Parameters
+    ----------
+    found : Answer
+        To be compared with; its guess, and those of its limits that a method takes, count.
+
+    Returns
+    -------
+    list of dict
+        ``label``, ``accounting``, ``kind``, ``messages_per_user``, ``deviation`` (root of the mean squared error of an
+        item, a share of the users), ``none`` (why there is no plan, or None).
+    """
+    problem, limits = found.plan.problem, found.question.limits
+    counts = np.rint(found.question.guess.counts(problem)).astype(np.int64)
+    rows = []
+    for (accounting, name), declared in every().items():
+        method: Any = made(declared, {"copies_max": limits.copies_max} if accounting == "proven" else {})
+        if limits.max_messages and hasattr(method, "max_messages"):
+            method = replace(method, max_messages=limits.max_messages)
+        row: dict[str, Any] = {"name": name, "label": look_of(name, accounting=accounting).label}
+        row |= {"accounting": accounting, **dict.fromkeys(("kind", "messages_per_user", "deviation", "none"))}
+        try:
+            plan = method.plan(problem)
+            deviation = math.sqrt(method.expected_mse(plan, counts) / problem.domain_size)
+            row |= {"kind": plan.kind, "messages_per_user": plan.messages_per_user, "deviation": deviation}
+        except SegshuffleError as error:
+            row["none"] = str(error)
+        rows.append(row)
+    return sorted(rows, key=lambda row: math.inf if row["deviation"] is None else row["deviation"])

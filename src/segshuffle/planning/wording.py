@@ -60,8 +60,8 @@ def sending(plan: Plan, level_messages: float = 1.0) -> list[str]:
     problem, scheme = plan.problem, plan.scheme
     size = bytes_per_message(plan)
     level_sentences = [
-        f"Level {level:g}: a user sends, on average, {each:.4g} {_messages(float(each))} about every held "
-        f"item{_sampled(float(each))} and {plan.blanket_per_user:.4g} dummy messages {scheme.law.words}."
+        f"Level {level:g}: a user sends, on average, {each:.4g} message{'' if each == 1 else 's'} about every held "
+        f"item{_sampled(each)} and {plan.blanket_per_user:.4g} dummy messages {scheme.law.words}."
         for level, each in zip(problem.levels, scheme.copies, strict=True)
     ]
     total, exactly = plan.messages_per_user + level_messages, problem.assumptions.sets == "exactly"
@@ -88,10 +88,6 @@ def three_digits_up(value: float) -> float:
     near = float(f"{value:.3g}")
     last = 10.0 ** (math.floor(math.log10(value)) - 2)
     return near if near >= value else float(f"{near + last:.3g}")
-
-
-def _messages(number: float) -> str:
-    return "message" if number == 1.0 else "messages"
 
 
 def _sampled(copies: float) -> str:

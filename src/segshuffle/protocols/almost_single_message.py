@@ -30,7 +30,7 @@ from segshuffle.accounting.numerics.laws import binomial_pmf, binomial_tail
 from segshuffle.accounting.numerics.search import log_excess, safe_edge
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.digits import rounded_up
-from segshuffle.looks import DASHES, PALETTE, Look
+from segshuffle.looks import Look
 from segshuffle.protocols.base import Plan, Problem, Sample
 from segshuffle.protocols.method import Declared, ErrorAsPlanned, Influence
 
@@ -164,7 +164,7 @@ class AlmostSingleMessage(ErrorAsPlanned):
         """Fix buckets and dummies for the lowest level and all users."""
         problem.assumptions.refuse_beyond_plain(self.name)
         hashing = Hash.of(problem.domain_size, problem.n_users, self.log_power)
-        n, s, d = problem.n_users, problem.set_size, problem.domain_size
+        d, s, n = problem.sizes
         dummies = rounded_up(self._mean(problem, hashing) * hashing.buckets / n)
         hit, collision = 1 / hashing.buckets, hashing.collision
         noise = d * n * (dummies * hit * (1 - hit) + self._variance(dummies) * hit**2)
@@ -226,7 +226,7 @@ class AlmostSingleMessage(ErrorAsPlanned):
 
     def influence(self, plan: Plan) -> Influence:
         """Count a message for every item with its hash: at most ceil(q/b) of them."""
-        d, s, n = plan.problem.domain_size, plan.problem.set_size, plan.problem.n_users
+        d, s, n = plan.problem.sizes
         hashing = _hash_of(plan)
         # with a Poisson number of dummies there is no most
         most = s + math.ceil(plan.blanket_per_user) if plan.kind == "published" else math.inf
@@ -251,12 +251,12 @@ OPTIONS = {
 METHODS = (
     Declared(
         "almost-single",
-        Look("Almost a single message", PALETTE["orange"], ">", DASHES[2]),
+        Look.of("Almost a single message", "orange", ">", 2),
         lambda options: AlmostSingleMessage(options["log_power"]),
     ),
     Declared(
         "almost-single",
-        Look("Almost a single message (proven)", PALETTE["orange"], ">", DASHES[0]),
+        Look.of("Almost a single message (proven)", "orange", ">"),
         lambda options: AlmostSingleMessage(options.get("log_power", 1.0), "proven"),
         accounting="proven",
         role="compared",

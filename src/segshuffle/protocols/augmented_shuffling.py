@@ -19,7 +19,7 @@ import numpy as np
 
 from segshuffle.arrays import FloatArray
 from segshuffle.digits import rounded_down, rounded_up
-from segshuffle.looks import DASHES, PALETTE, Look
+from segshuffle.looks import Look
 from segshuffle.protocols.base import Plan, Problem, Sample
 from segshuffle.protocols.method import Declared, IndependentCounters, Influence
 
@@ -35,8 +35,8 @@ class AugmentedShuffling(IndependentCounters):
         problem.assumptions.refuse_beyond_plain(self.name)
         share = problem.levels[0] / (2 * max(problem.pairs, 1))
         kept, odds = rounded_down(-math.expm1(-share)), rounded_up(1 / (1 + math.exp(share)))
-        dummies = rounded_up(problem.domain_size * odds / (1 - odds) / problem.n_users)
-        n, s, d = problem.n_users, problem.set_size, problem.domain_size
+        d, s, n = problem.sizes
+        dummies = rounded_up(d * odds / (1 - odds) / n)
         return Plan(
             method=self.name,
             problem=problem,
@@ -56,14 +56,14 @@ class AugmentedShuffling(IndependentCounters):
 
     def influence(self, plan: Plan) -> Influence:
         """All s messages about one item; dummies are the shuffler's, and what it keeps is divided out."""
-        s, n = plan.problem.set_size, plan.problem.n_users
+        _, s, n = plan.problem.sizes
         return Influence(s, s / n, 2 * s / n)
 
 
 METHODS = (
     Declared(
         "augmented-shuffling",
-        Look("Augmented shuffling (the shuffler adds the noise)", PALETTE["vermilion"], "v", DASHES[3]),
+        Look.of("Augmented shuffling (the shuffler adds the noise)", "vermilion", "v", 3),
         lambda _: AugmentedShuffling(),
         accounting="proven",
         role="compared",

@@ -22,12 +22,12 @@ from segshuffle.blankets.base import BLANKET_MEAN_RANGE
 from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.blankets.poisson import POISSON
 from segshuffle.digits import rounded_up
-from segshuffle.looks import DASHES, PALETTE, Look
+from segshuffle.looks import Look
 from segshuffle.protocols.base import Plan, Problem, collection_of
 from segshuffle.protocols.method import Collected, Declared
 
 #: How the levels' estimates are weighed, and what that is called.
-_NAMES = {"plain": "sepmm", "published": "weighted-sepmm", "inverse-variance": "inverse-variance-sepmm"}
+_NAMES = {"none": "mm", "plain": "sepmm", "published": "weighted-sepmm", "inverse-variance": "inverse-variance-sepmm"}
 
 
 def least_blanket(problem: Problem, epsilon: float, n_users: int, analysis: str) -> float:
@@ -51,16 +51,28 @@ def least_blanket(problem: Problem, epsilon: float, n_users: int, analysis: str)
 
 @dataclass(frozen=True)
 class BallsIntoBins(Collected):
-    """MM: all users at the most conservative level.
+    """MM: all users at the most conservative level. SepMM: every level apart, with delta of the whole population.
 
     Parameters
     ----------
     analysis : str
         "numerical" or "closed-form" (published), or "proven".
+    weights : str
+        How SepMM averages the levels' estimates: "plain" (SepMM), "published" (Weighted SepMM: 1/sqrt(d s^2
+        ln(1/delta)/(n_k E_k)^2 + s/n_k), normalised), or "inverse-variance" (not in the paper: the variance includes
+        the sampling of the level's users). "none": MM.
     """
 
     analysis: str = "numerical"
-    name = "mm"
+    weights: str = "none"
+
+    def __post_init__(self) -> None:
+        check_choice("weights", self.weights, _NAMES)
+
+    @property
+    def name(self) -> str:
+        """Identifier of the variant."""
+        return _NAMES[self.weights]
 
     def plan(self, problem: Problem) -> Plan:
         """Fix m, and the weight of every collection where there are several.
@@ -70,11 +82,14 @@ class BallsIntoBins(Collected):
         proven, s = self.analysis == "proven", problem.set_size
         # a blanket of honest users alone is a smaller Poisson one
         problem.assumptions.refuse_beyond_plain(self.name, covered=("honest_fraction",) if proven else ())
+        collected: list[tuple[int | None, int]] = [(None, problem.n_users)]
+        if self.weights != "none":
+            collected = [(level, n) for level, n in enumerate(problem.level_counts) if n]
         found = [
             (k, n, least_blanket(problem, problem.levels[k or 0], problem.assumptions.honest_of(n), self.analysis))
-            for k, n in self.collected(problem)
+            for k, n in collected
         ]
-        raw = np.array([self.weight(problem, *each) for each in found])
+        raw = np.array([self._weight(problem, *each) for each in found])
         weights = (raw / raw.sum()).tolist()
         blanket = sum(m * (n / problem.n_users) for _, n, m in found)
         everything, law = (1.0,) * len(problem.levels), POISSON if proven else BINOMIAL
@@ -91,44 +106,8 @@ class BallsIntoBins(Collected):
             mse_bound=sum(weight**2 * (m + s) / n for weight, (_, n, m) in zip(weights, found, strict=True)),
         )
 
-    def collected(self, problem: Problem) -> list[tuple[int | None, int]]:
-        """Return what is collected apart: the level (None for all, at the lowest one) and its users."""
-        return [(None, problem.n_users)]
-
-    def weight(self, problem: Problem, level: int | None, n_users: int, blanket: float) -> float:
+    def _weight(self, problem: Problem, level: int | None, n_users: int, blanket: float) -> float:
         """Weight of a collection's estimate, up to a factor."""
-        return 1.0
-
-
-@dataclass(frozen=True)
-class SeparateBallsIntoBins(BallsIntoBins):
-    """SepMM: balls-into-bins inside each level, with delta of the whole population; the estimates are averaged.
-
-    Parameters
-    ----------
-    analysis : str
-        As for `BallsIntoBins`.
-    weights : str
-        "plain" (SepMM), "published" (Weighted SepMM: 1/sqrt(d s^2 ln(1/delta)/(n_k E_k)^2 + s/n_k), normalised), or
-        "inverse-variance" (not in the paper: the variance includes the sampling of the level's users).
-    """
-
-    weights: str = "plain"
-
-    def __post_init__(self) -> None:
-        check_choice("weights", self.weights, _NAMES)
-
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        """Identifier of the variant."""
-        return _NAMES[self.weights]
-
-    def collected(self, problem: Problem) -> list[tuple[int | None, int]]:
-        """Return every level that somebody chose."""
-        return [(level, n) for level, n in enumerate(problem.level_counts) if n]
-
-    def weight(self, problem: Problem, level: int | None, n_users: int, blanket: float) -> float:
-        """Weight of a level's estimate, up to a factor."""
         s = problem.set_size
         if self.weights == "published":
             noise = problem.domain_size * s**2 * math.log(1 / problem.delta)
@@ -146,49 +125,49 @@ OPTIONS = {
 METHODS = (
     Declared(
         "mm",
-        Look("MM, shuffle", PALETTE["sky"], "^", DASHES[3]),
+        Look.of("MM, shuffle", "sky", "^", 3),
         lambda options: BallsIntoBins(options["analysis"]),
         in_paper=True,
     ),
     Declared(
         "sepmm",
-        Look("SepMM, shuffle", PALETTE["green"], "D", DASHES[4]),
-        lambda options: SeparateBallsIntoBins(options["analysis"]),
+        Look.of("SepMM, shuffle", "green", "D", 4),
+        lambda options: BallsIntoBins(options["analysis"], "plain"),
         in_paper=True,
     ),
     Declared(
         "weighted-sepmm",
-        Look("Weighted SepMM, shuffle", PALETTE["vermilion"], "P", DASHES[5]),
-        lambda options: SeparateBallsIntoBins(options["analysis"], "published"),
+        Look.of("Weighted SepMM, shuffle", "vermilion", "P", 5),
+        lambda options: BallsIntoBins(options["analysis"], "published"),
         in_paper=True,
     ),
     Declared(
         "inverse-variance-sepmm",
-        Look("SepMM, inverse variance (not in the paper)", PALETTE["blue"], "X", DASHES[6]),
-        lambda options: SeparateBallsIntoBins(options["analysis"], "inverse-variance"),
+        Look.of("SepMM, inverse variance (not in the paper)", "blue", "X", 6),
+        lambda options: BallsIntoBins(options["analysis"], "inverse-variance"),
     ),
     Declared(
         "mm",
-        Look("MM (proven)", PALETTE["sky"], "^", DASHES[3]),
+        Look.of("MM (proven)", "sky", "^", 3),
         lambda _: BallsIntoBins("proven"),
         accounting="proven",
     ),
     Declared(
         "sepmm",
-        Look("SepMM (proven)", PALETTE["green"], "D", DASHES[4]),
-        lambda _: SeparateBallsIntoBins("proven"),
+        Look.of("SepMM (proven)", "green", "D", 4),
+        lambda _: BallsIntoBins("proven", "plain"),
         accounting="proven",
     ),
     Declared(
         "weighted-sepmm",
-        Look("Weighted SepMM (proven)", PALETTE["vermilion"], "P", DASHES[5]),
-        lambda _: SeparateBallsIntoBins("proven", "published"),
+        Look.of("Weighted SepMM (proven)", "vermilion", "P", 5),
+        lambda _: BallsIntoBins("proven", "published"),
         accounting="proven",
     ),
     Declared(
         "inverse-variance-sepmm",
-        Look("SepMM, inverse variance (proven)", PALETTE["olive"], "X", DASHES[6]),
-        lambda _: SeparateBallsIntoBins("proven", "inverse-variance"),
+        Look.of("SepMM, inverse variance (proven)", "olive", "X", 6),
+        lambda _: BallsIntoBins("proven", "inverse-variance"),
         accounting="proven",
     ),
 )

@@ -14,7 +14,6 @@ from fractions import Fraction
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from segshuffle.accounting.numerics.ranges import (
     LARGEST_COUNT,
@@ -24,7 +23,7 @@ from segshuffle.accounting.numerics.ranges import (
     check_sizes,
     check_within,
 )
-from segshuffle.arrays import LARGEST_DOMAIN, NO_ITEM, FloatArray, IntArray
+from segshuffle.arrays import LARGEST_DOMAIN, NO_ITEM, FloatArray, IntArray, Numbers
 from segshuffle.blankets.base import Blanket
 from segshuffle.blankets.named import Dummies
 from segshuffle.blankets.poisson import POISSON
@@ -163,6 +162,11 @@ class Problem:
         return sum(self.level_counts)
 
     @property
+    def sizes(self) -> tuple[int, int, int]:
+        """d, s and n: domain size, set size and number of users."""
+        return self.domain_size, self.set_size, self.n_users
+
+    @property
     def deltas(self) -> tuple[float, ...]:
         """Failure probability of each level."""
         return self.level_deltas or (self.delta,) * len(self.levels)
@@ -203,7 +207,7 @@ class Sample:
         Users of each level that hold each item, for every assignment.
     """
 
-    items: NDArray[np.integer[Any]]
+    items: Numbers
     domain_size: int
     level_item_counts: IntArray
 
@@ -225,7 +229,7 @@ class Sample:
     @property
     def frequencies(self) -> FloatArray:
         """Share of the users that hold each item, shape (domain_size,): what is to be estimated."""
-        return np.asarray(self.item_counts / self.n_users)
+        return self.item_counts / self.n_users
 
 
 @dataclass(frozen=True)
@@ -310,10 +314,10 @@ class Plan:
     def warnings(self) -> tuple[str, ...]:
         """Sentences on what makes guarantee, error or cost meaningless, and what to change; usually none."""
         problem, found = self.problem, []
-        d, s = problem.domain_size, problem.set_size
-        if problem.delta * problem.n_users >= 1.0:
+        d, s, n = problem.sizes
+        if problem.delta * n >= 1.0:
             found.append(
-                f"delta = {problem.delta:g} is not below 1/n = {1 / problem.n_users:.3g}: publishing all items of one "
+                f"delta = {problem.delta:g} is not below 1/n = {1 / n:.3g}: publishing all items of one "
                 "random user would meet it. Take a delta much below 1/n."
             )
         # whoever answers s/d for every item (0, where users may hold fewer) knows nothing and errs by no more than this
@@ -381,7 +385,8 @@ def collection_of(
 
 def uniform_item_counts(problem: Problem) -> FloatArray:
     """Return the expected holders of each item when all items are equally frequent, shape (domain_size,)."""
-    return np.full(problem.domain_size, problem.n_users * problem.set_size / problem.domain_size)
+    d, s, n = problem.sizes
+    return np.full(d, n * s / d)
 
 
 def assignment_spread(item_counts: IntArray | FloatArray, n_users: int) -> float:

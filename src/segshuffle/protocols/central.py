@@ -143,7 +143,7 @@ def _laplace_variance(odds: float) -> float:
 
 def _power_noise(rng: np.random.Generator, shape: tuple[int, ...], exponent: float) -> FloatArray:
     size = rng.standard_gamma(1 / exponent, size=shape) ** (1 / exponent)
-    return np.asarray(np.where(rng.random(shape) < 0.5, -size, size))
+    return np.where(rng.random(shape) < 0.5, -size, size)
 
 
 def _laplace_noise(rng: np.random.Generator, shape: tuple[int, ...], odds: float) -> FloatArray:

@@ -27,7 +27,7 @@ from segshuffle.accounting.numerics.ranges import check_integer
 from segshuffle.arrays import FloatArray
 from segshuffle.digits import rounded_up
 from segshuffle.errors import InfeasibleError
-from segshuffle.looks import DASHES, PALETTE, Look
+from segshuffle.looks import Look
 from segshuffle.protocols.base import Plan, Problem, Sample
 from segshuffle.protocols.method import Declared, IndependentCounters, Influence
 
@@ -100,8 +100,8 @@ class FakeUsers(IndependentCounters):
 
     def influence(self, plan: Plan) -> Influence:
         """Every bit of every vector is the user's to choose."""
-        d, s, flip = plan.problem.domain_size, plan.problem.set_size, plan.parameters["flip"]
-        vectors, weight = plan.messages_per_user, plan.problem.n_users * (1 - 2 * flip)
+        (d, s, n), flip = plan.problem.sizes, plan.parameters["flip"]
+        vectors, weight = plan.messages_per_user, n * (1 - 2 * flip)
         free, held = vectors * flip, 1 - flip + (vectors - 1) * flip
         moved = [max(vectors - mean, mean) for mean in (free, held)]
         return Influence(vectors, max(moved) / weight, ((d - s) * moved[0] + s * moved[1]) / weight)
@@ -119,12 +119,12 @@ OPTIONS = {
 METHODS = (
     Declared(
         "fake-users",
-        Look("Fake users", PALETTE["purple"], "p", DASHES[2]),
+        Look.of("Fake users", "purple", "p", 2),
         lambda options: FakeUsers(options["fakes_per_user"]),
     ),
     Declared(
         "fake-users",
-        Look("Fake users (proven)", PALETTE["purple"], "p", DASHES[0]),
+        Look.of("Fake users (proven)", "purple", "p"),
         lambda options: FakeUsers(options.get("fakes_per_user", 1), "proven"),
         accounting="proven",
         role="compared",

@@ -83,12 +83,15 @@ class ItemVariance(NamedTuple):
         """
         check_within("confidence", confidence, 0, 1, "()")
         found = np.asarray(estimates, dtype=float)
-        z = self._deviations(found, float(special.ndtri(0.5 + confidence / 2)))
-        z2 = z**2
+        return self.ends(found, self._deviations(found, float(special.ndtri(0.5 + confidence / 2))))
+
+    def ends(self, found: FloatArray, z: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Least and largest share that each estimate is within z deviations of, the deviation taken at that share."""
+        z2 = np.square(z)
         # (found - w)^2 = z^2 (noise + (own + spread) w - spread w^2) is quadratic in w
         lead, linear = 1.0 + z2 * self.spread, found + 0.5 * z2 * (self.own + self.spread)
         root = np.sqrt(np.maximum(linear**2 - lead * (found**2 - z2 * self.noise), 0.0))
-        return self._end(found, (linear - root) / lead, -z), self._end(found, (linear + root) / lead, z)
+        return self._end(found, (linear - root) / lead, np.negative(z)), self._end(found, (linear + root) / lead, z)
 
     def _deviations(self, found: FloatArray, z: float) -> FloatArray:
         """How many deviations an interval reaches, so that both its ends together have the tails asked for."""
@@ -96,13 +99,13 @@ class ItemVariance(NamedTuple):
         more = part**2 * self.kurtosis / 24 * (z**3 - 3 * z)
         more = more + part**3 * self.skewness**2 / 72 * (z**5 - 10 * z**3 + 15 * z)
         # the series is of no use where it is no small correction
-        return np.asarray(z + np.clip(more, -_MOST_CORRECTION * z, _MOST_CORRECTION * z))
+        return z + np.clip(more, -_MOST_CORRECTION * z, _MOST_CORRECTION * z)
 
-    def _end(self, found: FloatArray, inside: FloatArray, z: FloatArray) -> FloatArray:
+    def _end(self, found: FloatArray, inside: FloatArray, z: ArrayLike) -> FloatArray:
         """One end of the intervals: the root where it is a share, else with the variance at the nearest share."""
         below = found + z * np.sqrt(self.noise)
         above = found + z * np.sqrt(self.noise + self.own)
-        return np.asarray(np.where(below < 0.0, below, np.where(above > 1.0, above, inside)))
+        return np.where(below < 0.0, below, np.where(above > 1.0, above, inside))
 
 
 def blanket_quantile(plan: Plan, tail: float) -> int:

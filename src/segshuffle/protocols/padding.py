@@ -121,7 +121,7 @@ def error_of_sets(
     ParameterError
         If the items are not those of the problem.
     """
-    d, n_users, s = problem.domain_size, problem.n_users, problem.set_size
+    d, s, n_users = problem.sizes
     if holders.shape != (d + 1, d):
         raise ParameterError("holders", holders.shape, f"of shape {(d + 1, d)}")
     plan, size = method.plan(problem), np.arange(d + 1)

@@ -11,7 +11,7 @@ import contextlib
 import functools
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from segshuffle.accounting.numerics.loss_distribution import AccuracyError
 from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.base import BLANKET_MEAN_RANGE, COPIES_RANGE, Blanket
-from segshuffle.blankets.poisson import POISSON, Poisson
+from segshuffle.blankets.poisson import POISSON
 from segshuffle.digits import rounded, rounded_down, rounded_up
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.protocols.base import Plan, Problem, assignment_spread, collection_of
@@ -70,74 +70,43 @@ class Target:
         return 2 * self.pairs * (copies / gaussian_ratio(epsilon=self.epsilon, delta=self.delta)) ** 2
 
 
-@dataclass(frozen=True)
-class ErrorMeasure:
-    """The error that is asked for, as weights of its three sources (see `weights`).
+def error_of_all(problem: Problem) -> ErrorTerms:
+    """Coefficients of the squared error of all items together, equally frequent ones, at dummies of variance 1."""
+    d, s, n = problem.sizes
+    return ErrorTerms(d, s, assignment_spread(np.array([n * s / d]), n) * d)
 
-    Parameters
-    ----------
-    items : float
-        Items whose noise counts.
-    own : float
-        Expected number of these items that a user holds.
-    spread : float
-        Variance of that number over the users, summed item by item.
-    """
 
-    items: float
-    own: float
-    spread: float
-
-    @classmethod
-    def of_all(cls, problem: Problem) -> ErrorMeasure:
-        """Squared error of all items together, for equally frequent ones."""
-        d, s, n = problem.domain_size, problem.set_size, problem.n_users
-        return cls(d, s, assignment_spread(np.array([n * s / d]), n) * d)
-
-    @classmethod
-    def of_item(cls, share: float, n_users: int) -> ErrorMeasure:
-        """Variance of the estimate of one item that so large a share of the users hold."""
-        return cls(1.0, share, share * (1 - share) * n_users / max(n_users - 1, 1))
-
-    def terms(self, variance: float) -> ErrorTerms:
-        """Coefficients of the error where every item's count has noise of this variance."""
-        return ErrorTerms(self.items * variance, self.own, self.spread)
+def error_of_item(share: float, n_users: int) -> ErrorTerms:
+    """Return those of the variance of the estimate of one item that so large a share of the users hold."""
+    return ErrorTerms(1.0, share, share * (1 - share) * n_users / max(n_users - 1, 1))
 
 
 @dataclass(frozen=True)
 class Search:
-    """What is planned for, and how the copies may be chosen.
+    """What is planned for with one law of dummies, and how the copies may be chosen.
 
     Parameters
     ----------
     problem : Problem
         Public quantities.
+    law : type
+        Law of the dummies.
     copies_max : float
         Largest expected copies a_k per held item, in [1e-120, 64]; 1 is the sampling of the paper.
-    laws : tuple of type
-        Laws of dummies to choose from, the simplest first.
-    measure : ErrorMeasure or None
-        The error that is least; None for that of all items.
+    measure : ErrorTerms or None
+        The error that is least, at dummies of variance 1; None for that of all items.
     equal_copies : bool
         Whether all levels send the same number of copies.
     group_privacy : bool
         Whether the items are accounted for by group privacy over one (sound, not tight).
-    name : str
-        Name of the method in the plans.
     """
 
     problem: Problem
-    copies_max: float = 1.0
-    laws: tuple[type[Blanket], ...] = (Poisson,)
-    measure: ErrorMeasure | None = None
-    equal_copies: bool = False
-    group_privacy: bool = False
-    name: str = "poisson"
-
-    @functools.cached_property
-    def error(self) -> ErrorMeasure:
-        """The error that is least."""
-        return self.measure or ErrorMeasure.of_all(self.problem)
+    law: type[Blanket]
+    copies_max: float
+    measure: ErrorTerms | None
+    equal_copies: bool
+    group_privacy: bool
 
     @functools.cached_property
     def targets(self) -> list[Target]:
@@ -145,55 +114,35 @@ class Search:
         return [Target.of(self.problem, level, self.group_privacy) for level in self.problem.levels]
 
     @functools.cached_property
-    def honest(self) -> int:
-        """Users whose dummies the guarantee relies on."""
-        return self.problem.honest_users
-
-    @functools.cached_property
     def counts(self) -> FloatArray:
         """Users of every level."""
         return np.asarray(self.problem.level_counts, dtype=float)
 
+    @functools.cached_property
+    def surface(self) -> Surface:
+        """What is known of the law by quick guides."""
+        return Surface(self, self.law)
+
     # -- a blanket and what may be sent in it --------------------------------------------------------------------------
-
-    def choose(
-        self, variance: float, blanket_per_user: float, limits: FloatArray, budget: float
-    ) -> tuple[FloatArray, float]:
-        """Choose the copies of least error within the limits and the budget of messages per user; return both.
-
-        `variance` is that of the honest users' dummies about one item.
-        """
-        room = self._room(blanket_per_user, budget)
-        if room <= 0:
-            return np.zeros_like(limits), math.inf
-        limits, counts = self._free(limits[None])
-        copies, error = best_copies(limits[0], counts, self._terms(variance), largest_weight=room)
-        return np.broadcast_to(copies, self.counts.shape).copy(), error
 
     def guess(
         self, variance: FloatArray, blanket_per_user: FloatArray, limits: FloatArray, budget: float
     ) -> tuple[FloatArray, FloatArray]:
         """Return about the best copies and their errors for many variances, whose limits are the rows."""
-        limits, counts = self._free(limits)
-        room = self._room(blanket_per_user, budget)
-        noise = self.error.items * variance * self.problem.n_users / self.honest
-        copies, errors = simple_copies(limits, counts, noise, self._terms(0.0), np.maximum(room, 0.0))
-        copies = np.broadcast_to(copies, (len(copies), self.counts.size))
-        return copies, np.where(room > 0, errors, math.inf)
+        copies, errors = simple_copies(*self._choice(variance, blanket_per_user, limits, budget))
+        return np.broadcast_to(copies, (len(copies), self.counts.size)), errors
 
-    def _room(self, blanket_per_user: Any, budget: float) -> Any:
-        """Return the copies of all users together that the budget leaves."""
-        return (budget - blanket_per_user) * self.problem.n_users / self.problem.set_size
+    def _choice(self, variance: Any, blanket_per_user: Any, limits: FloatArray, budget: float) -> tuple[Any, ...]:
+        """Say what copies are chosen by: limits and users of levels, the error, all users' copies within the budget.
 
-    def _free(self, limits: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Limits and users of the levels whose copies may differ: of one level, where all send the same."""
-        limits = np.minimum(limits, self.copies_max)
+        `variance` is that of the honest users' dummies about one item. Levels that send the same are one level.
+        """
+        problem, counts, limits = self.problem, self.counts, np.minimum(limits, self.copies_max)
         if self.equal_copies:
-            return limits.min(axis=1, keepdims=True), self.counts.sum(keepdims=True)
-        return limits, self.counts
-
-    def _terms(self, variance: float) -> ErrorTerms:
-        return self.error.terms(variance * self.problem.n_users / self.honest)
+            limits, counts = limits.min(axis=-1, keepdims=True), counts.sum(keepdims=True)
+        terms = (self.measure or error_of_all(problem)).at(variance * problem.n_users / problem.honest_users)
+        room = (budget - blanket_per_user) * problem.n_users / problem.set_size
+        return limits, counts, terms, np.maximum(room, 0.0)
 
     def messages(self, blanket_per_user: float, copies: FloatArray) -> Any:
         """Return the expected messages per user, blanket and copies of shape (..., n_levels)."""
@@ -201,7 +150,7 @@ class Search:
 
     def per_user(self, mean: Any) -> Any:
         """Dummies per user of which the honest ones make `mean` per item."""
-        return mean * self.problem.domain_size / self.honest
+        return mean * self.problem.domain_size / self.problem.honest_users
 
     def limits(self, law: Blanket, mean: float, near: FloatArray | None = None) -> FloatArray:
         """Return about the largest copies of every level, up to 64; `near` are first guesses."""
@@ -222,99 +171,10 @@ class Search:
             ]
         )
 
-    # -- the search ----------------------------------------------------------------------------------------------------
-
-    def least_error(self, budget: float = math.inf) -> Plan:
-        """Plan for the least error within a budget of expected messages per user.
-
-        Raises
-        ------
-        InfeasibleError
-            If nothing can be sent within it.
-        """
-        plans = list[Plan]()
-        for law in self.laws:
-            allowed = budget
-            if math.isinf(budget) and law.spends and plans:
-                allowed = law.spends * plans[0].messages_per_user
-            try:
-                plans.append(self._best_of(law, allowed))
-            except InfeasibleError as error:
-                failure = error
-        if not plans:
-            raise failure
-        # of equals the first, which is the simplest
-        return min(plans, key=self.error_of)
-
     def error_of(self, plan: Plan) -> float:
         """Return the error that is asked for, of a plan for the same problem."""
-        return float(self.error.terms(plan.scheme.noise).error(np.asarray(plan.scheme.copies), self.counts))
-
-    def fewest_messages(self, error: float) -> Plan:
-        """Plan of about the fewest messages whose error is at most `error`.
-
-        Raises
-        ------
-        InfeasibleError
-            If no number of messages reaches it.
-        """
-        best: Plan | None = None
-        if self.problem.pairs == 0 and self.error_of(free := self.least_error()) <= error:
-            return free  # nothing to hide: there are hardly any dummies to save
-        for law in self.laws if self.problem.pairs else ():
-            found = self._fewest_of(law, error, best.messages_per_user if best else math.inf)
-            best = found or best
-        if best is None:
-            least = self.least_error()
-            raise InfeasibleError(
-                f"target_error = {error:g} is below {self.error_of(least):g}, the least that was found, with "
-                f"{least.messages_per_user:.4g} messages per user: raise it, or copies_max."
-            )
-        return best
-
-    def _fewest_of(self, law: type[Blanket], error: float, most: float) -> Plan | None:
-        """Find the plan of a law with about the fewest messages, and fewer than `most`; None if there is none."""
-        free = math.isinf(most)
-
-        def suffices(log_budget: float) -> bool:
-            found = self.alone[law].surface.best(math.exp(log_budget))
-            return found is not None and found.error <= error
-
-        if free:
-            most = (law.spends or 1.0) * self._best_of(self.laws[0], math.inf).messages_per_user
-        doublings = range(_DOUBLINGS if free and law.spends else 1)
-        high = next((top for top in math.log(most) + math.log(2) * np.array(doublings) if suffices(top)), None)
-        if high is None:
-            return None
-        low = high - math.log(2)
-        while suffices(low):
-            high, low = low, low - math.log(2)
-        while high - low > _CLOSE:
-            middle = (low + high) / 2
-            low, high = (low, middle) if suffices(middle) else (middle, high)
-        # guides may promise a little too much
-        for more in range(_TRIES):
-            with contextlib.suppress(InfeasibleError):
-                plan = self._best_of(law, math.exp(high + _CLOSE * (2**more - 1)))
-                if self.error_of(plan) <= error and (free or plan.messages_per_user < most):
-                    return plan
-        return None
-
-    @functools.cached_property
-    def surface(self) -> Surface:
-        """What is known of the first law by quick guides."""
-        return Surface(self, self.laws[0])
-
-    @functools.cached_property
-    def alone(self) -> dict[type[Blanket], Search]:
-        """The same search with each of the laws alone, so that methods that compare the same laws share their plans."""
-        return {law: replace(self, laws=(law,), name=law.name) for law in self.laws}
-
-    def _best_of(self, law: type[Blanket], budget: float) -> Plan:
-        """Plan with one law."""
-        return replace(_best_alone(self.alone[law], budget), method=self.name)
-
-    # -- the end -------------------------------------------------------------------------------------------------------
+        terms = (self.measure or error_of_all(self.problem)).at(plan.scheme.noise)
+        return float(terms.error(np.asarray(plan.scheme.copies), self.counts))
 
     def plan_at(self, law: Blanket, blanket_per_user: float, budget: float = math.inf) -> Plan:
         """Calibrate every level in a given blanket, choose the copies, and certify them.
@@ -336,27 +196,29 @@ class Search:
         certified = (_largest(law, mean, each, self.copies_max) for each in self.targets)
         limits = np.array(list(certified)) if sure else self.limits(law, mean)
         for _ in range(_LOWERED):
-            chosen, error = self.choose(law.variance(mean), blanket_per_user, limits, budget)
+            choice = self._choice(law.variance(mean), blanket_per_user, limits, budget)
+            found, error = best_copies(*choice)
             if not math.isfinite(error):
                 raise InfeasibleError(
                     f"max_messages = {budget:g} is used up by {blanket_per_user:g} dummies per user: raise it."
                 )
+            chosen = np.full(self.counts.size, found) if self.equal_copies else found
             lowered = [self._lowered(law, mean, each, a) for each, a in zip(self.targets, chosen, strict=True)]
             if sure or all(a == b for a, b in zip(lowered, chosen, strict=True)):
                 break
             limits = np.where(np.array(lowered) < chosen, lowered, limits)
         copies = np.array([rounded_down(each) for each in chosen])
-        exact = not self.group_privacy and attained(problem, copies)
-        variance = law.variance(problem.n_users * blanket_per_user / problem.domain_size)
+        reached = attained(problem, copies)
+        collection = collection_of(problem, copies, blanket_per_user, law)
         return Plan(
-            method=self.name,
+            method=law.name,
             problem=problem,
-            kind="exact" if exact else "upper",
+            kind="exact" if reached and not self.group_privacy else "upper",
             blanket_per_user=blanket_per_user,
             messages_per_user=float(self.messages(blanket_per_user, copies)),
-            collections=(collection_of(problem, copies, blanket_per_user, law),),
-            certificate=self._certificate(law, mean, copies),
-            mse_bound=float(ErrorMeasure.of_all(problem).terms(variance).error(copies, self.counts)),
+            collections=(collection,),
+            certificate=self._certificate(law, mean, copies, reached),
+            mse_bound=float(error_of_all(problem).at(collection.announcement.noise).error(copies, self.counts)),
         )
 
     def _lowered(self, law: Blanket, mean: float, target: Target, copies: float) -> float:
@@ -372,20 +234,98 @@ class Search:
         )
         return copies * math.exp(-(excess + _MARGIN) / max(100 * (one - other), 1.0))
 
-    def _certificate(self, law: Blanket, mean: float, copies: FloatArray) -> tuple[dict[str, float], ...]:
+    def _certificate(
+        self, law: Blanket, mean: float, copies: FloatArray, reached: bool
+    ) -> tuple[dict[str, float], ...]:
         """Certified delta interval of every level at its own epsilon (user level)."""
         certificate = []
-        exact = attained(self.problem, copies)
         for level, value in zip(self.problem.levels, copies, strict=True):
             lower, upper = _delta(law, mean, Target.of(self.problem, level), float(value))
-            lower = lower if exact else 0.0  # the lower end is about the product, which nobody may reach
+            lower = lower if reached else 0.0  # the lower end is about the product, which nobody may reach
             certificate.append({"epsilon": level, "delta_lower": rounded_down(lower), "delta_upper": rounded_up(upper)})
         return tuple(certificate)
 
 
+def least_error(searches: Sequence[Search], budget: float = math.inf) -> Plan:
+    """Plan with one of several laws, the simplest first, for the least error within a budget of messages per user.
+
+    Raises
+    ------
+    InfeasibleError
+        If nothing can be sent within it.
+    """
+    plans = list[Plan]()
+    for search in searches:
+        allowed = budget
+        if math.isinf(budget) and search.law.spends and plans:
+            allowed = search.law.spends * plans[0].messages_per_user
+        try:
+            plans.append(_best(search, allowed))
+        except InfeasibleError as error:
+            failure = error
+    if not plans:
+        raise failure
+    # of equals the first, which is the simplest
+    return min(plans, key=searches[0].error_of)
+
+
+def fewest_messages(searches: Sequence[Search], error: float) -> Plan:
+    """Plan of about the fewest messages whose error is at most `error`.
+
+    Raises
+    ------
+    InfeasibleError
+        If no number of messages reaches it.
+    """
+    first, best = searches[0], None
+    for search in searches:
+        best = _fewest_of(search, error, first, best) or best
+    if best is None:
+        least = least_error(searches)
+        raise InfeasibleError(
+            f"target_error = {error:g} is below {first.error_of(least):g}, the least that was found, with "
+            f"{least.messages_per_user:.4g} messages per user: raise it, or copies_max."
+        )
+    return best
+
+
+def _fewest_of(search: Search, error: float, first: Search, best: Plan | None) -> Plan | None:
+    """Find the plan of a law with about the fewest messages, and fewer than the best one; None if there is none."""
+    most = best.messages_per_user if best else math.inf
+
+    def suffices(log_budget: float) -> bool:
+        found = search.surface.best(math.exp(log_budget))
+        return found is not None and found.error <= error
+
+    def certified(budget: float) -> Plan | None:
+        with contextlib.suppress(InfeasibleError):
+            plan = _best(search, budget)
+            return plan if search.error_of(plan) <= error and plan.messages_per_user < most else None
+        return None
+
+    if search.problem.pairs == 0:  # nothing to hide: there are hardly any dummies to save
+        return certified(math.inf)
+    doublings, top = 1, most
+    if best is None:
+        doublings = _DOUBLINGS if search.law.spends else 1
+        top = (search.law.spends or 1.0) * _best(first, math.inf).messages_per_user
+    high = next((end for end in math.log(top) + math.log(2) * np.arange(doublings) if suffices(end)), None)
+    if high is None:
+        return None
+    low = high - math.log(2)
+    while suffices(low):
+        high, low = low, low - math.log(2)
+    while high - low > _CLOSE:
+        middle = (low + high) / 2
+        low, high = (low, middle) if suffices(middle) else (middle, high)
+    # guides may promise a little too much
+    budgets = (math.exp(high + _CLOSE * (2**more - 1)) for more in range(_TRIES))
+    return next(filter(None, map(certified, budgets)), None)
+
+
 @functools.lru_cache(maxsize=1024)
-def _best_alone(search: Search, budget: float) -> Plan:
-    """Plan for the least error within a budget, with the first law."""
+def _best(search: Search, budget: float) -> Plan:
+    """Plan for the least error within a budget, with one law."""
     if search.problem.pairs == 0:  # nothing to hide: any blanket will do
         return search.plan_at(POISSON, rounded(search.per_user(2 * BLANKET_MEAN_RANGE[0])), budget)
     best = search.surface.best(budget)
@@ -405,14 +345,18 @@ def _best_alone(search: Search, budget: float) -> Plan:
         best = search.surface.corrected(best, reached, budget) or best
     if best.law.rough() is best.law:
         # exactly the dummies that the whole numbers next to these copies need
-        near = [(each, a, round(a)) for each, a in zip(search.targets, best.copies.tolist(), strict=True)]
         means = [
-            _least_mean(best.law, each, whole) for each, a, whole in near if whole and abs(a - whole) < _WORTHWHILE
+            _least_mean(copies=float(round(a)), blanket=best.law, **asdict(target))
+            for target, a in zip(search.targets, best.copies.tolist(), strict=True)
+            if round(a) and abs(a - round(a)) < _WORTHWHILE
         ]
         if means:
             with contextlib.suppress(InfeasibleError):
                 plans.append(search.plan_at(best.law, rounded_up(search.per_user(max(means))), budget))
     return min(plans, key=search.error_of)
+
+
+_least_mean = functools.lru_cache(maxsize=4096)(least_blanket_mean)
 
 
 @functools.lru_cache(maxsize=65536)
@@ -454,25 +398,10 @@ def attained(problem: Problem, copies: Sequence[float] | FloatArray) -> bool:
     That takes sets that differ in all these pairs, and others who leave those counters alone or shift them by a known
     number (docs/proof.md, step 6).
     """
-    d, s = problem.domain_size, problem.set_size
+    d, s, n_users = problem.sizes
     if problem.assumptions.sets == "at-most":
         return d >= 2 * s  # the others may hold nothing
     if problem.assumptions.private_levels and d < 2 * s:
         return False
     others_are_known = all(a == math.floor(a) for a, n in zip(copies, problem.level_counts, strict=True) if n)
-    return d >= 3 * s or d == s or problem.n_users == 1 or others_are_known
-
-
-def least_blankets(problem: Problem) -> tuple[float, ...]:
-    """Least m of single dummies that lets every level send every item once, rounded up (kind: exact)."""
-    return tuple(
-        rounded_up(_least_mean(POISSON, Target.of(problem, level), 1.0) * problem.domain_size / problem.honest_users)
-        for level in problem.levels
-    )
-
-
-@functools.lru_cache(maxsize=4096)
-def _least_mean(law: Blanket, target: Target, copies: float) -> float:
-    if target.pairs == 0:
-        return law.means[0]
-    return least_blanket_mean(copies=copies, blanket=law, **asdict(target))
+    return d >= 3 * s or d == s or n_users == 1 or others_are_known

@@ -17,10 +17,11 @@ from segshuffle.blankets.base import COPIES_RANGE, Blanket
 from segshuffle.blankets.named import laws
 from segshuffle.blankets.poisson import POISSON
 from segshuffle.errors import ParameterError
-from segshuffle.looks import DASHES, PALETTE, Look
+from segshuffle.looks import Look
 from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.method import Collected, Declared
-from segshuffle.protocols.planner import ErrorMeasure, Search
+from segshuffle.protocols.planner import Search, fewest_messages, least_error
+from segshuffle.protocols.weights import ErrorTerms
 
 #: How much more error than with single dummies a law may have that saves messages.
 SLACK = 1.05
@@ -49,8 +50,9 @@ class ProvenSegmented(Collected):
         Names of the laws of dummies to choose from; without any, single dummies.
     blanket : Blanket or None
         Law of the dummies that `blanket_per_user` is about; None for single ones.
-    measure : ErrorMeasure or None
-        The error that is least or bounded; None for the squared error of all items, equally frequent ones.
+    measure : ErrorTerms or None
+        The error that is least or bounded, at dummies of variance 1; None for the squared error of all
+        items, equally frequent ones.
 
     Raises
     ------
@@ -66,7 +68,7 @@ class ProvenSegmented(Collected):
     target_error: float | None = None
     laws: tuple[str, ...] = ()
     blanket: Blanket | None = None
-    measure: ErrorMeasure | None = None
+    measure: ErrorTerms | None = None
 
     def __post_init__(self) -> None:
         check_within("copies_max", self.copies_max, *COPIES_RANGE)
@@ -93,12 +95,10 @@ class ProvenSegmented(Collected):
             return f"{SINGLE}-equal"
         return SINGLE if self.copies_max <= 1 else f"{SINGLE}-copies"
 
-    def search(self, problem: Problem) -> Search:
-        """Return what is searched for a problem."""
-        chosen = tuple(laws()[name] for name in self.laws or (SINGLE,))
-        return Search(
-            problem, self.copies_max, chosen, self.measure, self.equal_copies, self.group_privacy, name=self.name
-        )
+    def searches(self, problem: Problem) -> list[Search]:
+        """Return what is searched for a problem, by law."""
+        options = (self.copies_max, self.measure, self.equal_copies, self.group_privacy)
+        return [Search(problem, laws()[name], *options) for name in self.laws or (SINGLE,)]
 
     def plan(self, problem: Problem) -> Plan:
         """Fix m and all a_k jointly, and certify every level.
@@ -108,16 +108,17 @@ class ProvenSegmented(Collected):
         InfeasibleError
             If nothing can be sent within the budget, or no number of messages reaches the error.
         """
-        search = self.search(problem)
+        return replace(self._plan(self.searches(problem)), method=self.name)
+
+    def _plan(self, searches: list[Search]) -> Plan:
+        first, budget = searches[0], self.max_messages or math.inf
         if self.blanket_per_user is not None:
-            law = self.blanket or search.laws[0]()
-            return search.plan_at(law, self.blanket_per_user, self.max_messages or math.inf)
+            return first.plan_at(self.blanket or first.law(), self.blanket_per_user, budget)
         if self.target_error is not None:
-            return search.fewest_messages(self.target_error)
-        if self.max_messages is None and len(search.laws) == 2 and not search.laws[-1].spends:
-            single = replace(search, laws=search.laws[:1]).least_error()
-            return search.fewest_messages(SLACK * search.error_of(single))
-        return search.least_error(self.max_messages or math.inf)
+            return fewest_messages(searches, self.target_error)
+        if self.max_messages is None and len(searches) == 2 and not searches[-1].law.spends:
+            return fewest_messages(searches, SLACK * first.error_of(least_error(searches[:1])))
+        return least_error(searches, budget)
 
 
 def expected_seconds(problem: Problem) -> float:
@@ -134,28 +135,28 @@ SINGLE = POISSON.name
 METHODS = (
     Declared(
         "poisson-group",
-        Look("Poisson blanket, group privacy (proven)", PALETTE["grey"], "s", DASHES[1]),
+        Look.of("Poisson blanket, group privacy (proven)", "grey", "s", 1),
         lambda _: ProvenSegmented(group_privacy=True),
         accounting="proven",
         role="curve",
     ),
     Declared(
         "poisson",
-        Look("Poisson blanket, sampling (ours, proven)", PALETTE["blue"], "o", "-"),
+        Look.of("Poisson blanket, sampling (ours, proven)", "blue", "o"),
         lambda _: ProvenSegmented(),
         accounting="proven",
         role="curve",
     ),
     Declared(
         "poisson-copies",
-        Look("Poisson blanket, copies (ours, proven)", PALETTE["wine"], "D", "-"),
+        Look.of("Poisson blanket, copies (ours, proven)", "wine", "D"),
         lambda options: ProvenSegmented(copies_max=float(options["copies_max"])),
         accounting="proven",
         role="curve",
     ),
     Declared(
         "poisson-equal",
-        Look("Poisson blanket, equal copies for all levels (ours, proven)", PALETTE["teal"], "v", DASHES[2]),
+        Look.of("Poisson blanket, equal copies for all levels (ours, proven)", "teal", "v", 2),
         lambda _: ProvenSegmented(equal_copies=True),
         accounting="proven",
         role="variant",

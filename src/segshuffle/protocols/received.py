@@ -55,7 +55,7 @@ class PossibleCounts(NamedTuple):
     @classmethod
     def of(cls, plan: Plan) -> PossibleCounts:
         """Bounds for those who take part in a plan with copies by level."""
-        d, s = plan.problem.domain_size, plan.problem.set_size
+        d, s, _ = plan.problem.sizes
         least = s if plan.problem.assumptions.sets == "exactly" else 0
         # an eighth of the false alarms for each of the totals, half for the items, a quarter for repeated lines
         return cls(

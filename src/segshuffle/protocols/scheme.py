@@ -216,7 +216,7 @@ class Scheme:
 
     def estimate(self, counts: ArrayLike, level_counts: ArrayLike) -> FloatArray:
         """Shares of the users that hold each item, from what was counted: (C_j - n m/d)/N."""
-        return np.asarray((np.asarray(counts) - self.net_mean) / self.weight(level_counts))
+        return (np.asarray(counts) - self.net_mean) / self.weight(level_counts)
 
 
 @dataclass(frozen=True)

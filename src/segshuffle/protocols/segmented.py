@@ -17,18 +17,12 @@ import numpy as np
 from segshuffle.accounting.collections.published import largest_sampling_rate, least_blanket_per_user
 from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.digits import rounded, rounded_down, rounded_up
-from segshuffle.looks import PALETTE, Look
+from segshuffle.looks import Look
 from segshuffle.protocols.base import Plan, Problem, collection_of
 from segshuffle.protocols.method import Collected, Declared
 
 _BRACKET_POINTS = 16
 _BLANKET_RTOL = 1e-3
-
-
-def mse_bound(problem: Problem, blanket_per_user: float, sampling_rates: tuple[float, ...]) -> float:
-    """Return the paper's error bound (section 5.2): (n m + s N)/N^2."""
-    weight = float(np.dot(problem.level_counts, sampling_rates))
-    return (problem.n_users * blanket_per_user + problem.set_size * weight) / weight**2
 
 
 # neither depends on how many users chose a level: plans of several splits share them
@@ -70,20 +64,22 @@ class Segmented(Collected):
         problem.assumptions.refuse_beyond_plain(self.name)
         if self.blanket_per_user is None:
             return optimize_parameters(problem)
-        return plan_at(problem, self.blanket_per_user, sampling_rates(problem, self.blanket_per_user))
+        return plan_at(problem, self.blanket_per_user)
 
 
-def plan_at(problem: Problem, blanket_per_user: float, rates: tuple[float, ...]) -> Plan:
-    """Plan with given m and rates."""
-    own = problem.set_size * float(np.dot(problem.level_counts, rates)) / problem.n_users
+def plan_at(problem: Problem, blanket_per_user: float, rates: tuple[float, ...] | None = None) -> Plan:
+    """Plan with given m and rates, or the largest ones; its bound is the paper's (section 5.2), (n m + s N)/N^2."""
+    rates = sampling_rates(problem, blanket_per_user) if rates is None else rates
+    (_, s, n), weight = problem.sizes, float(np.dot(problem.level_counts, rates))
+    messages = blanket_per_user + s * weight / n
     return Plan(
         method="segmented",
         problem=problem,
         kind="published",
         blanket_per_user=blanket_per_user,
-        messages_per_user=blanket_per_user + own,
+        messages_per_user=messages,
         collections=(collection_of(problem, rates, blanket_per_user, BINOMIAL),),
-        mse_bound=mse_bound(problem, blanket_per_user, rates),
+        mse_bound=n * messages / weight**2,
     )
 
 
@@ -98,11 +94,10 @@ def optimize_parameters(problem: Problem) -> Plan:
 
     ends = sorted(least_blankets(problem))
     if math.isclose(ends[0], ends[-1]):
-        return plan_at(problem, ends[-1], sampling_rates(problem, ends[-1]))
+        return plan_at(problem, ends[-1])
 
     def bound(log_blanket: float) -> float:
-        blanket = math.exp(log_blanket)
-        return mse_bound(problem, blanket, sampling_rates(problem, blanket))
+        return plan_at(problem, math.exp(log_blanket)).mse_bound
 
     grid = np.linspace(math.log(ends[0]), math.log(ends[-1]), _BRACKET_POINTS)
     values = [bound(z) for z in grid]
@@ -112,12 +107,9 @@ def optimize_parameters(problem: Problem) -> Plan:
     # the published bound jumps where ceil(m) grows, so the grid's best may still win
     log_blanket = float(found.x) if found.fun <= values[best] else float(grid[best])
     # the rates are calibrated at the rounded m
-    blanket = rounded(math.exp(log_blanket))
-    return plan_at(problem, blanket, sampling_rates(problem, blanket))
+    return plan_at(problem, rounded(math.exp(log_blanket)))
 
 
 METHODS = (
-    Declared(
-        "segmented", Look("Segmented (the paper's)", PALETTE["black"], "o", "-"), lambda _: Segmented(), role="curve"
-    ),
+    Declared("segmented", Look.of("Segmented (the paper's)", "black", "o"), lambda _: Segmented(), role="curve"),
 )

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from segshuffle.accounting.numerics.ranges import check_choice, check_local
 from segshuffle.accounting.numerics.search import largest_local_epsilon
@@ -23,10 +21,10 @@ from segshuffle.accounting.single_message.variation_ratio import (
     check_subset,
     subset_exponential,
 )
-from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.arrays import FloatArray, IntArray, Numbers
 from segshuffle.digits import rounded_down
 from segshuffle.errors import ParameterError
-from segshuffle.looks import DASHES, PALETTE, Look
+from segshuffle.looks import Look
 from segshuffle.protocols.base import Plan, Problem, Sample
 from segshuffle.protocols.method import Declared, ErrorAsPlanned, Influence
 
@@ -62,7 +60,7 @@ class Report(randomizers.SubsetExponential):
         weights = np.array([(1.0 if i == 0 else gain) * (w / total) for i, w in enumerate(ways)])
         return np.asarray(weights / weights.sum())
 
-    def draw(self, items: NDArray[np.integer[Any]], rng: np.random.Generator) -> IntArray:
+    def draw(self, items: Numbers, rng: np.random.Generator) -> IntArray:
         """Draw the items of the subsets of all users, in no particular order.
 
         Parameters
@@ -74,7 +72,7 @@ class Report(randomizers.SubsetExponential):
         """
         law = self.intersection_law()
         shared = rng.choice(law.size, size=items.shape[0], p=law)
-        parts: list[NDArray[np.integer[Any]]] = []
+        parts: list[Numbers] = []
         for i in range(law.size):
             rows = items[shared == i]
             if rows.size == 0:
@@ -212,7 +210,7 @@ def _distinct(rng: np.random.Generator, n_rows: int, population: int, size: int)
     return chosen
 
 
-def _not_held(rows: NDArray[np.integer[Any]], ranks: IntArray) -> IntArray:
+def _not_held(rows: Numbers, ranks: IntArray) -> IntArray:
     """Items of the given ranks, shape (ranks, n_rows), among those that each row does not hold; rows ascending."""
     # item = rank + number of held items at or below it; held item l passes when rows[l] - l <= rank
     found = ranks.copy()
@@ -233,20 +231,20 @@ OPTIONS = {
 METHODS = (
     Declared(
         "subexp-local",
-        Look("Subexp, local", PALETTE["purple"], "v", DASHES[2]),
+        Look.of("Subexp, local", "purple", "v", 2),
         lambda options: SubsetExponential(local_epsilon=options["local_epsilon"]),
         in_paper=True,
         detail=" (ε = {local_epsilon:g})",
     ),
     Declared(
         "subexp-shuffle",
-        Look("Subexp, shuffle", PALETTE["orange"], "s", DASHES[1]),
+        Look.of("Subexp, shuffle", "orange", "s", 1),
         lambda _: SubsetExponential(),
         in_paper=True,
     ),
     Declared(
         "subexp-shuffle",
-        Look("Subexp, shuffle (proven)", PALETTE["orange"], "s", DASHES[1]),
+        Look.of("Subexp, shuffle (proven)", "orange", "s", 1),
         lambda _: SubsetExponential(accounting="proven"),
         accounting="proven",
     ),

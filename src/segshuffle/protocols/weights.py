@@ -12,7 +12,7 @@ exact counts. A trusted curator who weighs exactly has own = 0.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ import numpy as np
 from segshuffle.arrays import FloatArray
 
 _SWEEPS, _FEW_LEVELS = 50, 8
-#: Relative gain for which copies are changed: for less no level need be silent. Distance from a whole number that is
+#: Relative gain for which copies are changed. Distance from a whole number that is
 #: round-off.
 _GAIN, _ROUND_OFF = 1e-7, 1e-12
 #: Numbers in one block of simple plans.
@@ -33,7 +33,7 @@ class ErrorTerms:
 
     Parameters
     ----------
-    noise : float
+    noise : float or ndarray
         Sum over items of the variance of the noise counters.
     own : float
         Weight of the users' own sampling.
@@ -41,9 +41,13 @@ class ErrorTerms:
         Weight of the imbalance between levels and items.
     """
 
-    noise: float
+    noise: Any
     own: float
     spread: float
+
+    def at(self, variance: Any) -> ErrorTerms:
+        """Return the same for dummies whose variance is so many times as large."""
+        return replace(self, noise=self.noise * variance)
 
     def error(self, copies: FloatArray, counts: FloatArray) -> Any:
         """Return the expected squared error of copies a_k >= 0, shape (..., n_levels); inf where all are 0."""
@@ -61,7 +65,7 @@ class ErrorTerms:
 
 
 def best_copies(
-    limits: FloatArray, counts: FloatArray, terms: ErrorTerms, *, largest_weight: float = math.inf
+    limits: FloatArray, counts: FloatArray, terms: ErrorTerms, largest_weight: float = math.inf
 ) -> tuple[FloatArray, float]:
     """Return copies of least error with 0 <= a_k <= limits_k and sum_k n_k a_k <= largest_weight, and that error.
 
@@ -82,7 +86,8 @@ def best_copies(
     sends its limit or a common number of copies, whichever is less: unequal weights cost, so the best plan is near one
     of these.
     """
-    starts, _ = simple_copies(limits[None], counts, np.array([terms.noise]), terms, np.array([largest_weight]))
+    one_row = replace(terms, noise=np.array([terms.noise]))
+    starts, _ = simple_copies(limits[None], counts, one_row, np.array([largest_weight]))
     copies, error = starts[0], float(terms.error(starts[0], counts))
     lines = _lines(counts, math.isfinite(largest_weight))
     for _ in range(_SWEEPS):
@@ -139,11 +144,11 @@ def _minima(trials: FloatArray, counts: FloatArray, terms: ErrorTerms, error: fl
     bend = left - 2 * centre + right
     inside = np.abs(left - right) < 4 * bend
     place = 0.5 + 0.125 * (left - right)[inside] / bend[inside]
-    return np.asarray(trials[:-1][inside] + place[:, None] * step[inside])
+    return trials[:-1][inside] + place[:, None] * step[inside]
 
 
 def simple_copies(
-    limits: FloatArray, counts: FloatArray, noise: FloatArray, terms: ErrorTerms, largest_weight: FloatArray
+    limits: FloatArray, counts: FloatArray, terms: ErrorTerms, largest_weight: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return the best simple plans, one per row, and their errors: about those of `best_copies`, for searches.
 
@@ -153,47 +158,38 @@ def simple_copies(
         Largest copies of every level.
     counts : ndarray, shape (n_levels,)
         Users of every level.
-    noise, largest_weight : ndarray, shape (n_rows,)
-        Noise in the place of that of `terms`, and budget of copies of all users together.
     terms : ErrorTerms
-        Coefficients of the error.
+        Coefficients of the error, with a noise per row.
+    largest_weight : ndarray, shape (n_rows,)
+        Budget of copies of all users together.
     """
     rows = max(int(_MOST_ENTRIES / limits.shape[1] / (limits.max(initial=1.0) + limits.shape[1])), 1)
     copies, errors = np.empty_like(limits), np.empty(len(limits))
     for i in range(0, len(limits), rows):
         part = slice(i, i + rows)
-        plans, found = _simple_plans(limits[part], counts, noise[part], terms, largest_weight[part])
-        best = np.argmin(found, axis=1)[:, None]
-        copies[part] = np.take_along_axis(plans, best[:, None], axis=2)[:, :, 0]
-        errors[part] = np.take_along_axis(found, best, axis=1)[:, 0]
+        plans = _simple_plans(limits[part], counts, largest_weight[part, None] * (1 - 1e-12))
+        found = replace(terms, noise=terms.noise[part, None]).error(plans, counts)
+        found[:, -2:] *= 1 + _GAIN  # for less no level need be silent
+        best = (np.arange(len(found)), found.argmin(axis=1))
+        copies[part], errors[part] = plans[best], found[best]
     return copies, errors
 
 
-def _simple_plans(
-    limits: FloatArray, counts: FloatArray, noise: FloatArray, terms: ErrorTerms, largest_weight: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Plans of every row, shape (n_rows, n_levels, n_plans), and their errors, shape (n_rows, n_plans).
+def _simple_plans(limits: FloatArray, counts: FloatArray, room: FloatArray) -> FloatArray:
+    """Plans of every row, shape (n_rows, n_plans, n_levels).
 
-    All common caps, with the levels below the cap at their limits or at whole numbers, scaled to the budget; and the
-    limits from either end of the levels until the budget is used up.
+    All common caps, with the levels below the cap at their limits or at whole numbers, scaled to the budget; and last
+    the limits from either end of the levels until the budget is used up.
     """
     wholes = np.arange(1.0, math.floor(limits.max()) + 1)
     caps = np.concatenate([np.broadcast_to(wholes, (len(limits), wholes.size)), limits], axis=1)
-    capped = np.minimum(limits[:, :, None], caps[:, None])
-    plans = np.concatenate([capped, np.where(capped >= 1, np.floor(capped), capped)], axis=2)
-    room = largest_weight[:, None] * (1 - 1e-12)
+    capped = np.minimum(limits[:, None], caps[:, :, None])
+    plans = np.concatenate([capped, np.where(capped >= 1, np.floor(capped), capped)], axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        weights = counts @ plans
-        plans *= np.where(weights > room, room / weights, 1.0)[:, None]
+        weights = plans @ counts
+        plans *= np.where(weights > room, room / weights, 1.0)[:, :, None]
         filled = [_filled(limits, counts, room, order) for order in (slice(None), slice(None, None, -1))]
-        plans = np.concatenate([plans, np.stack(filled, axis=2)], axis=2)
-        weights = counts @ plans
-        fraction = plans - np.floor(plans)
-        imbalance = np.maximum(counts @ plans**2 - weights**2 / counts.sum(), 0.0)
-        sampling = counts @ (fraction * (1 - fraction))
-        errors = (noise[:, None] + terms.own * sampling + terms.spread * imbalance) / weights**2
-    errors[:, -len(filled) :] *= 1 + _GAIN
-    return plans, np.where(weights > 0, errors, math.inf)
+    return np.concatenate([plans, np.stack(filled, axis=1)], axis=1)
 
 
 def _filled(limits: FloatArray, counts: FloatArray, room: FloatArray, order: slice) -> FloatArray:

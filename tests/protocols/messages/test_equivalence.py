@@ -22,7 +22,7 @@ from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.blankets.clustered import Clustered
 from segshuffle.blankets.poisson import POISSON
 from segshuffle.blankets.signed import Signed
-from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
+from segshuffle.protocols.balls_into_bins import BallsIntoBins
 from segshuffle.protocols.base import Problem, Sample
 from segshuffle.protocols.messages import run_protocol
 from segshuffle.protocols.messages.server import tally
@@ -172,14 +172,14 @@ def assert_same_law(one, other):
     [
         *((Segmented(), blanket) for blanket in (0.6, 1.0, 2.5)),
         (BallsIntoBins(), 3.3),
-        (SeparateBallsIntoBins(), (4.5, 2.0, 0.7)),
-        (SeparateBallsIntoBins(weights="published"), (4.5, 2.0, 0.7)),
+        (BallsIntoBins(weights="plain"), (4.5, 2.0, 0.7)),
+        (BallsIntoBins(weights="published"), (4.5, 2.0, 0.7)),
         (ProvenSegmented(), 2.0),
         (ProvenSegmented(copies_max=2.0), 4.0),
         (ProvenSegmented(blanket=Clustered(0.5)), 2.0),
         (ProvenSegmented(copies_max=2.0, blanket=Signed(0.5, 0.6, 0.4)), 4.0),
         (BallsIntoBins(analysis="proven"), 3.3),
-        (SeparateBallsIntoBins(analysis="proven"), (4.5, 2.0, 0.7)),
+        (BallsIntoBins("proven", "plain"), (4.5, 2.0, 0.7)),
     ],
     ids=lambda value: getattr(value, "name", str(value)),
 )
@@ -191,7 +191,7 @@ def test_messages_are_counted_as_simulated(method, blanket, chunk_users):
         plan = replace(method, blanket_per_user=blanket).plan(problem)
     else:
         law, kind = (POISSON, "exact") if method.analysis == "proven" else (BINOMIAL, "published")
-        if isinstance(method, SeparateBallsIntoBins):
+        if method.weights != "none":
             plan = separate_plan(problem, blanket, (0.2, 0.3, 0.5), law, kind=kind)
         else:
             plan = given_plan(problem, (1.0,) * 3, blanket, law, kind=kind)

@@ -16,7 +16,7 @@ from segshuffle.blankets.signed import Signed
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.almost_single_message import AlmostSingleMessage, Hash
 from segshuffle.protocols.augmented_shuffling import AugmentedShuffling
-from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
+from segshuffle.protocols.balls_into_bins import BallsIntoBins
 from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.capped import Capped
 from segshuffle.protocols.correlated_noise import CorrelatedNoise
@@ -177,7 +177,7 @@ def test_what_is_known_of_the_others():
 
 @pytest.mark.parametrize("counts", [COUNTS, (0, 40)])
 def test_separate_collections_have_their_worst_level(counts):
-    plan = SeparateBallsIntoBins().plan(Problem(D, S, LEVELS, counts, DELTA))
+    plan = BallsIntoBins(weights="plain").plan(Problem(D, S, LEVELS, counts, DELTA))
     sent = [(each.weight, each.announcement) for each in plan.collections]
     levels = [(w / one.n_users, one.blanket_per_user, np.ceil(one.blanket_per_user) + S) for w, one in sent]
     found = influence(plan)

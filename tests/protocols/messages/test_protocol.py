@@ -14,7 +14,7 @@ from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.blankets.poisson import POISSON
 from segshuffle.errors import DataError, ParameterError
 from segshuffle.protocols import segmented
-from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
+from segshuffle.protocols.balls_into_bins import BallsIntoBins
 from segshuffle.protocols.base import PLAIN, Assumptions, Problem
 from segshuffle.protocols.messages import LevelPrivacy, Server, run_protocol
 from segshuffle.protocols.messages.level_counts import LevelEstimates
@@ -239,7 +239,7 @@ def test_bad_users_are_refused_before_anything_is_sent(items, levels, options, m
     [
         (SubsetExponential(local_epsilon=1.0).plan, {}, "blanket of uniform items"),
         (
-            SeparateBallsIntoBins().plan,
+            BallsIntoBins(weights="plain").plan,
             {"level_privacy": LevelPrivacy(1.0, 1e-3)},
             r"level_privacy .* depend on exact n_k",
         ),
@@ -267,7 +267,7 @@ def test_clients_send_the_blanket_that_the_numbers_are_about(kind, law):
 def test_level_nobody_chose():
     items, _ = users()
     levels = np.full(N, 2)
-    for method in (BallsIntoBins(), SeparateBallsIntoBins()):
+    for method in (BallsIntoBins(), BallsIntoBins(weights="plain")):
         result = run(items, levels, planner=method.plan)
         assert result.levels.planning == (0, 0, N)
         assert len(result.counters) == 1

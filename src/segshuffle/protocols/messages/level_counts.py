@@ -90,11 +90,6 @@ def level_announcement(n_users: int, n_levels: int, privacy: LevelPrivacy | None
     return Scheme(n_levels, 1, n_users, (1.0,), blanket)
 
 
-def level_messages(n_users: int, n_levels: int, privacy: LevelPrivacy | None) -> float:
-    """Return the expected messages per user in round 1: the level's own, and the blanket of n honest users' levels."""
-    return 1.0 + level_announcement(n_users, n_levels, privacy).blanket_per_user
-
-
 def left_for_items(max_messages: float, spent: float) -> float:
     """Messages per user that round 1 leaves to round 2, of a budget for both.
 
@@ -103,7 +98,7 @@ def left_for_items(max_messages: float, spent: float) -> float:
     max_messages : float
         Budget of expected messages per user, both rounds together.
     spent : float
-        `level_messages`.
+        Messages per user about the level.
 
     Raises
     ------

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segshuffle.arrays import NO_ITEM
+from segshuffle.arrays import NO_ITEM, Numbers
 from segshuffle.errors import DataError
 from segshuffle.protocols.base import Problem
 from segshuffle.protocols.messages.shuffler import Outbox
@@ -36,8 +36,8 @@ class SimulatedClients:
         Number of each client's privacy level, from 0.
     """
 
-    items: NDArray[np.integer[Any]]
-    levels: NDArray[np.integer[Any]]
+    items: Numbers
+    levels: Numbers
 
     @classmethod
     def of(cls, items: ArrayLike, levels: ArrayLike, problem: Problem) -> SimulatedClients:

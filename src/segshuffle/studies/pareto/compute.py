@@ -23,6 +23,7 @@ from segshuffle.pipeline.jobs import to_json
 from segshuffle.pipeline.progress import track
 from segshuffle.protocols.base import Plan, Problem, uniform_item_counts
 from segshuffle.protocols.method import Declared, Method
+from segshuffle.protocols.planner import least_error
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.registry import every, made
 
@@ -76,9 +77,9 @@ def plans_of(
     section = {"copies_max": _MOST_COPIES}
     method: Any = made(declared, section)
     if isinstance(method, ProvenSegmented):
-        search = method.search(problem)  # what is found out for one budget serves the others
+        searches = method.searches(problem)  # what is found out for one budget serves the others
         for budget in budgets:
-            yield method, partial(search.least_error, budget)
+            yield method, partial(least_error, searches, budget)
     else:
         for choice in CHOICES.get(declared.name, [{}]):
             method = made(declared, section, choice)
