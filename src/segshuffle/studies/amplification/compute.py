@@ -28,7 +28,7 @@ from segshuffle.accounting.single_message.accountants.laplace_users import PERSO
 from segshuffle.accounting.single_message.mechanisms import composed, mechanism, subsampled, with_classes
 from segshuffle.accounting.single_message.personalized import Mechanism as Noise
 from segshuffle.accounting.single_message.variation_ratio import VariationBound
-from segshuffle.accounting.single_message.variation_ratio_lower import LowerBound, lower_bound_parameters
+from segshuffle.accounting.single_message.variation_ratio_lower import LowerBound
 from segshuffle.digits import rounded_down, rounded_up
 from segshuffle.pipeline.jobs import to_json
 
@@ -326,13 +326,15 @@ def best_subset(local_epsilon: float, domain_size: int) -> Mechanism:
 def best_hash(local_epsilon: float) -> Mechanism:
     """Hash into the length that is best for estimation: the integer nearest to e^epsilon_0 + 1, at least 2.
 
-    Lower and blanket bounds are those of randomized response on the hash values.
+    Lower and blanket bounds are those of randomized response on the hash values. Theorem 5.1 has x* any third value, or
+    x0 if there are two.
     """
     size = max(2, round(math.exp(local_epsilon) + 1))
-    response: Any = mechanism("krr", local_epsilon=local_epsilon, domain_size=size).randomizer
-    laws = response.matrix()[:3]
-    lower = lower_bound_parameters(first=laws[0], second=laws[1], others=laws)
+    response = mechanism("krr", local_epsilon=local_epsilon, domain_size=size).randomizer
     made = mechanism("local-hash", local_epsilon=local_epsilon, hash_size=size)
+    variation: Any = made.variation
+    ratio = math.exp(local_epsilon)
+    lower = LowerBound(log_p0=local_epsilon, beta=variation.beta, q0=ratio if size > 2 else 1.0, q1=ratio)
     return replace(made, randomizer=response, lower=lower)
 
 
