@@ -261,5 +261,5 @@ def test_clones_for_approximate_local_privacy(bound):
     assert found.delta(epsilon=found.epsilon(delta=1e-6)).upper <= 1e-6 * (1 + 1e-3)
     # here n delta_0 alone exceeds the target
     assert worse.epsilon(delta=1e-8) == 1.0
-    with pytest.raises(ParameterError, match="at least local_delta"):
+    with pytest.raises(ParameterError, match="above local_delta"):
         found.epsilon(delta=1e-13)

@@ -138,7 +138,7 @@ def test_a_failure_probability_is_not_amplified_away():
     assert Reduction(users).delta(epsilon=3.0).lower == pytest.approx(1e-6, rel=1e-12, abs=0)
     with pytest.raises(ParameterError, match="which no epsilon removes"):
         Reduction(users).epsilon(delta=1e-6)
-    with pytest.raises(ParameterError, match="at least local_delta"):
+    with pytest.raises(ParameterError, match="above local_delta"):
         Theorem(users).epsilon(delta=1e-7)
 
 

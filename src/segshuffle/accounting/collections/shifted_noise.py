@@ -59,6 +59,7 @@ class ShiftPair:
 
     exponent: float
     copies: float
+    zero_mass = 0.0  # the density is positive everywhere
 
     def __post_init__(self) -> None:
         check_within("exponent", self.exponent, *EXPONENTS)
@@ -68,11 +69,6 @@ class ShiftPair:
     def variance(self) -> float:
         """Variance of the noise."""
         return noise_variance(self.exponent)
-
-    @property
-    def zero_mass(self) -> float:
-        """None: the density is positive everywhere."""
-        return 0.0
 
     def log_ratio(self, x: FloatArray) -> FloatArray:
         """Log of dA/dB at x, nondecreasing; its error is a few units in the last place of |x|^q."""

@@ -243,10 +243,3 @@ class Reduction(BudgetBound):
         if contrast > 0.0 and epsilon < log_ratio * (1 + _ROUND):
             inside = self._divergence(contrast, log_ratio, epsilon, rtol)
         return DeltaInterval(*(min(fail + (1 - fail) * end, 1.0) for end in inside))
-
-    def epsilon(self, *, delta: float) -> float:
-        """Return the least epsilon at `delta`, which must be above the victim's failure probability."""
-        fail = self.users.local_delta
-        if 0 < delta <= fail:
-            raise ParameterError("delta", delta, f"above local_delta = {fail:g}, which no epsilon removes")
-        return super().epsilon(delta=delta)

@@ -76,7 +76,7 @@ class LowerBound:
 
 
 class LowerVariationBound(Bound):
-    """The lower bound of Theorem 5.1 (kind: lower; published, proven for symmetric randomizers): report `delta(...).lower`.
+    """The lower bound of Theorem 5.1 (kind: lower; proven for symmetric randomizers): report `delta(...).lower`.
 
     A lower bound of the delta of two neighbouring datasets in which all other users hold x*; the larger of the two
     directions D(P || Q) and D(Q || P), which differ if q0 and q1 do. The cost does not grow with n_users.

@@ -124,6 +124,7 @@ class Pairwise(Protocol):
         ...
 
 
+@remembered
 def blanket_tables(randomizer: Randomizer, side: Side) -> tuple[ReferenceClasses, ...]:
     """Return the tables whose largest divergence the upper bound is: one for a symmetric randomizer."""
     return randomizer.blankets(side) if isinstance(randomizer, Pairwise) else (randomizer.blanket(side),)
