@@ -216,8 +216,8 @@ def count_grid(slots: int, probability: float) -> CountGrid:
 
 def _anchors(grid: CountGrid, slots: int, rest: Rest, refinement: int) -> IndexArray:
     """Numbers of free slots at which the law of the covered items is computed: where most are, and both ends."""
-    most = slots - float(grid.total[0]) + 1.0
-    least = max(slots - float(grid.total[-1]), 1.0)
+    most = slots - grid.total[0] + 1.0
+    least = max(slots - grid.total[-1], 1.0)
     reach = 8.5 * math.sqrt(most * rest.free * (1.0 - rest.free)) + 12.0
     # the fewer messages hide the blanket on the covered items, the more its own number of slots matters
     inner_count = 3 + math.ceil(48 * rest.blanket_share(most)) * 2**refinement

@@ -73,7 +73,7 @@ class ShiftPair:
     def log_ratio(self, x: FloatArray) -> FloatArray:
         """Log of dA/dB at x, nondecreasing; its error is a few units in the last place of |x|^q."""
         q = self.exponent
-        return np.asarray(np.abs(x) ** q - np.abs(x - self.copies) ** q)
+        return np.abs(x) ** q - np.abs(x - self.copies) ** q
 
     def _window(self, log_tail: float) -> tuple[float, float]:
         """Points between which both laws have all but e^-log_tail on either side (Gamma(1/q, y) <= Gamma(1/q) e^-y)."""
