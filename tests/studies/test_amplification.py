@@ -11,7 +11,7 @@ import pytest
 from segshuffle.accounting.single_message import variation_ratio_tables as tables
 from segshuffle.accounting.single_message.accountants import ACCOUNTANT_LOOKS, ACCOUNTANTS
 from segshuffle.accounting.single_message.decomposition import DatasetsBound
-from segshuffle.accounting.single_message.randomizers import KaryRandomizedResponse, SubsetSelection
+from segshuffle.accounting.single_message.randomizers.subsets import KaryRandomizedResponse, SubsetSelection
 from segshuffle.accounting.single_message.variation_ratio import VariationBound
 from segshuffle.studies.amplification import compute as made
 from segshuffle.studies.amplification.compute import FIGURES, compute

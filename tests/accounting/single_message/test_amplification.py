@@ -17,7 +17,8 @@ from segshuffle.accounting.single_message.mechanisms import (
     subsampled,
 )
 from segshuffle.accounting.single_message.personalized import PersonalizedUsers
-from segshuffle.accounting.single_message.randomizers import Laplace, poisson_subsampled
+from segshuffle.accounting.single_message.randomizers.composed import poisson_subsampled
+from segshuffle.accounting.single_message.randomizers.laplace import Laplace
 from segshuffle.errors import ParameterError
 
 NAMES = ("general", *COMPOSABLE)

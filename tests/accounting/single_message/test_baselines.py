@@ -21,7 +21,7 @@ from segshuffle.accounting.single_message.accountants.erlingsson import erlingss
 from segshuffle.accounting.single_message.accountants.laplace_users import Echo, echo_probabilities
 from segshuffle.accounting.single_message.decomposition import BlanketBound, DatasetsBound
 from segshuffle.accounting.single_message.personalized import PersonalizedUsers
-from segshuffle.accounting.single_message.randomizers import KaryRandomizedResponse
+from segshuffle.accounting.single_message.randomizers.subsets import KaryRandomizedResponse
 from segshuffle.errors import ParameterError
 
 F = Fraction

@@ -11,7 +11,7 @@ from scipy import stats
 from segshuffle.accounting.single_message.decomposition import DatasetsBound
 from segshuffle.accounting.single_message.personalized import PersonalizedUsers, Reduction, Theorem
 from segshuffle.accounting.single_message.personalized_settings import SETTINGS
-from segshuffle.accounting.single_message.randomizers import ReferenceClasses
+from segshuffle.accounting.single_message.randomizers.reference import ReferenceClasses
 from segshuffle.errors import ParameterError
 
 LOCAL_DELTA = 1e-10

@@ -23,7 +23,7 @@ from segshuffle.accounting.single_message.accountants.blanket_tails import Inequ
 from segshuffle.accounting.single_message.accountants.clones import Clone, CloneBound
 from segshuffle.accounting.single_message.accountants.laplace_users import PERSONAL
 from segshuffle.accounting.single_message.personalized import Mechanism, PersonalizedUsers
-from segshuffle.accounting.single_message.randomizers import Laplace
+from segshuffle.accounting.single_message.randomizers.laplace import Laplace
 from segshuffle.arrays import FloatArray
 
 
