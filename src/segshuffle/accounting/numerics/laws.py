@@ -96,8 +96,15 @@ def binomial_pmf(trials: FloatArray | float, successes: FloatArray, probability:
 
 def binomial_tail(trials: FloatArray | float, threshold: FloatArray, probability: float) -> FloatArray:
     """Pr[Binomial(trials, probability) >= threshold], elementwise, for any integer threshold."""
-    tail = special.betainc(threshold, trials - threshold + 1, probability)
-    return np.where(threshold <= 0, 1.0, np.where(threshold <= trials, tail, 0.0))
+    count = np.broadcast_to(trials, threshold.shape)
+    inside = (threshold > 0) & (threshold <= count)
+    many = inside & (count >= _GAUSSIAN_FROM) & (probability == 0.5)
+    few = inside & ~many
+    tail = np.where(threshold <= 0, 1.0, 0.0)
+    tail[few] = special.betainc(threshold[few], count[few] - threshold[few] + 1, probability)
+    if many.any():
+        tail[many] = _gaussian_half_tail(count[many], threshold[many])
+    return tail
 
 
 def fft_convolution(one: FloatArray, other: FloatArray) -> FloatArray:
@@ -106,18 +113,6 @@ def fft_convolution(one: FloatArray, other: FloatArray) -> FloatArray:
     length = fft.next_fast_len(size, real=True)
     law = fft.irfft(fft.rfft(one, length) * fft.rfft(other, length), length)[:size]
     return np.asarray(np.maximum(law, 0.0), dtype=float)
-
-
-def half_binomial_tail(trials: FloatArray, threshold: FloatArray) -> FloatArray:
-    """Pr[Binomial(trials, 1/2) >= threshold], elementwise, for any integer threshold."""
-    inside = (threshold > 0) & (threshold <= trials)
-    many = inside & (trials >= _GAUSSIAN_FROM)
-    few = inside & ~many
-    tail = np.where(threshold <= 0, 1.0, 0.0)
-    tail[few] = special.betainc(threshold[few], trials[few] - threshold[few] + 1, 0.5)
-    if many.any():
-        tail[many] = _gaussian_half_tail(trials[many], threshold[many])
-    return tail
 
 
 def _gaussian_half_tail(trials: FloatArray, threshold: FloatArray) -> FloatArray:

@@ -458,21 +458,21 @@ def _personal_rows(noise: Noise, name: str, n_users: int, epsilons: Sequence[flo
     setting = personal.SETTINGS[name]
     kind = "pure (Laplace)" if noise == "laplace" else "approximate (Gauss)"
     x, y = ("epsilon", "delta") if epsilons else ("n_users", "epsilon")
-    for bound in personal.bounds_of(setting.users(mechanism=noise, n_users=n_users)):
-        own = bound.name in PERSONAL
+    for bound_name, bound_kind, bound in personal.bounds_of(setting.users(mechanism=noise, n_users=n_users)):
+        own = bound_name in PERSONAL
         # what depends on the largest budget alone is the same for both settings of a panel
         if not own and name.startswith("Gauss"):
             continue
-        declared = ACCOUNTANTS[bound.name]
-        pairs = [(epsilon, bound.bound.delta(epsilon=epsilon).upper) for epsilon in epsilons]
-        for epsilon, delta in pairs or [(bound.bound.epsilon(delta=personal.FIGURE_DELTA), personal.FIGURE_DELTA)]:
+        declared = ACCOUNTANTS[bound_name]
+        pairs = [(epsilon, bound.delta(epsilon=epsilon).upper) for epsilon in epsilons]
+        for epsilon, delta in pairs or [(bound.epsilon(delta=personal.FIGURE_DELTA), personal.FIGURE_DELTA)]:
             known = {"n_users": n_users, "delta": delta, "epsilon": epsilon, "mechanism": noise, "setting": name}
             yield tidy(
                 panel=f"{kind}, $\\varepsilon_i \\in [{setting.low:g}, {setting.high:g}]$",
                 curve=name if own else "largest budget",
-                accountant=bound.name,
-                kind=bound.kind,
-                status=declared.status if bound.kind == declared.kind else "not proven for these users",
+                accountant=bound_name,
+                kind=bound_kind,
+                status=declared.status if bound_kind == declared.kind else "not proven for these users",
                 x_name=x,
                 x=known[x],
                 y_name=y,
