@@ -25,7 +25,7 @@ from timing import forget
 from segshuffle.accounting.single_message.accountants import Mechanism
 from segshuffle.accounting.single_message.amplification import applicable, ask, local_epsilon_for
 from segshuffle.accounting.single_message.mechanisms import composed, mechanism, of_matrix, subsampled
-from segshuffle.accounting.single_message.randomizers import matrix_randomizer
+from segshuffle.accounting.single_message.randomizers.matrix import matrix_randomizer
 from segshuffle.errors import DataError, ParameterError
 
 TARGET_SECONDS = 5.0

@@ -12,13 +12,16 @@ from functools import partial
 import numpy as np
 from timing import median_seconds
 
-from segshuffle.accounting.single_message import randomizers as rz
 from segshuffle.accounting.single_message.decomposition import BlanketBound, DatasetsBound
+from segshuffle.accounting.single_message.randomizers.composed import JointComposition
+from segshuffle.accounting.single_message.randomizers.laplace import Laplace
+from segshuffle.accounting.single_message.randomizers.reference import Randomizer
+from segshuffle.accounting.single_message.randomizers.subsets import KaryRandomizedResponse
 
 REPEATS = 5
 
 
-def growth(name: str, randomizer: rz.Randomizer) -> None:
+def growth(name: str, randomizer: Randomizer) -> None:
     print(f"\n{name}, delta = 0.01/n, rtol = 1e-4: median of {REPEATS}")
     print("       n   eps lower   eps upper  upper s  lower s  delta s  width")
     for n in (10**2, 10**3, 10**4, 10**5, 10**6, 10**7, 10**8, 10**10, 10**12):
@@ -34,7 +37,7 @@ def all_points(bound: BlanketBound, deltas: list[float]) -> list[float]:
     return [bound.epsilon(delta=delta) for delta in deltas]
 
 
-def curve(randomizer: rz.Randomizer, n: int) -> None:
+def curve(randomizer: Randomizer, n: int) -> None:
     deltas = np.logspace(-12, -5, 20)
     for bound in (BlanketBound, DatasetsBound):
         made = bound(randomizer=randomizer, n_users=n)
@@ -42,7 +45,7 @@ def curve(randomizer: rz.Randomizer, n: int) -> None:
         print(f"{bound.__name__}: curve of {deltas.size} points, n = {n:.0e}: {seconds:.2f} s")
 
 
-def accuracy(randomizer: rz.Randomizer, n: int, epsilon: float) -> None:
+def accuracy(randomizer: Randomizer, n: int, epsilon: float) -> None:
     print(f"\nDeltas of both bounds, n = {n:.0e}, by rtol")
     for rtol in (1e-2, 1e-4, 1e-6, 1e-8):
         line = f"{rtol:.0e}"
@@ -53,11 +56,11 @@ def accuracy(randomizer: rz.Randomizer, n: int, epsilon: float) -> None:
 
 
 def main() -> None:
-    krr = rz.KaryRandomizedResponse(local_epsilon=4.0, domain_size=10)
+    krr = KaryRandomizedResponse(local_epsilon=4.0, domain_size=10)
     growth("10-RR, epsilon_0 = 4", krr)
-    third = rz.KaryRandomizedResponse(local_epsilon=4 / 3, domain_size=10)
-    growth("3-joint of 10-RR, epsilon_0 = 3 * 4/3", rz.JointComposition(components=(third,) * 3))
-    growth("Laplace on [0, 1], epsilon_0 = 2, 400 cells", rz.Laplace(local_epsilon=2.0))
+    third = KaryRandomizedResponse(local_epsilon=4 / 3, domain_size=10)
+    growth("3-joint of 10-RR, epsilon_0 = 3 * 4/3", JointComposition(components=(third,) * 3))
+    growth("Laplace on [0, 1], epsilon_0 = 2, 400 cells", Laplace(local_epsilon=2.0))
     print()
     curve(krr, 10**6)
     accuracy(krr, 10**6, 0.05)

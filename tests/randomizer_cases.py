@@ -7,7 +7,20 @@ from itertools import product
 import oracles as o
 from oracles import tables
 
-from segshuffle.accounting.single_message import randomizers as rz
+from segshuffle.accounting.single_message.randomizers.composed import ParallelComposition
+from segshuffle.accounting.single_message.randomizers.encodings import (
+    BinaryLocalHash,
+    HadamardResponse,
+    LocalHash,
+    OptimizedUnaryEncoding,
+    Rappor,
+)
+from segshuffle.accounting.single_message.randomizers.laplace import Laplace
+from segshuffle.accounting.single_message.randomizers.subsets import (
+    KaryRandomizedResponse,
+    SubsetExponential,
+    SubsetSelection,
+)
 
 EXP = Fraction(9)  # e^eps_0; its root is rational, too (RAPPOR splits the budget over two bits)
 ROOT = Fraction(3)
@@ -40,24 +53,24 @@ def privset(d, star):
     subsets = o.subsets(d, 2)
     matrix = o.subset_exponential(d, 2, 2, EXP)
     pair = {"star": subsets.index(star), "other": subsets.index((2, 3))}
-    return case(rz.SubsetExponential, matrix, **pair, domain_size=d, set_size=2, subset_size=2)
+    return case(SubsetExponential, matrix, **pair, domain_size=d, set_size=2, subset_size=2)
 
 
 CASES = {
-    "krr2": case(rz.KaryRandomizedResponse, o.krr(2, EXP), 1, domain_size=2),
-    "krr3": case(rz.KaryRandomizedResponse, o.krr(3, EXP), 2, domain_size=3),
-    "krr5": case(rz.KaryRandomizedResponse, o.krr(5, EXP), 2, domain_size=5),
-    "blh2": case(rz.BinaryLocalHash, tables.local_hash(2, 2, EXP), 1, domain_size=2),
-    "blh4": case(rz.BinaryLocalHash, tables.local_hash(4, 2, EXP), 2, domain_size=4),
-    "hash3": case(rz.LocalHash, tables.local_hash(3, 3, EXP), 2, hash_size=3, domain_size=3),
-    "rappor2": case(rz.Rappor, bits(2), 1, domain_size=2),
-    "rappor4": case(rz.Rappor, bits(4), 2, domain_size=4),
-    "oue2": case(rz.OptimizedUnaryEncoding, oue_matrix(2), 1, domain_size=2),
-    "oue4": case(rz.OptimizedUnaryEncoding, oue_matrix(4), 2, domain_size=4),
-    "hadamard4": case(rz.HadamardResponse, hadamard(4), 2, order=4),
-    "hadamard8": case(rz.HadamardResponse, hadamard(8), 3, order=8),
-    "selection4": case(rz.SubsetSelection, tables.subset_selection(4, 2, EXP), 2, domain_size=4, subset_size=2),
-    "selection5": case(rz.SubsetSelection, tables.subset_selection(5, 3, EXP), 2, domain_size=5, subset_size=3),
+    "krr2": case(KaryRandomizedResponse, o.krr(2, EXP), 1, domain_size=2),
+    "krr3": case(KaryRandomizedResponse, o.krr(3, EXP), 2, domain_size=3),
+    "krr5": case(KaryRandomizedResponse, o.krr(5, EXP), 2, domain_size=5),
+    "blh2": case(BinaryLocalHash, tables.local_hash(2, 2, EXP), 1, domain_size=2),
+    "blh4": case(BinaryLocalHash, tables.local_hash(4, 2, EXP), 2, domain_size=4),
+    "hash3": case(LocalHash, tables.local_hash(3, 3, EXP), 2, hash_size=3, domain_size=3),
+    "rappor2": case(Rappor, bits(2), 1, domain_size=2),
+    "rappor4": case(Rappor, bits(4), 2, domain_size=4),
+    "oue2": case(OptimizedUnaryEncoding, oue_matrix(2), 1, domain_size=2),
+    "oue4": case(OptimizedUnaryEncoding, oue_matrix(4), 2, domain_size=4),
+    "hadamard4": case(HadamardResponse, hadamard(4), 2, order=4),
+    "hadamard8": case(HadamardResponse, hadamard(8), 3, order=8),
+    "selection4": case(SubsetSelection, tables.subset_selection(4, 2, EXP), 2, domain_size=4, subset_size=2),
+    "selection5": case(SubsetSelection, tables.subset_selection(5, 3, EXP), 2, domain_size=5, subset_size=3),
     "privset6": privset(6, (4, 5)),
     "privset5": privset(5, (0, 4)),
 }
@@ -69,14 +82,16 @@ def blanket_row(matrix):
 
 #: Randomizers of a local epsilon.
 MAKERS = [
-    lambda e: rz.KaryRandomizedResponse(local_epsilon=e, domain_size=7),
-    lambda e: rz.BinaryLocalHash(local_epsilon=e),
-    lambda e: rz.BinaryLocalHash(local_epsilon=e, domain_size=2),
-    lambda e: rz.Rappor(local_epsilon=e, domain_size=6),
-    lambda e: rz.OptimizedUnaryEncoding(local_epsilon=e, domain_size=3),
-    lambda e: rz.HadamardResponse(local_epsilon=e, order=16),
-    lambda e: rz.SubsetExponential(local_epsilon=e, domain_size=30, set_size=4, subset_size=5),
-    lambda e: rz.SubsetExponential(local_epsilon=e, domain_size=7, set_size=4, subset_size=2),
-    lambda e: rz.Laplace(local_epsilon=e, cells=20),
-    lambda e: rz.poisson_subsampled(rz.KaryRandomizedResponse(local_epsilon=e, domain_size=5), rate=0.3),
+    lambda e: KaryRandomizedResponse(local_epsilon=e, domain_size=7),
+    lambda e: BinaryLocalHash(local_epsilon=e),
+    lambda e: BinaryLocalHash(local_epsilon=e, domain_size=2),
+    lambda e: Rappor(local_epsilon=e, domain_size=6),
+    lambda e: OptimizedUnaryEncoding(local_epsilon=e, domain_size=3),
+    lambda e: HadamardResponse(local_epsilon=e, order=16),
+    lambda e: SubsetExponential(local_epsilon=e, domain_size=30, set_size=4, subset_size=5),
+    lambda e: SubsetExponential(local_epsilon=e, domain_size=7, set_size=4, subset_size=2),
+    lambda e: Laplace(local_epsilon=e, cells=20),
+    lambda e: ParallelComposition(
+        components=(KaryRandomizedResponse(local_epsilon=e, domain_size=5),), weights=(1.0,), rate=0.3
+    ),
 ]

@@ -13,8 +13,8 @@ from jsonschema import Draft202012Validator
 from protocols.simulations import check_simulation, make_sample
 
 from segshuffle.accounting.collections.published import item_target, published_item_delta
-from segshuffle.accounting.single_message import randomizers
 from segshuffle.accounting.single_message.decomposition import BlanketBound
+from segshuffle.accounting.single_message.randomizers import subsets
 from segshuffle.accounting.single_message.variation_ratio import VariationBound, subset_exponential
 from segshuffle.digits import rounded
 from segshuffle.errors import ParameterError
@@ -248,9 +248,7 @@ def test_among_few_users_shuffling_gains_little_and_no_less():
     local = SubsetExponential(accounting="proven", subset_size=2).plan(few).parameters["local_epsilon"]
 
     def delta(local_epsilon):
-        randomizer = randomizers.SubsetExponential(
-            local_epsilon=local_epsilon, domain_size=8, set_size=2, subset_size=2
-        )
+        randomizer = subsets.SubsetExponential(local_epsilon=local_epsilon, domain_size=8, set_size=2, subset_size=2)
         return BlanketBound(randomizer=randomizer, n_users=10, rtol=1e-6).delta(epsilon=1.0).upper
 
     assert delta(local) <= 1e-2 * SLACK

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import asdict
 
 import numpy as np
 import pandas as pd
@@ -10,9 +11,8 @@ import pytest
 from segshuffle.accounting.single_message import variation_ratio_tables as tables
 from segshuffle.accounting.single_message.accountants import ACCOUNTANT_LOOKS, ACCOUNTANTS
 from segshuffle.accounting.single_message.decomposition import DatasetsBound
-from segshuffle.accounting.single_message.randomizers import KaryRandomizedResponse, SubsetSelection
+from segshuffle.accounting.single_message.randomizers.subsets import KaryRandomizedResponse, SubsetSelection
 from segshuffle.accounting.single_message.variation_ratio import VariationBound
-from segshuffle.accounting.single_message.variation_ratio_lower import lower_bound_parameters
 from segshuffle.studies.amplification import compute as made
 from segshuffle.studies.amplification.compute import FIGURES, compute
 from segshuffle.studies.amplification.report import table_markdown
@@ -106,15 +106,22 @@ def test_its_figure_shows_both_sides_of_every_jump():
 # --- variation ratio -----------------------------------------------------------------------------------------------
 
 
+def of_theorem_5_1(matrix):
+    """Parameters for the first two rows by their definition, x* the row of the largest min(q0, q1)."""
+    first, second = matrix[:2]
+    one, two = first > second, second > first
+    ratios = [(first[one].sum() / row[one].sum(), second[two].sum() / row[two].sum()) for row in matrix]
+    q0, q1 = max(ratios, key=min)
+    log_p0 = math.log(second[two].sum() / first[two].sum())
+    return {"log_p0": log_p0, "beta": (second - first)[two].sum(), "q0": q0, "q1": q1}
+
+
 @pytest.mark.parametrize(("local_epsilon", "subset_size"), [(1.7, 1), (1.0, 2), (0.1, 3)])
 def test_lower_bound_of_subset_selection_from_all_subsets(local_epsilon, subset_size):
     matrix = SubsetSelection(local_epsilon=local_epsilon, domain_size=6, subset_size=subset_size).matrix()
-    expected = lower_bound_parameters(first=matrix[0], second=matrix[1], others=matrix[:3])
     best = made.best_subset(local_epsilon, 6)
     assert best.parameters["subset_size"] == subset_size
-    for name in ("log_p0", "beta", "q0", "q1"):
-        assert getattr(best.lower, name) == pytest.approx(getattr(expected, name), rel=1e-12)
-    assert best.lower.symmetric
+    assert asdict(best.lower) == pytest.approx(of_theorem_5_1(matrix), rel=1e-12)
 
 
 def test_the_published_bound_is_refuted_at_a_setting_of_its_own_figure():
@@ -132,7 +139,7 @@ def test_the_best_hash_has_the_bounds_of_randomized_response(local_epsilon, size
     response = KaryRandomizedResponse(local_epsilon=local_epsilon, domain_size=size)
     matrix, best = response.matrix(), made.best_hash(local_epsilon)
     assert (best.parameters["hash_size"], best.randomizer) == (size, response)
-    assert best.lower == lower_bound_parameters(first=matrix[0], second=matrix[1], others=matrix)
+    assert asdict(best.lower) == pytest.approx(of_theorem_5_1(matrix), rel=1e-12)
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.3, 1.5])

@@ -17,7 +17,7 @@ from segshuffle import cli
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Accountant
 from segshuffle.accounting.single_message.decomposition import BlanketBound, DatasetsBound
-from segshuffle.accounting.single_message.randomizers import KaryRandomizedResponse
+from segshuffle.accounting.single_message.randomizers.subsets import KaryRandomizedResponse
 from segshuffle.looks import spare_look
 from segshuffle.studies.referee import compute as trial
 from segshuffle.studies.referee import report

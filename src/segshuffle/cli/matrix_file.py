@@ -25,7 +25,7 @@ def read_matrix(path: Path, claimed_epsilon: float | None) -> Any:
     """
     import numpy as np
 
-    from segshuffle.accounting.single_message.randomizers import matrix_randomizer
+    from segshuffle.accounting.single_message.randomizers.matrix import matrix_randomizer
 
     content = read_bounded(path, limit=_MAX_BYTES)
     lines: list[int] | None = None

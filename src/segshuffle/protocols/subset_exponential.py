@@ -13,8 +13,8 @@ import numpy as np
 
 from segshuffle.accounting.numerics.ranges import check_choice, check_local
 from segshuffle.accounting.numerics.search import largest_local_epsilon
-from segshuffle.accounting.single_message import randomizers
 from segshuffle.accounting.single_message.decomposition import BlanketBound
+from segshuffle.accounting.single_message.randomizers import subsets
 from segshuffle.accounting.single_message.variation_ratio import (
     SMALLEST_LOG_RATIO,
     VariationBound,
@@ -35,7 +35,7 @@ _LARGEST_SUBSET = 64
 _SEARCH_RTOL = 2e-4
 
 
-class Report(randomizers.SubsetExponential):
+class Report(subsets.SubsetExponential):
     """The subset that a user sends."""
 
     @property

@@ -13,7 +13,6 @@ from segshuffle.accounting.numerics.laws import (
     binomial_pmf,
     binomial_tail,
     clone_law,
-    half_binomial_tail,
     stirling_error,
 )
 from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
@@ -82,4 +81,4 @@ def test_binomial_laws_of_few_trials_at_every_count(n, p):
         np.testing.assert_allclose(binomial_pmf(trials, counts, p), pmf, rtol=1e-13, atol=0)
         np.testing.assert_allclose(binomial_tail(trials, counts, p), above, rtol=1e-13, atol=0)
     if p == 0.5 and n > 0:
-        np.testing.assert_allclose(half_binomial_tail(trials, counts), above, rtol=1e-13, atol=0)
+        np.testing.assert_allclose(binomial_tail(trials, counts, 0.5), above, rtol=1e-13, atol=0)

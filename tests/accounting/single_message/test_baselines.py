@@ -21,7 +21,7 @@ from segshuffle.accounting.single_message.accountants.erlingsson import erlingss
 from segshuffle.accounting.single_message.accountants.laplace_users import Echo, echo_probabilities
 from segshuffle.accounting.single_message.decomposition import BlanketBound, DatasetsBound
 from segshuffle.accounting.single_message.personalized import PersonalizedUsers
-from segshuffle.accounting.single_message.randomizers import KaryRandomizedResponse
+from segshuffle.accounting.single_message.randomizers.subsets import KaryRandomizedResponse
 from segshuffle.errors import ParameterError
 
 F = Fraction
@@ -261,5 +261,5 @@ def test_clones_for_approximate_local_privacy(bound):
     assert found.delta(epsilon=found.epsilon(delta=1e-6)).upper <= 1e-6 * (1 + 1e-3)
     # here n delta_0 alone exceeds the target
     assert worse.epsilon(delta=1e-8) == 1.0
-    with pytest.raises(ParameterError, match="at least local_delta"):
+    with pytest.raises(ParameterError, match="above local_delta"):
         found.epsilon(delta=1e-13)

@@ -10,15 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from randomizer_cases import CASES, MAKERS, blanket_row
 
-from segshuffle.accounting.single_message import randomizers as rz
 from segshuffle.accounting.single_message.decomposition import BlanketBound, DatasetsBound
+from segshuffle.accounting.single_message.randomizers.composed import JointComposition
+from segshuffle.accounting.single_message.randomizers.subsets import KaryRandomizedResponse
 
 MP = o.MP
 EPSILONS = (Fraction(1), Fraction(11, 10), Fraction(3, 2), Fraction(3), Fraction(17, 2))
 
 
 def krr(k, local_epsilon):
-    return rz.KaryRandomizedResponse(local_epsilon=local_epsilon, domain_size=k)
+    return KaryRandomizedResponse(local_epsilon=local_epsilon, domain_size=k)
 
 
 # --------------------------------------------------------------------------------------------------------- the identity
@@ -154,8 +155,8 @@ def test_epsilon_and_delta_are_inverse(make, local_epsilon, n, log10_delta):
 
 
 def binary_responses(count, local_epsilon):
-    part = rz.KaryRandomizedResponse(local_epsilon=local_epsilon, domain_size=2)
-    return rz.JointComposition(components=(part,) * count)
+    part = KaryRandomizedResponse(local_epsilon=local_epsilon, domain_size=2)
+    return JointComposition(components=(part,) * count)
 
 
 def one_user_delta(count, local_epsilon, epsilon):
@@ -179,7 +180,7 @@ def test_joint_composition_at_the_largest_sum(count, local_epsilon, epsilon):
 def test_blanket_bound_of_a_tiny_local_epsilon(local_epsilon):
     """Ten users at epsilon = 0: E max(0, G_1 + ... + G_n)/n with G = e, -e, 0 on a third each, to first order in e."""
     found = BlanketBound(
-        randomizer=rz.KaryRandomizedResponse(local_epsilon=local_epsilon, domain_size=3), n_users=10
+        randomizer=KaryRandomizedResponse(local_epsilon=local_epsilon, domain_size=3), n_users=10
     ).delta(epsilon=0.0)
     walk = {0: Fraction(1)}
     for _ in range(10):

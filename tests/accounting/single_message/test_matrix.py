@@ -9,13 +9,13 @@ import oracles as o
 import pytest
 from oracles import tables
 
-from segshuffle.accounting.single_message import randomizers
 from segshuffle.accounting.single_message.accountants.blanket_tails import TailBound
 from segshuffle.accounting.single_message.amplification import compare
 from segshuffle.accounting.single_message.decomposition import BlanketBound, DatasetsBound
 from segshuffle.accounting.single_message.mechanisms import mechanism, of_matrix, subsampled
-from segshuffle.accounting.single_message.randomizers import matrix_randomizer
-from segshuffle.accounting.single_message.randomizers.matrix import LARGEST_INPUTS
+from segshuffle.accounting.single_message.randomizers.encodings import LocalHash
+from segshuffle.accounting.single_message.randomizers.matrix import LARGEST_INPUTS, MatrixRandomizer, matrix_randomizer
+from segshuffle.accounting.single_message.randomizers.subsets import KaryRandomizedResponse
 from segshuffle.errors import DataError
 
 F = Fraction
@@ -66,7 +66,7 @@ def test_every_dataset_of_a_small_group_is_within_the_bounds(seed):
 @pytest.mark.quick(1)
 @pytest.mark.parametrize(("n_users", "delta"), [(3, 1e-3), (10**4, 1e-7), (10**12, 1e-20)])
 def test_a_known_randomizer_as_a_matrix_has_its_numbers(n_users, delta):
-    known = randomizers.KaryRandomizedResponse(local_epsilon=2.0, domain_size=5)
+    known = KaryRandomizedResponse(local_epsilon=2.0, domain_size=5)
     made = matrix_randomizer(known.matrix())
     assert len(made.blankets("upper")) == 1
     for bound in (BlanketBound, DatasetsBound):
@@ -115,7 +115,7 @@ def test_a_pair_that_has_no_more_than_the_local_guarantee_ends_the_search():
 def test_epsilons_of_rows_in_error_are_of_the_end_that_counts(n_users):
     """Entries off by a thousandth move both ends far more than the search does: either epsilon is on its own side."""
     rows = np.array([[0.5, 0.3, 0.2], [0.25, 0.35, 0.4], [0.3, 0.4, 0.3]])
-    off = randomizers.MatrixRandomizer(rows, 1e-3)
+    off = MatrixRandomizer(rows, 1e-3)
     upper, lower = bounds(off, n_users)
     most, least = upper.epsilon(delta=0.01), lower.epsilon(delta=0.01)
     assert upper.delta(epsilon=most).upper <= 0.01
@@ -194,7 +194,7 @@ def test_the_limit_of_a_large_domain_is_above_every_small_one(domain_size, hash_
     gain = F(3)
     law = tables.local_hash(domain_size, hash_size, gain)
     small = matrix_randomizer([[float(p) for p in row] for row in law])
-    limit = randomizers.LocalHash(local_epsilon=math.log(3), hash_size=hash_size)
+    limit = LocalHash(local_epsilon=math.log(3), hash_size=hash_size)
     for n_users in (1, 2, 50):
         upper = BlanketBound(randomizer=limit, n_users=n_users).delta(epsilon=EPSILON).upper
         assert BlanketBound(randomizer=small, n_users=n_users).delta(epsilon=EPSILON).lower <= upper
@@ -205,9 +205,9 @@ def test_the_limit_of_a_large_domain_is_above_every_small_one(domain_size, hash_
 
 def test_the_variation_of_a_matrix_is_its_own_and_at_most_what_its_ratio_allows():
     rows = np.array([[0.5, 0.3, 0.2], [0.25, 0.35, 0.4], [0.3, 0.4, 0.3]])
-    made = of_matrix(randomizers.MatrixRandomizer(rows, 0.0))
+    made = of_matrix(MatrixRandomizer(rows, 0.0))
     # largest ratio 2 in the first and in the last column
     assert made.variation.log_p == made.variation.log_q == pytest.approx(math.log(2), rel=1e-12)
     assert made.variation.beta == pytest.approx(0.25, rel=1e-12)
-    binary = of_matrix(randomizers.MatrixRandomizer(np.array([[0.75, 0.25], [0.25, 0.75]]), 0.0))
+    binary = of_matrix(MatrixRandomizer(np.array([[0.75, 0.25], [0.25, 0.75]]), 0.0))
     assert binary.variation.beta == math.tanh(0.5 * binary.variation.log_p) == pytest.approx(0.5, rel=1e-12)

@@ -11,7 +11,7 @@ from scipy import stats
 from segshuffle.accounting.single_message.decomposition import DatasetsBound
 from segshuffle.accounting.single_message.personalized import PersonalizedUsers, Reduction, Theorem
 from segshuffle.accounting.single_message.personalized_settings import SETTINGS
-from segshuffle.accounting.single_message.randomizers import ReferenceClasses
+from segshuffle.accounting.single_message.randomizers.reference import ReferenceClasses
 from segshuffle.errors import ParameterError
 
 LOCAL_DELTA = 1e-10
@@ -138,7 +138,7 @@ def test_a_failure_probability_is_not_amplified_away():
     assert Reduction(users).delta(epsilon=3.0).lower == pytest.approx(1e-6, rel=1e-12, abs=0)
     with pytest.raises(ParameterError, match="which no epsilon removes"):
         Reduction(users).epsilon(delta=1e-6)
-    with pytest.raises(ParameterError, match="at least local_delta"):
+    with pytest.raises(ParameterError, match="above local_delta"):
         Theorem(users).epsilon(delta=1e-7)
 
 

@@ -13,8 +13,20 @@ from oracles import MP
 from randomizer_cases import CASES, MAKERS, blanket_row
 from scipy import integrate
 
-from segshuffle.accounting.single_message import randomizers as rz
 from segshuffle.accounting.single_message.decomposition import BlanketBound
+from segshuffle.accounting.single_message.mechanisms import composed, of_matrix
+from segshuffle.accounting.single_message.randomizers.composed import (
+    JointComposition,
+    ParallelComposition,
+)
+from segshuffle.accounting.single_message.randomizers.encodings import BinaryLocalHash, HadamardResponse, Rappor
+from segshuffle.accounting.single_message.randomizers.laplace import Laplace
+from segshuffle.accounting.single_message.randomizers.matrix import matrix_randomizer
+from segshuffle.accounting.single_message.randomizers.subsets import (
+    KaryRandomizedResponse,
+    SubsetExponential,
+    SubsetSelection,
+)
 from segshuffle.errors import ParameterError
 
 
@@ -54,11 +66,11 @@ def test_matrix_and_classes_are_those_of_the_definition(name):
 def test_joint_and_parallel_composition_by_enumeration(name):
     one, matrix, (x0, x1), star = CASES[name]
     two, other, (y0, y1), other_star = CASES["krr3"]
-    joint = rz.JointComposition(components=(one, two))
+    joint = JointComposition(components=(one, two))
     rows = {(x, y): [a * b for a in matrix[x] for b in other[y]] for x in range(len(matrix)) for y in range(len(other))}
     blanket = blanket_row(list(rows.values()))
     assert_same(joint.blanket("upper"), grouped(blanket, rows[x0, y0], rows[x1, y1]))
-    near = rz.JointComposition(components=(one, two), differing=1)
+    near = JointComposition(components=(one, two), differing=1)
     assert_same(near.blanket("upper"), grouped(blanket, rows[x0, y0], rows[x1, y0]))
     assert near.local_epsilon == one.local_epsilon
     assert_same(joint.common_input("lower")[0], grouped(rows[star, other_star], rows[x0, y0], rows[x1, y1]))
@@ -67,7 +79,7 @@ def test_joint_and_parallel_composition_by_enumeration(name):
         [weights[0] * a for a in matrix[x]] + [weights[1] * b for b in other[y]]
         for x, y in ((x0, y0), (x1, y1), (star, other_star))
     ]
-    parallel = rz.ParallelComposition(components=(one, two), weights=(0.25, 0.75))
+    parallel = ParallelComposition(components=(one, two), weights=(0.25, 0.75))
     lowest = [weights[0] * a for a in blanket_row(matrix)] + [weights[1] * b for b in blanket_row(other)]
     assert_same(parallel.blanket("upper"), grouped(lowest, mixed[0], mixed[1]))
     assert_same(parallel.common_input("lower")[0], grouped(mixed[2], mixed[0], mixed[1]))
@@ -75,16 +87,17 @@ def test_joint_and_parallel_composition_by_enumeration(name):
 
 def test_poisson_subsampling_mixes_a_constant():
     randomizer, matrix, (x0, x1), _ = CASES["krr3"]
-    sampled = rz.poisson_subsampled(randomizer, rate=0.25)
+    sampled = ParallelComposition(components=(randomizer,), weights=(1.0,), rate=0.25)
     rows = [[entry / 4 for entry in row] + [Fraction(3, 4)] for row in matrix]
     assert_same(sampled.blanket("upper"), grouped(blanket_row(rows), rows[x0], rows[x1]))
-    assert rz.poisson_subsampled(randomizer, rate=1.0) is randomizer
+    whole = ParallelComposition(components=(randomizer,), weights=(1.0,))
+    assert_same(whole.blanket("upper"), grouped(blanket_row(matrix), matrix[x0], matrix[x1]))
 
 
 @pytest.mark.parametrize("side", ["upper", "lower"])
 @pytest.mark.parametrize("which", ["blanket", "common_input"])
 def test_laplace_classes_keep_all_masses(side, which):
-    randomizer = rz.Laplace(local_epsilon=2.0, cells=50)
+    randomizer = Laplace(local_epsilon=2.0, cells=50)
     classes = randomizer.blanket(side) if which == "blanket" else randomizer.common_input(side)[0]
 
     def density(x, y):
@@ -124,23 +137,23 @@ def test_classes_are_consistent_laws(make, local_epsilon):
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: rz.KaryRandomizedResponse(local_epsilon=0.0, domain_size=3),
-        lambda: rz.KaryRandomizedResponse(local_epsilon=1.0, domain_size=1),
-        lambda: rz.KaryRandomizedResponse(local_epsilon=1.0, domain_size=5000).matrix(),
-        lambda: rz.BinaryLocalHash(local_epsilon=1.0, domain_size=1),
-        lambda: rz.BinaryLocalHash(local_epsilon=1.0).matrix(),
-        lambda: rz.HadamardResponse(local_epsilon=1.0, order=6),
-        lambda: rz.HadamardResponse(local_epsilon=1.0, order=2**13).matrix(),
-        lambda: rz.SubsetSelection(local_epsilon=1.0, domain_size=4, subset_size=4),
-        lambda: rz.SubsetExponential(local_epsilon=1.0, domain_size=4, set_size=4, subset_size=1),
-        lambda: rz.SubsetExponential(local_epsilon=1.0, domain_size=40, set_size=4, subset_size=5).matrix(),
-        lambda: rz.JointComposition(components=()),
-        lambda: rz.JointComposition(components=(rz.Rappor(local_epsilon=1.0),), differing=2),
-        lambda: rz.ParallelComposition(components=(rz.Rappor(local_epsilon=1.0),), weights=(0.5,)),
-        lambda: rz.ParallelComposition(components=(rz.Rappor(local_epsilon=1.0),) * 2, weights=(1.5, -0.5)),
-        lambda: rz.poisson_subsampled(rz.Rappor(local_epsilon=1.0), rate=0.0),
+        lambda: KaryRandomizedResponse(local_epsilon=0.0, domain_size=3),
+        lambda: KaryRandomizedResponse(local_epsilon=1.0, domain_size=1),
+        lambda: KaryRandomizedResponse(local_epsilon=1.0, domain_size=5000).matrix(),
+        lambda: BinaryLocalHash(local_epsilon=1.0, domain_size=1),
+        lambda: BinaryLocalHash(local_epsilon=1.0).matrix(),
+        lambda: HadamardResponse(local_epsilon=1.0, order=6),
+        lambda: HadamardResponse(local_epsilon=1.0, order=2**13).matrix(),
+        lambda: SubsetSelection(local_epsilon=1.0, domain_size=4, subset_size=4),
+        lambda: SubsetExponential(local_epsilon=1.0, domain_size=4, set_size=4, subset_size=1),
+        lambda: SubsetExponential(local_epsilon=1.0, domain_size=40, set_size=4, subset_size=5).matrix(),
+        lambda: JointComposition(components=(Rappor(local_epsilon=1.0),), differing=2),
+        lambda: ParallelComposition(components=(Rappor(local_epsilon=1.0),), weights=(0.5,)),
+        lambda: ParallelComposition(components=(Rappor(local_epsilon=1.0),) * 2, weights=(1.5, -0.5)),
+        lambda: ParallelComposition(components=(Rappor(local_epsilon=1.0),), weights=(1.0,), rate=0.0),
         # one table for each pair of inputs: those of one pair bound nothing
-        lambda: rz.ParallelComposition(components=(rz.matrix_randomizer([[0.5, 0.5], [0.1, 0.9]]),), weights=(1.0,)),
+        lambda: composed([of_matrix(matrix_randomizer([[0.5, 0.5], [0.1, 0.9]]))], "parallel"),
+        lambda: composed([], "joint"),
     ],
 )
 def test_bad_parameters_are_refused(make):
@@ -155,7 +168,7 @@ def test_shares_of_large_subsets_are_exact_and_quick():
     """d = 10^5, k = d/2: an output meets both inputs, one of them or none like two draws without replacement."""
     d, k = 10**5, 5 * 10**4
     begin = time.process_time()
-    randomizer = rz.SubsetSelection(local_epsilon=1.0, domain_size=d, subset_size=k)
+    randomizer = SubsetSelection(local_epsilon=1.0, domain_size=d, subset_size=k)
     assert BlanketBound(randomizer=randomizer, n_users=10).epsilon(delta=1e-6) <= 1.0
     assert time.process_time() - begin < 5.0
     found = randomizer.blanket("upper")
@@ -174,8 +187,8 @@ def test_shares_of_large_subsets_are_exact_and_quick():
 
 def test_every_part_of_a_composition_brings_its_own_round_off():
     """Worst case of the roundings, not the typical one: a single table's bound is not enough for 60 multiplied ones."""
-    part = rz.KaryRandomizedResponse(local_epsilon=2.5, domain_size=2)
-    joint = rz.JointComposition(components=(part,) * 60).blanket("upper")
+    part = KaryRandomizedResponse(local_epsilon=2.5, domain_size=2)
+    joint = JointComposition(components=(part,) * 60).blanket("upper")
     assert joint.mass_error == 60 * part.blanket("upper").mass_error
     assert joint.log_error == pytest.approx(60 * 60 * part.blanket("upper").log_error, rel=1e-12)
     # binary randomized response: mass 1/(1 + e^eps) on either output, the ratio e^eps to one input or the other
@@ -189,18 +202,18 @@ def test_every_part_of_a_composition_brings_its_own_round_off():
 
 
 def test_a_joint_composition_of_too_many_classes_is_refused():
-    parts = tuple(rz.KaryRandomizedResponse(local_epsilon=0.1 * 2 ** (i / 2), domain_size=4) for i in range(12))
+    parts = tuple(KaryRandomizedResponse(local_epsilon=0.1 * 2 ** (i / 2), domain_size=4) for i in range(12))
     with pytest.raises(ParameterError, match="at most 10000 classes together"):
-        rz.JointComposition(components=parts).blanket("upper")
+        JointComposition(components=parts).blanket("upper")
     for cells, most in ((200, 10_000), (1500, 2_000_000)):
-        noises = tuple(rz.Laplace(local_epsilon=epsilon, cells=cells) for epsilon in (1.0, 2.0))
+        noises = tuple(Laplace(local_epsilon=epsilon, cells=cells) for epsilon in (1.0, 2.0))
         with pytest.raises(ParameterError, match=rf"'2 randomizers'.*at most {most} classes together") as refused:
-            rz.JointComposition(components=noises).blanket("upper")
+            JointComposition(components=noises).blanket("upper")
         assert int(str(refused.value).rpartition("they have ")[2].partition(")")[0]) > cells**2
     # 2^10 tables, one for every choice of the others' inputs: what they have together counts
-    binary = tuple(rz.KaryRandomizedResponse(local_epsilon=0.1 * i * i, domain_size=2) for i in range(1, 11))
-    assert len(rz.JointComposition(components=binary[:8]).common_input("lower")) == 2**8
+    binary = tuple(KaryRandomizedResponse(local_epsilon=0.1 * i * i, domain_size=2) for i in range(1, 11))
+    assert len(JointComposition(components=binary[:8]).common_input("lower")) == 2**8
     with pytest.raises(ParameterError, match=r"'10 randomizers'.*at most 100000 classes together .they have 340992"):
-        rz.JointComposition(components=binary).common_input("lower")
+        JointComposition(components=binary).common_input("lower")
     # those of equal parts are merged
-    assert rz.JointComposition(components=parts[:1] * 12).blanket("upper").mass.size < 200
+    assert JointComposition(components=parts[:1] * 12).blanket("upper").mass.size < 200

@@ -234,24 +234,16 @@ def test_flipped_one_hot_has_the_distance_of_two_vectors(flip):
 # -- Section 6 ---------------------------------------------------------------------------------------------------------
 
 
-def test_advanced_parallel_is_the_total_variation_of_the_mixture():
-    """Outputs that tell the query: the total variation is the mean, exactly; the ratio stays the largest one."""
-    gain, weights = F(4), [F(1, 4), F(3, 4)]
-    parts = [o.krr(3, gain), o.krr(5, gain)]
+def test_range_query_is_the_total_variation_of_the_mixture():
+    """Outputs that tell the level: the total variation is the mean, exactly; the ratio stays the largest one."""
+    gain = F(4)
+    parts = [o.krr(4, gain), o.krr(2, gain)]
     rows = [
-        [weight * value for weight, part, x in zip(weights, parts, choice, strict=True) for value in part[x]]
-        for choice in product(range(3), range(5))
+        [value / 2 for part, x in zip(parts, nodes, strict=True) for value in part[x]]
+        for nodes in product(range(4), range(2))
     ]
-    each = [vr.randomized_response(local_epsilon=math.log(gain), domain_size=d) for d in (3, 5)]
-    found = vr.advanced_parallel(randomizers=each, weights=[float(weight) for weight in weights])
+    found = vr.range_query(local_epsilon=math.log(gain), levels=2)
     agrees(found, tables.largest_total_variation(rows), tables.largest_ratio(rows, rows))
-
-
-@pytest.mark.parametrize("weights", [(0.5,), (0.5, 0.6), (1.5, -0.5), (0.5, math.nan)])
-def test_weights_that_are_no_distribution(weights):
-    each = [vr.general(local_epsilon=1.0)] * 2
-    with pytest.raises(ParameterError, match=r"^weights"):
-        vr.advanced_parallel(randomizers=each, weights=weights)
 
 
 @pytest.mark.parametrize(

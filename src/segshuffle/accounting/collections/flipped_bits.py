@@ -49,6 +49,7 @@ class FlippedPair(AtomPair):
 
     fakes: int
     flip: float
+    zero_mass = 0.0  # a count of 0 may be a flip
 
     def __post_init__(self) -> None:
         check_integer("fakes", self.fakes, 1)
@@ -63,11 +64,6 @@ class FlippedPair(AtomPair):
     def variance(self) -> float:
         """Variance of a column's count."""
         return (self.fakes + 1) * self.flip * (1 - self.flip)
-
-    @property
-    def zero_mass(self) -> float:
-        """None: a count of 0 may be a flip."""
-        return 0.0
 
     def _atoms(self, log_tail: float) -> Atoms:
         vectors = self.fakes + 1

@@ -30,7 +30,7 @@ import numpy as np
 
 from segshuffle.accounting.collections.silence_ratio import IndexArray, Rest, RestLaws, sum_of_binomials, window
 from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
-from segshuffle.accounting.numerics.laws import BinomialLaw, binomial_pmf, half_binomial_tail
+from segshuffle.accounting.numerics.laws import BinomialLaw, binomial_pmf, binomial_tail
 from segshuffle.accounting.numerics.ranges import (
     LARGEST_COUNT,
     LARGEST_EPSILON,
@@ -210,14 +210,14 @@ def count_grid(slots: int, probability: float) -> CountGrid:
         cell[i : i + step] = binomial_pmf(rows[i : i + step], a[i : i + step], 0.5)
     ends = law.at_most(np.array([first - 1.0])) + law.at_least(np.array([last + 1.0]))
     # past the last cell: rho Psi(x/rho) <= x <= 2/((1 + e^eps) tanh), which (e^eps - 1) turns into 2
-    lost = float(ends[0]) + 2.0 * float(spoke @ half_binomial_tail(total, a[:, -1] + 1))
+    lost = float(ends[0]) + 2.0 * float(spoke @ binomial_tail(total, a[:, -1] + 1, 0.5))
     return CountGrid(total, spoke, ratio, cell, np.maximum(2 * (rows - a) / rows, 0.0), lost)
 
 
 def _anchors(grid: CountGrid, slots: int, rest: Rest, refinement: int) -> IndexArray:
     """Numbers of free slots at which the law of the covered items is computed: where most are, and both ends."""
-    most = slots - float(grid.total[0]) + 1.0
-    least = max(slots - float(grid.total[-1]), 1.0)
+    most = slots - grid.total[0] + 1.0
+    least = max(slots - grid.total[-1], 1.0)
     reach = 8.5 * math.sqrt(most * rest.free * (1.0 - rest.free)) + 12.0
     # the fewer messages hide the blanket on the covered items, the more its own number of slots matters
     inner_count = 3 + math.ceil(48 * rest.blanket_share(most)) * 2**refinement

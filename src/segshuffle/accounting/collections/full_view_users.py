@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from segshuffle.accounting.numerics.laws import BinomialLaw, half_binomial_tail, round_off
+from segshuffle.accounting.numerics.laws import BinomialLaw, binomial_tail, round_off
 from segshuffle.accounting.numerics.ranges import (
     LARGEST_BLANKET,
     LARGEST_EPSILON,
@@ -126,7 +126,7 @@ def worst_split_user_lower(
         best = np.zeros_like(count)
         for offset in (-1.0, 0.0, 1.0, 2.0):
             threshold = np.floor(centre) + offset
-            hit, miss = (half_binomial_tail(count, edge) for edge in (threshold - spoken, threshold))
+            hit, miss = (binomial_tail(count, edge, 0.5) for edge in (threshold - spoken, threshold))
             miss = math.exp(epsilon) * miss
             # each tail has its round-off, which the difference keeps
             best = np.maximum(best, hit - miss - round_off(count) * (hit + miss))

@@ -59,6 +59,7 @@ class ShiftPair:
 
     exponent: float
     copies: float
+    zero_mass = 0.0  # the density is positive everywhere
 
     def __post_init__(self) -> None:
         check_within("exponent", self.exponent, *EXPONENTS)
@@ -69,15 +70,10 @@ class ShiftPair:
         """Variance of the noise."""
         return noise_variance(self.exponent)
 
-    @property
-    def zero_mass(self) -> float:
-        """None: the density is positive everywhere."""
-        return 0.0
-
     def log_ratio(self, x: FloatArray) -> FloatArray:
         """Log of dA/dB at x, nondecreasing; its error is a few units in the last place of |x|^q."""
         q = self.exponent
-        return np.asarray(np.abs(x) ** q - np.abs(x - self.copies) ** q)
+        return np.abs(x) ** q - np.abs(x - self.copies) ** q
 
     def _window(self, log_tail: float) -> tuple[float, float]:
         """Points between which both laws have all but e^-log_tail on either side (Gamma(1/q, y) <= Gamma(1/q) e^-y)."""

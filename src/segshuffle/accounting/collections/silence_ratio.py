@@ -118,7 +118,7 @@ class Rest:
         blanket = slots * self.free * self.covered * (1.0 - self.covered)
         mass = self.sent.pmf / self.sent.pmf.sum()
         place = np.arange(mass.size)
-        users = float(mass @ (place - mass @ place) ** 2)
+        users = mass @ (place - mass @ place) ** 2
         return blanket / (blanket + users) if blanket > 0 else 0.0
 
     def hidden(self, slots: int) -> RatioLaw:
@@ -147,8 +147,8 @@ def _marks(step: float) -> FloatArray:
 def _edges(law: RatioLaw, step: float) -> IndexArray:
     """Cut the points into intervals, `step` standard deviations wide inside, more in the tails: ascending indices."""
     mass = law.mass.sum()
-    mean = float(law.mass @ law.value) / mass
-    std = math.sqrt(max(float(law.mass @ (law.value - mean) ** 2) / mass, 1e-300))
+    mean = law.mass @ law.value / mass
+    std = math.sqrt(max(law.mass @ (law.value - mean) ** 2 / mass, 1e-300))
     cuts = np.searchsorted(law.value, mean + std * _marks(step))
     return np.unique(np.concatenate([[0], cuts, [law.value.size]])).astype(np.int64)
 

@@ -50,7 +50,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segshuffle.accounting.numerics.laws import CountLaw, binomial_pmf, binomial_tail, half_binomial_tail, round_off
+from segshuffle.accounting.numerics.laws import CountLaw, binomial_pmf, binomial_tail, round_off
 from segshuffle.accounting.numerics.ranges import check_epsilon, check_within
 from segshuffle.arrays import FloatArray
 
@@ -181,7 +181,7 @@ class CountPair:
         signed_room = c * (headroom / one - 2.0 * slope * rho) / steep
         room = np.maximum(signed_room, 0.0)
         threshold = c - np.ceil(room) + 1.0
-        tail = _tail(c, threshold, one)
+        tail = binomial_tail(c, threshold, one)
         # what the round-off of headroom and of rho moves room by
         terms = TERM_ERROR * abs(headroom) / one + 2.0 * (TERM_ERROR + self.odds_error) * slope * rho
         move = c * terms / steep
@@ -190,16 +190,12 @@ class CountPair:
         loss = shift * tail
         # near the end of the range the same sum, counted from its upper end
         near_end = room < 0.25 * other * c
-        loss_end = np.where(threshold < c, other * c * _tail(c - 1.0, threshold, one), 0.0)
+        loss_end = np.where(threshold < c, other * c * binomial_tail(c - 1.0, threshold, one), 0.0)
         gain, loss = np.where(near_end, room * tail, gain), np.where(near_end, loss_end, loss)
         growth = 0.5 * (1.0 + math.exp(epsilon)) / self.contrast
         factor = np.where(finite, growth * steep / c, 0.0)
         fall = np.where(finite, -2.0 * growth * slope * tail, 0.0)
         return np.maximum(factor * (gain - loss), 0.0), fall, factor * ((gain + loss) * round_off(c) + moved)
-
-
-def _tail(trials: FloatArray, threshold: FloatArray, split: float) -> FloatArray:
-    return half_binomial_tail(trials, threshold) if split == 0.5 else binomial_tail(trials, threshold, split)
 
 
 def _tail_within(
@@ -213,7 +209,7 @@ def _tail_within(
     steps = np.ceil(room)
     crossed = steps > total + 1.0 - threshold
     wider = tail.copy()
-    wider[crossed] = _tail(total[crossed], total[crossed] + 1.0 - steps[crossed], split)
+    wider[crossed] = binomial_tail(total[crossed], total[crossed] + 1.0 - steps[crossed], split)
     return wider
 
 

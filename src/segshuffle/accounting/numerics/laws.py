@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import fft, special
 
 from segshuffle.accounting.numerics.ranges import check_integer, check_within
@@ -38,44 +38,43 @@ _FRACTION_TERMS = 200
 _GAUSSIAN_FROM = 1e10
 
 
-def round_off(count: ArrayLike) -> FloatArray:
+def round_off(count: FloatArray) -> FloatArray:
     """Relative error allowed for a tail or point probability among `count` trials.
 
     scipy's regularised incomplete beta function loses digits like the square root of its arguments; the constant is
     five times the worst error seen against 50-digit arithmetic up to 1e13 trials.
     """
-    return np.asarray(ROUND_OFF + 1e-14 * np.sqrt(np.asarray(count, dtype=float)))
+    return ROUND_OFF + 1e-14 * np.sqrt(count)
 
 
-def stirling_error(count: ArrayLike) -> FloatArray:
+def stirling_error(count: FloatArray | float) -> FloatArray:
     """log(count!) minus Stirling's approximation, for count >= 1 (0 at count = 0, where callers drop the term)."""
-    x = np.maximum(np.asarray(count, dtype=float), 1.0)
+    x: FloatArray = np.maximum(count, 1.0)
     inverse = 1.0 / x
     square = inverse * inverse
     series = inverse * (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square * (1 / 1680 - square / 1188))))
     small = x < _STIRLING_EXACT_BELOW
     if not small.any():
-        return np.asarray(series)
+        return series
     x_small = np.minimum(x, _STIRLING_EXACT_BELOW)
     exact = special.gammaln(x_small + 1) - (x_small + 0.5) * np.log(x_small) + x_small - 0.5 * math.log(2 * math.pi)
-    return np.asarray(np.where(small, exact, series))
+    return np.where(small, exact, series)
 
 
-def deviance(count: ArrayLike, mean: ArrayLike) -> FloatArray:
+def deviance(count: FloatArray | float, mean: FloatArray | float) -> FloatArray:
     """Return count * log(count / mean) + mean - count, without cancellation when the two are close (mean > 0)."""
-    x, centre = np.broadcast_arrays(np.asarray(count, dtype=float), np.asarray(mean, dtype=float))
-    v = (x - centre) / centre
+    v: FloatArray = np.subtract(count, mean) / mean
     near = np.abs(v) < _SERIES_BELOW
     # (1 + v) log(1 + v) - v with log(1 + v) = 2 artanh(w): the next term is below 1e-18 of the first
     w = np.where(near, v / (2.0 + v), 0.0)
     q = w * w
     odd = w * q * (1 / 3 + q * (1 / 5 + q * (1 / 7 + q * (1 / 9 + q / 11))))
-    close = 2.0 * centre * (q + (1.0 + w) * odd) / (1.0 - w)
+    close: FloatArray = 2.0 * mean * (q + (1.0 + w) * odd) / (1.0 - w)
     if near.all():
-        return np.asarray(close)
+        return close
     # the logarithm of 1 + v, not of the rounded x/centre, whose error would be multiplied by x
-    far = special.xlog1py(x, v) + (centre - x)
-    return np.asarray(np.where(near, close, far))
+    far = special.xlog1py(count, v) + np.subtract(mean, count)
+    return np.where(near, close, far)
 
 
 def log_binomial_pmf(trials: FloatArray | float, successes: FloatArray, probability: float) -> FloatArray:
@@ -97,8 +96,15 @@ def binomial_pmf(trials: FloatArray | float, successes: FloatArray, probability:
 
 def binomial_tail(trials: FloatArray | float, threshold: FloatArray, probability: float) -> FloatArray:
     """Pr[Binomial(trials, probability) >= threshold], elementwise, for any integer threshold."""
-    tail = special.betainc(threshold, trials - threshold + 1, probability)
-    return np.where(threshold <= 0, 1.0, np.where(threshold <= trials, tail, 0.0))
+    count = np.broadcast_to(trials, threshold.shape)
+    inside = (threshold > 0) & (threshold <= count)
+    many = inside & (count >= _GAUSSIAN_FROM) & (probability == 0.5)
+    few = inside & ~many
+    tail = np.where(threshold <= 0, 1.0, 0.0)
+    tail[few] = special.betainc(threshold[few], count[few] - threshold[few] + 1, probability)
+    if many.any():
+        tail[many] = _gaussian_half_tail(count[many], threshold[many])
+    return tail
 
 
 def fft_convolution(one: FloatArray, other: FloatArray) -> FloatArray:
@@ -107,18 +113,6 @@ def fft_convolution(one: FloatArray, other: FloatArray) -> FloatArray:
     length = fft.next_fast_len(size, real=True)
     law = fft.irfft(fft.rfft(one, length) * fft.rfft(other, length), length)[:size]
     return np.asarray(np.maximum(law, 0.0), dtype=float)
-
-
-def half_binomial_tail(trials: FloatArray, threshold: FloatArray) -> FloatArray:
-    """Pr[Binomial(trials, 1/2) >= threshold], elementwise, for any integer threshold."""
-    inside = (threshold > 0) & (threshold <= trials)
-    many = inside & (trials >= _GAUSSIAN_FROM)
-    few = inside & ~many
-    tail = np.where(threshold <= 0, 1.0, 0.0)
-    tail[few] = special.betainc(threshold[few], trials[few] - threshold[few] + 1, 0.5)
-    if many.any():
-        tail[many] = _gaussian_half_tail(trials[many], threshold[many])
-    return tail
 
 
 def _gaussian_half_tail(trials: FloatArray, threshold: FloatArray) -> FloatArray:

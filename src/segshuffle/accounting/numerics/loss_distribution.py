@@ -136,8 +136,8 @@ def _outside(parts: Sequence[_Part], window: tuple[int, int], rate: float) -> fl
         u, v = np.add.reduceat(weights, np.arange(0, weights.shape[1], width), axis=1)
         # Centring the exponent on the middle of the table keeps exp() in range; the shifts of u and v cancel.
         grow = np.exp(rate * width * (np.arange(u.size) - 0.5 * (u.size - 1)))
-        up += pairs * (math.log(float(u @ grow) * float(v @ (1 / grow))) + rate * (width - 1))
-        down += pairs * (math.log(float(u @ (1 / grow)) * float(v @ grow)) + rate * (width - 1))
+        up += pairs * (math.log((u @ grow) * (v @ (1 / grow))) + rate * (width - 1))
+        down += pairs * (math.log((u @ (1 / grow)) * (v @ grow)) + rate * (width - 1))
     if high < reach:
         bound += math.exp(min(up, 0.0))
     if low > -reach:
@@ -150,9 +150,9 @@ def _frame(parts: Sequence[_Part]) -> _Frame:
     shift = variance = 0.0
     for (u, v), pairs in parts:
         index = np.arange(u.size)
-        mean_u, mean_v = float(u @ index), float(v @ index)
+        mean_u, mean_v = u @ index, v @ index
         shift += pairs * (mean_u - mean_v)
-        variance += pairs * (float(u @ (index - mean_u) ** 2) + float(v @ (index - mean_v) ** 2))
+        variance += pairs * (u @ (index - mean_u) ** 2 + v @ (index - mean_v) ** 2)
     reach, longest = _reach(parts), max(weights.shape[1] for weights, _ in parts)
     deviation = math.sqrt(variance)
     half = _WINDOW_WIDTHS * deviation + 2
@@ -231,11 +231,11 @@ def _tilted(table: LossTable, tilt: float, mass: FloatArray) -> tuple[FloatArray
     # Masses and factors both span hundreds of decades: scale by the largest product. Cells with mass keep their
     # factor below the cut of exp(), because the table holds no mass below 1e-300.
     log_mass = np.log(np.maximum(table.mass, 1e-307))
-    scale_up, scale_down = float(np.max(up[1:] + log_mass)), float(np.max(down[:-1] + log_mass))
+    scale_up, scale_down = np.max(up[1:] + log_mass), np.max(down[:-1] + log_mass)
     scaled = np.stack((up - scale_up, down - scale_down))[:, : mass.size]
     weights = mass * np.exp(np.minimum(scaled, _CUT))
     sums = weights.sum(axis=1)
-    return weights / sums[:, np.newaxis], scale_up + scale_down + float(np.log(sums).sum())
+    return weights / sums[:, np.newaxis], float(scale_up + scale_down + np.log(sums).sum())
 
 
 def _log_delta(finite: float, logs: tuple[float, ...], infinite: float) -> tuple[float, float]:
@@ -294,7 +294,7 @@ def log_delta_upper(composed: Sequence[tuple[LossTable, int]], epsilon: float, t
     # |transform| <= 1, so errors e_u and e_v of the factors give at most t (e_u + e_v) in the product to first order
     # (1.1 covers the rest), and the multiplications add at most 8 t eps of the product itself.
     norm, relative = _norm(law), frame.relative_error
-    spread = sum(pairs * float(np.linalg.norm(weights, axis=1).sum()) for weights, pairs in parts)
+    spread = sum(pairs * np.linalg.norm(weights, axis=1).sum() for weights, pairs in parts)
     error = 1.1 * (relative * (spread + norm) + 8 * (all_pairs + len(parts) - 1) * _ROUND_OFF * norm)
     # With ratios within e^(+-e), p - e^eps q <= e^(t e) (p' - e^(eps - 2 t e) q'), p' and q' from the table.
     wrong = sum(pairs * table.ratio_error for table, pairs in composed)

@@ -67,11 +67,11 @@ class PoissonBinomialLaw:
 
     def at_least(self, count: FloatArray) -> FloatArray:
         """Pr[C >= count], elementwise."""
-        return np.asarray(self._above[np.clip(count - self._first, 0, self._table.size).astype(np.int64)])
+        return self._above[np.clip(count - self._first, 0, self._table.size).astype(np.int64)]
 
     def at_most(self, count: FloatArray) -> FloatArray:
         """Pr[C <= count], elementwise."""
-        return np.asarray(self._below[np.clip(count - self._first + 1, 0, self._table.size).astype(np.int64)])
+        return self._below[np.clip(count - self._first + 1, 0, self._table.size).astype(np.int64)]
 
     def ratio(self, count: FloatArray) -> FloatArray:
         """Pr[C = count] / Pr[C = count - 1] for count >= 1; it decreases in count (Newton's inequalities)."""

@@ -267,11 +267,11 @@ class Bound(ABC):
         Raises
         ------
         ParameterError
-            If delta is below the local failure probability: then the local epsilon is no guarantee either.
+            If delta is not above the local failure probability: then the local epsilon may be no guarantee either.
         """
         check_target(delta)
-        if delta < self.local_delta:
-            raise ParameterError("delta", delta, f"at least local_delta = {self.local_delta:g}")
+        if delta <= self.local_delta:
+            raise ParameterError("delta", delta, f"above local_delta = {self.local_delta:g}, which no epsilon removes")
         return edge_epsilon(self.upper, ceiling=self.ceiling, delta=delta, rtol=self.rtol)
 
 

@@ -10,10 +10,28 @@ from functools import partial
 from typing import Any
 
 from segshuffle.accounting.numerics.ranges import check_choice, check_integer, check_kind, check_local
-from segshuffle.accounting.single_message import randomizers
 from segshuffle.accounting.single_message import variation_ratio as vr
 from segshuffle.accounting.single_message import variation_ratio_tables as tables
 from segshuffle.accounting.single_message.accountants import Mechanism
+from segshuffle.accounting.single_message.randomizers.composed import (
+    JointComposition,
+    ParallelComposition,
+)
+from segshuffle.accounting.single_message.randomizers.encodings import (
+    BinaryLocalHash,
+    HadamardResponse,
+    LocalHash,
+    OptimizedUnaryEncoding,
+    Rappor,
+)
+from segshuffle.accounting.single_message.randomizers.laplace import Laplace
+from segshuffle.accounting.single_message.randomizers.matrix import MatrixRandomizer
+from segshuffle.accounting.single_message.randomizers.reference import Pairwise, Randomizer
+from segshuffle.accounting.single_message.randomizers.subsets import (
+    KaryRandomizedResponse,
+    SubsetExponential,
+    SubsetSelection,
+)
 from segshuffle.errors import ParameterError
 
 #: Largest size of a mechanism whose classes are written down, and of one whose sets are listed item by item.
@@ -41,7 +59,7 @@ class _Maker:
     """
 
     variation: Callable[..., vr.VariationRatio]
-    classes: Callable[..., randomizers.Randomizer] | None = None
+    classes: Callable[..., Randomizer] | None = None
     no_left_over: bool = False
     caveat: str = ""
     largest: int = LARGEST_SIZE
@@ -99,8 +117,8 @@ def mechanism(name: str, *, local_epsilon: float | None = None, **parameters: fl
     )
 
 
-def of_matrix(randomizer: randomizers.MatrixRandomizer) -> Mechanism:
-    """Make the mechanism of a randomizer of one's own, from `randomizers.matrix_randomizer`."""
+def of_matrix(randomizer: MatrixRandomizer) -> Mechanism:
+    """Make the mechanism of a randomizer of one's own, from `matrix_randomizer`."""
     log_p, variation = randomizer.local_epsilon, None
     if log_p >= vr.SMALLEST_LOG_RATIO:
         beta = min(randomizer.total_variation, math.tanh(0.5 * log_p))
@@ -141,25 +159,23 @@ def composed(parts: Sequence[Mechanism], how: str, weights: Sequence[float] | No
     classes = tuple(_classes_of(part) for part in parts)
     names: dict[str, float | int] = {f"part_{i}": part.name for i, part in enumerate(parts, 1)}  # type: ignore[misc]
     caveat = "; ".join(dict.fromkeys(f"{part.name} {part.caveat}" for part in parts if part.caveat))
-    whole: randomizers.JointComposition | randomizers.ParallelComposition
+    whole: JointComposition | ParallelComposition
     if how == "joint":
         if weights is not None:
             raise ParameterError("weights", tuple(weights), "left out with joint: every part is sent")
-        whole = randomizers.JointComposition(components=_cut_into_fewer(classes))
+        whole = JointComposition(components=_cut_into_fewer(classes))
     else:
         shares = tuple(weights) if weights is not None else (1 / len(parts),) * len(parts)
-        whole = randomizers.ParallelComposition(components=classes, weights=shares)
+        whole = ParallelComposition(components=classes, weights=shares)
     return Mechanism(name=how, local_epsilon=whole.local_epsilon, randomizer=whole, caveat=caveat, parameters=names)
 
 
-def _cut_into_fewer(parts: tuple[randomizers.Randomizer, ...]) -> tuple[randomizers.Randomizer, ...]:
+def _cut_into_fewer(parts: tuple[Randomizer, ...]) -> tuple[Randomizer, ...]:
     """Cut Laplace noise into as many cells as there is room for: bounds stay valid, and widen a little."""
-    noisy = sum(isinstance(part, randomizers.Laplace) for part in parts)
-    others = math.prod(part.blanket("upper").mass.size for part in parts if not isinstance(part, randomizers.Laplace))
+    noisy = sum(isinstance(part, Laplace) for part in parts)
+    others = math.prod(part.blanket("upper").mass.size for part in parts if not isinstance(part, Laplace))
     cells = max(int(0.5 * (_LARGEST_JOINT / others) ** (1 / max(noisy, 1))), _LEAST_CELLS)
-    return tuple(
-        replace(part, cells=min(part.cells, cells)) if isinstance(part, randomizers.Laplace) else part for part in parts
-    )
+    return tuple(replace(part, cells=min(part.cells, cells)) if isinstance(part, Laplace) else part for part in parts)
 
 
 def subsampled(whole: Mechanism, rate: float) -> Mechanism:
@@ -167,15 +183,15 @@ def subsampled(whole: Mechanism, rate: float) -> Mechanism:
     check_kind("mechanism", whole, Mechanism)
     classes = whole.randomizer
     parameters = {**whole.parameters, "subsample": rate}
-    if isinstance(classes, randomizers.MatrixRandomizer):
+    if isinstance(classes, MatrixRandomizer):
         return replace(of_matrix(classes.subsampled(rate)), parameters=parameters)
-    thinner = randomizers.poisson_subsampled(_classes_of(whole), rate=rate)
+    thinner = ParallelComposition(components=(_classes_of(whole),), weights=(1.0,), rate=rate)
     return replace(whole, randomizer=thinner, variation=None, lower=None, parameters=parameters)
 
 
-def _classes_of(part: Mechanism) -> randomizers.Randomizer:
+def _classes_of(part: Mechanism) -> Randomizer:
     check_kind("mechanism", part, Mechanism)
-    if part.randomizer is None or isinstance(part.randomizer, randomizers.MatrixRandomizer):
+    if part.randomizer is None or isinstance(part.randomizer, Pairwise):  # one table per part would leave pairs out
         raise ParameterError("randomizer", part.name, f"one of {', '.join(COMPOSABLE)}: only these can be composed")
     return part.randomizer
 
@@ -197,27 +213,27 @@ MECHANISMS: dict[str, _Maker] = {
     # any randomizer with this local guarantee
     "general": _Maker(tables.general),
     # k-ary randomized response on domain_size options
-    "krr": _Maker(tables.randomized_response, randomizers.KaryRandomizedResponse),
+    "krr": _Maker(tables.randomized_response, KaryRandomizedResponse),
     # binary local hash, large domain
-    "blh": _Maker(partial(tables.local_hash, hash_size=2), randomizers.BinaryLocalHash),
+    "blh": _Maker(partial(tables.local_hash, hash_size=2), BinaryLocalHash),
     # every bit of the one-hot encoding flipped, large domain
-    "rappor": _Maker(tables.binary_randomized_response, randomizers.Rappor),
+    "rappor": _Maker(tables.binary_randomized_response, Rappor),
     # optimized unary encoding, large domain
-    "oue": _Maker(tables.general, randomizers.OptimizedUnaryEncoding),
+    "oue": _Maker(tables.general, OptimizedUnaryEncoding),
     # Hadamard response with `order` outputs (a power of 2)
-    "hadamard": _Maker(tables.hadamard_response, randomizers.HadamardResponse),
+    "hadamard": _Maker(tables.hadamard_response, HadamardResponse),
     # a subset of subset_size options, likelier if it holds the input
-    "subset-selection": _Maker(tables.subset_selection, randomizers.SubsetSelection, largest=LARGEST_LISTED),
+    "subset-selection": _Maker(tables.subset_selection, SubsetSelection, largest=LARGEST_LISTED),
     # a subset of subset_size items, likelier if it meets the user's set of set_size items
-    "subset-exponential": _Maker(vr.subset_exponential, randomizers.SubsetExponential, largest=LARGEST_LISTED),
+    "subset-exponential": _Maker(vr.subset_exponential, SubsetExponential, largest=LARGEST_LISTED),
     # Laplace noise on a value in [0, 1]
     "laplace": _Maker(
         tables.laplace,
-        randomizers.Laplace,
+        Laplace,
         caveat="for the inputs 0 and 1, which are not proven to be the worst pair",
     ),
     # local hash into hash_size values, large domain
-    "local-hash": _Maker(tables.local_hash, randomizers.LocalHash),
+    "local-hash": _Maker(tables.local_hash, LocalHash),
     # likelier on a cap of share cap_area
     "privunit": _Maker(tables.privunit),
     # RAPPOR of one of domain_size options, set_size of them held

@@ -155,8 +155,8 @@ class PersonalizedUsers:
         def above(y: FloatArray) -> FloatArray:
             """Return Pr[the report of a user who holds 0 is above y >= 0]: upper tails do not cancel."""
             if self.mechanism == "laplace":
-                return np.asarray(0.5 * np.exp(-budgets * y))
-            return np.asarray(special.ndtr(-y * budgets / self._scale))
+                return 0.5 * np.exp(-budgets * y)
+            return special.ndtr(-y * budgets / self._scale)
 
         first = 1 - above(np.minimum(near, 0.5)) - above(near)
         second = above(np.maximum(low, 0.5)) - above(np.maximum(high, 0.5))
@@ -172,7 +172,7 @@ class PersonalizedUsers:
 def _laplace_edges(victim: float, budgets: FloatArray, tied: NDArray[np.bool_]) -> _Edges:
     """Find where f_0 > g_i: |y| < near; and where f_1 > g_i, right of 1/2: low < y < high."""
     # log(victim/budgets), without cancellation when they are close
-    log = np.asarray(np.log1p((victim - budgets) / budgets))
+    log = np.log1p((victim - budgets) / budgets)
     gap = np.where(tied, 1.0, victim - budgets)
     near = np.where(tied, math.inf, log / gap)
     low = (victim - log) / (victim + budgets)
@@ -243,10 +243,3 @@ class Reduction(BudgetBound):
         if contrast > 0.0 and epsilon < log_ratio * (1 + _ROUND):
             inside = self._divergence(contrast, log_ratio, epsilon, rtol)
         return DeltaInterval(*(min(fail + (1 - fail) * end, 1.0) for end in inside))
-
-    def epsilon(self, *, delta: float) -> float:
-        """Return the least epsilon at `delta`, which must be above the victim's failure probability."""
-        fail = self.users.local_delta
-        if 0 < delta <= fail:
-            raise ParameterError("delta", delta, f"above local_delta = {fail:g}, which no epsilon removes")
-        return super().epsilon(delta=delta)

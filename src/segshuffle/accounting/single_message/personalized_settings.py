@@ -11,19 +11,18 @@ high], or normal with mean 3/4 high and deviation 1/2, clipped to [low, high]; [
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, get_args
+from typing import get_args
 
 import numpy as np
 from scipy import special
 
-from segshuffle.accounting.numerics.ranges import check_integer
 from segshuffle.accounting.numerics.search import Bound
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Kind
 from segshuffle.accounting.single_message.accountants.blanket_tails import Inequality, TailBound
 from segshuffle.accounting.single_message.accountants.clones import Clone, CloneBound
 from segshuffle.accounting.single_message.accountants.laplace_users import PERSONAL
 from segshuffle.accounting.single_message.personalized import Mechanism, PersonalizedUsers
-from segshuffle.accounting.single_message.randomizers import Laplace
+from segshuffle.accounting.single_message.randomizers.laplace import Laplace
 from segshuffle.arrays import FloatArray
 
 
@@ -45,7 +44,6 @@ class BudgetSetting:
 
     def budgets(self, n_users: int) -> FloatArray:
         """Quantiles at (i - 1/2)/n, ascending, shape (n_users,)."""
-        check_integer("n_users", n_users, 1)
         level = (np.arange(n_users) + 0.5) / n_users
         if not self.normal:
             return self.low + (self.high - self.low) * level
@@ -72,19 +70,11 @@ TABLE_USERS = 10_000
 TABLE_EPSILONS = (0.01, 0.03, 0.05, 0.08, 0.1)
 
 
-class NamedBound(NamedTuple):
-    """A bound for given users, under the name of its accountant; of its kinds only "upper" is a guarantee."""
-
-    name: str
-    kind: Kind
-    bound: Bound
-
-
-def bounds_of(users: PersonalizedUsers) -> list[NamedBound]:
+def bounds_of(users: PersonalizedUsers) -> list[tuple[str, Kind, Bound]]:
     """Make all bounds that apply to the users; those without personal budgets use the largest one."""
 
-    def personal(*names: str) -> list[NamedBound]:
-        return [NamedBound(name, ACCOUNTANTS[name].kind, PERSONAL[name](users)) for name in names]
+    def personal(*names: str) -> list[tuple[str, Kind, Bound]]:
+        return [(name, ACCOUNTANTS[name].kind, PERSONAL[name](users)) for name in names]
 
     found = personal("personalized", "personalized-reduction", "chen-cao-ge")
     top, n_users, laplace = users.largest_budget, users.n_users, users.mechanism == "laplace"
@@ -92,11 +82,11 @@ def bounds_of(users: PersonalizedUsers) -> list[NamedBound]:
     kind: Kind = "upper" if users.budgets[-1] == top else "published"
     for inequality in get_args(Inequality) if laplace else ():
         bound = TailBound(inequality=inequality, n_users=n_users, randomizer=Laplace(local_epsilon=top))
-        found.append(NamedBound(inequality, kind, bound))
+        found.append((inequality, kind, bound))
     # a clone needs no more than a local guarantee, and everybody's is at least as good as the largest budget's; the
     # classic Gaussian mechanism has its guarantee only up to a budget of 1
     for clone in get_args(Clone):
         pair = CloneBound(local_epsilon=top, n_users=n_users, clone=clone, local_delta=users.local_delta)
         proven = clone == "standard" and (laplace or top <= 1)
-        found.append(NamedBound(f"{clone}-clone", "upper" if proven else "published", pair))
+        found.append((f"{clone}-clone", "upper" if proven else "published", pair))
     return found + personal("liu-2023") if laplace else found

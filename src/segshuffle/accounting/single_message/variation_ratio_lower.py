@@ -1,4 +1,4 @@
-r"""Lower bound of the variation-ratio paper, Theorem 5.1, from the probability tables of the randomizers.
+r"""Lower bound of the variation-ratio paper, Theorem 5.1, of the divergence of two datasets.
 
 The outputs that x1 favours, S1, and those that x0 favours, S0, are counted; everything else is forgotten, and all
 other users hold one input x*. With sums of probabilities over S0 and S1,
@@ -12,7 +12,7 @@ pair of counts is (A + D1, C - A + D2) against (A + D2, C - A + D1).
 What it bounds from below: the divergence of two *particular* neighbouring datasets (x0 or x1, all others x*), hence the
 least delta that any analysis can prove for the shuffled messages. What is true of it:
 
-* For randomizers with R1(x0)(S0) = R1(x1)(S1) (`LowerBound.symmetric`) the two counts are a function of the shuffled
+* For randomizers with R1(x0)(S0) = R1(x1)(S1) the two counts are a function of the shuffled
   messages, so by data processing the bound is proven. Every randomizer with an output symmetry that swaps x0 and x1
   is of this kind, as most of Table 2 are.
 * Otherwise R1(x0) would need its own ratio: the published pair is not that of the counts, and the stated direction
@@ -26,15 +26,11 @@ least delta that any analysis can prove for the shuffled messages. What is true 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import ArrayLike
 
 from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
 from segshuffle.accounting.numerics.laws import clone_law
-from segshuffle.accounting.numerics.ranges import LARGEST_EPSILON, check_target, check_users, check_within, numbers
+from segshuffle.accounting.numerics.ranges import LARGEST_EPSILON, check_target, check_users, check_within
 from segshuffle.accounting.numerics.search import Bound, edge_epsilon
 from segshuffle.errors import ParameterError
 
@@ -56,15 +52,12 @@ class LowerBound:
         Total variation, in (0, (p0 - 1)/(p0 + 1)].
     q0, q1 : float
         Positive and finite; may be below 1.
-    symmetric : bool
-        Whether R1(x0)(S0) = R1(x1)(S1), the condition under which the bound is proven.
     """
 
     log_p0: float
     beta: float
     q0: float
     q1: float
-    symmetric: bool = True
 
     def __post_init__(self) -> None:
         check_within("log_p0", self.log_p0, 0, math.inf, "(]", allowed="positive (or +inf)")
@@ -82,57 +75,8 @@ class LowerBound:
         return heads / self.q0, heads / self.q1
 
 
-def lower_bound_parameters(
-    *, first: Sequence[float] | ArrayLike, second: Sequence[float] | ArrayLike, others: ArrayLike
-) -> LowerBound:
-    """Parameters of Theorem 5.1 from probability tables.
-
-    Parameters
-    ----------
-    first, second : array_like, shape (n_outputs,)
-        Laws R1(x0) and R1(x1); different.
-    others : array_like, shape (n_inputs, n_outputs)
-        Laws R2(x) of another user's message, one row for every input x that x* may be.
-
-    Returns
-    -------
-    LowerBound
-        With x* the row of largest min(q0, q1), the first one if several are.
-
-    Raises
-    ------
-    ParameterError
-        If the tables do not fit together, are not laws, x* never sends an output of S0 or of S1, or beta exceeds
-        (p0 - 1)/(p0 + 1): for a victim without symmetry the published weights alpha + p0 alpha may exceed 1.
-    """
-    rows = [numbers("first", first), numbers("second", second)]
-    table = np.atleast_2d(numbers("others", others))
-    if rows[0].ndim != 1 or rows[0].shape != rows[1].shape or table.shape[1:] != rows[0].shape or not table.size:
-        raise ParameterError("others", table.shape, f"a matrix with one column per output of first: {rows[0].shape}")
-    for law in (*rows, *table):
-        if not (law.min() >= 0 and abs(math.fsum(law) - 1) <= 1e-9):
-            raise ParameterError("first, second, others", law.tolist(), "probabilities with sum 1")
-    favours_first, favours_second = rows[0] > rows[1], rows[1] > rows[0]
-    if not favours_first.any():
-        raise ParameterError("second", second, "different from first")
-    top_first, top_second = math.fsum(rows[0][favours_first]), math.fsum(rows[1][favours_second])
-    low_second = math.fsum(rows[0][favours_second])
-    beta = math.fsum((rows[1] - rows[0])[favours_second])
-    with np.errstate(divide="ignore"):
-        q0 = top_first / table[:, favours_first].sum(axis=1)
-        q1 = top_second / table[:, favours_second].sum(axis=1)
-    star = int(np.argmax(np.minimum(q0, q1)))
-    return LowerBound(
-        log_p0=math.log1p(beta / low_second) if low_second > 0 else math.inf,
-        beta=beta,
-        q0=float(q0[star]),
-        q1=float(q1[star]),
-        symmetric=math.isclose(top_first, top_second, rel_tol=_ROUNDING),
-    )
-
-
 class LowerVariationBound(Bound):
-    """The lower bound of Theorem 5.1 (kind: lower; published, proven if `lower.symmetric`): report `delta(...).lower`.
+    """The lower bound of Theorem 5.1 (kind: lower; proven for symmetric randomizers): report `delta(...).lower`.
 
     A lower bound of the delta of two neighbouring datasets in which all other users hold x*; the larger of the two
     directions D(P || Q) and D(Q || P), which differ if q0 and q1 do. The cost does not grow with n_users.

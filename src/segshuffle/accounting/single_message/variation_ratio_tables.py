@@ -11,7 +11,6 @@ Multi-message protocols (Table 4): the message that depends on the input hides a
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from scipy import integrate, special
 
@@ -22,7 +21,6 @@ from segshuffle.accounting.single_message.variation_ratio import (
     VariationRatio,
     subset_exponential,
 )
-from segshuffle.errors import ParameterError
 
 # -- Table 2: local differential privacy -----------------------------------------------------------------------------
 
@@ -237,39 +235,15 @@ def pure_dump(*, domain_size: int) -> VariationRatio:
 # -- Section 6: parallel composition ---------------------------------------------------------------------------------
 
 
-def advanced_parallel(*, randomizers: Sequence[VariationRatio], weights: Sequence[float]) -> VariationRatio:
-    """Parallel composition of Theorem 6.1: every user applies one randomizer, drawn at random; beta is the mean.
-
-    The theorem assumes equal p = q; with different ones the largest p and q hold for all (kind: published).
-
-    Parameters
-    ----------
-    randomizers : sequence of VariationRatio
-        At least one.
-    weights : sequence of float
-        Probability of each randomizer, not negative, sum 1 (to 1e-12).
-
-    Raises
-    ------
-    ParameterError
-        If the weights are not a distribution on the randomizers.
-    """
-    if not randomizers:
-        raise ParameterError("randomizers", randomizers, "a sequence of at least one")
-    fits = len(weights) == len(randomizers) and min(weights) >= 0
-    if not fits or not abs(math.fsum(weights) - 1.0) <= 1e-12:
-        raise ParameterError("weights", tuple(weights), f"{len(randomizers)} probabilities with sum 1")
-    log_p, log_q = max(each.log_p for each in randomizers), max(each.log_q for each in randomizers)
-    beta = math.fsum(weight * each.beta for weight, each in zip(weights, randomizers, strict=True))
-    return VariationRatio(log_p=log_p, beta=min(beta, math.tanh(0.5 * log_p)), log_q=log_q)
-
-
 def range_query(*, local_epsilon: float, levels: int) -> VariationRatio:
-    """Range queries on d = 2^levels values (section 7.3): one level h drawn uniformly, GRR on its d/2^h nodes."""
+    """Range queries on d = 2^levels values (section 7.3): one level h drawn uniformly, GRR on its d/2^h nodes.
+
+    The message tells h, so beta is the mean of the levels' own (Theorem 6.1).
+    """
     check_integer("levels", levels, 1)
-    nodes = [2 ** (levels - h) for h in range(levels)]
-    each = [randomized_response(local_epsilon=local_epsilon, domain_size=count) for count in nodes]
-    return advanced_parallel(randomizers=each, weights=[1 / levels] * levels)
+    sizes = [2 ** (levels - h) for h in range(levels)]
+    each = [randomized_response(local_epsilon=local_epsilon, domain_size=size).beta for size in sizes]
+    return _local(local_epsilon, math.fsum(each) / levels)
 
 
 def _local(local_epsilon: float, beta: float) -> VariationRatio:

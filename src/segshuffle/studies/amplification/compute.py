@@ -28,7 +28,7 @@ from segshuffle.accounting.single_message.accountants.laplace_users import PERSO
 from segshuffle.accounting.single_message.mechanisms import composed, mechanism, subsampled, with_classes
 from segshuffle.accounting.single_message.personalized import Mechanism as Noise
 from segshuffle.accounting.single_message.variation_ratio import VariationBound
-from segshuffle.accounting.single_message.variation_ratio_lower import LowerBound, lower_bound_parameters
+from segshuffle.accounting.single_message.variation_ratio_lower import LowerBound
 from segshuffle.digits import rounded_down, rounded_up
 from segshuffle.pipeline.jobs import to_json
 
@@ -326,13 +326,15 @@ def best_subset(local_epsilon: float, domain_size: int) -> Mechanism:
 def best_hash(local_epsilon: float) -> Mechanism:
     """Hash into the length that is best for estimation: the integer nearest to e^epsilon_0 + 1, at least 2.
 
-    Lower and blanket bounds are those of randomized response on the hash values.
+    Lower and blanket bounds are those of randomized response on the hash values. Theorem 5.1 has x* any third value, or
+    x0 if there are two.
     """
     size = max(2, round(math.exp(local_epsilon) + 1))
-    response: Any = mechanism("krr", local_epsilon=local_epsilon, domain_size=size).randomizer
-    laws = response.matrix()[:3]
-    lower = lower_bound_parameters(first=laws[0], second=laws[1], others=laws)
+    response = mechanism("krr", local_epsilon=local_epsilon, domain_size=size).randomizer
     made = mechanism("local-hash", local_epsilon=local_epsilon, hash_size=size)
+    variation: Any = made.variation
+    ratio = math.exp(local_epsilon)
+    lower = LowerBound(log_p0=local_epsilon, beta=variation.beta, q0=ratio if size > 2 else 1.0, q1=ratio)
     return replace(made, randomizer=response, lower=lower)
 
 
@@ -456,21 +458,21 @@ def _personal_rows(noise: Noise, name: str, n_users: int, epsilons: Sequence[flo
     setting = personal.SETTINGS[name]
     kind = "pure (Laplace)" if noise == "laplace" else "approximate (Gauss)"
     x, y = ("epsilon", "delta") if epsilons else ("n_users", "epsilon")
-    for bound in personal.bounds_of(setting.users(mechanism=noise, n_users=n_users)):
-        own = bound.name in PERSONAL
+    for bound_name, bound_kind, bound in personal.bounds_of(setting.users(mechanism=noise, n_users=n_users)):
+        own = bound_name in PERSONAL
         # what depends on the largest budget alone is the same for both settings of a panel
         if not own and name.startswith("Gauss"):
             continue
-        declared = ACCOUNTANTS[bound.name]
-        pairs = [(epsilon, bound.bound.delta(epsilon=epsilon).upper) for epsilon in epsilons]
-        for epsilon, delta in pairs or [(bound.bound.epsilon(delta=personal.FIGURE_DELTA), personal.FIGURE_DELTA)]:
+        declared = ACCOUNTANTS[bound_name]
+        pairs = [(epsilon, bound.delta(epsilon=epsilon).upper) for epsilon in epsilons]
+        for epsilon, delta in pairs or [(bound.epsilon(delta=personal.FIGURE_DELTA), personal.FIGURE_DELTA)]:
             known = {"n_users": n_users, "delta": delta, "epsilon": epsilon, "mechanism": noise, "setting": name}
             yield tidy(
                 panel=f"{kind}, $\\varepsilon_i \\in [{setting.low:g}, {setting.high:g}]$",
                 curve=name if own else "largest budget",
-                accountant=bound.name,
-                kind=bound.kind,
-                status=declared.status if bound.kind == declared.kind else "not proven for these users",
+                accountant=bound_name,
+                kind=bound_kind,
+                status=declared.status if bound_kind == declared.kind else "not proven for these users",
                 x_name=x,
                 x=known[x],
                 y_name=y,

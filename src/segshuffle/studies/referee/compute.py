@@ -24,7 +24,7 @@ from segshuffle.accounting.single_message.accountants.laplace_users import PERSO
 from segshuffle.accounting.single_message.decomposition import DatasetsBound
 from segshuffle.accounting.single_message.mechanisms import mechanism, with_classes
 from segshuffle.accounting.single_message.personalized import PersonalizedUsers
-from segshuffle.accounting.single_message.randomizers import ReferenceClasses, Side
+from segshuffle.accounting.single_message.randomizers.reference import ReferenceClasses, Side
 from segshuffle.arrays import FloatArray
 from segshuffle.digits import rounded, rounded_up
 from segshuffle.errors import ParameterError

@@ -92,7 +92,7 @@ def _moments(law: AtomLaw, theta: float) -> tuple[FloatArray, float, float]:
     weight = law.mass * np.exp(exponent - exponent.max())
     mass = weight / weight.sum()
     mean = float(mass @ law.value)
-    return mass, mean, math.sqrt(float(mass @ (law.value - mean) ** 2))
+    return mass, mean, math.sqrt(mass @ (law.value - mean) ** 2)
 
 
 def log_mgfs(law: AtomLaw, theta: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -29,7 +29,7 @@ def enumerable(tilted: Tilted) -> int:
     limit = 0
     while limit < min(count, _LARGEST_COUNT) and math.comb(limit + 1 + kinds, kinds) <= _EXACT_STATES:
         limit += 1
-    rare = count * (1.0 - float(np.max(tilted.mass)))
+    rare = count * (1.0 - np.max(tilted.mass))
     return limit if limit == count or limit > rare + _DEVIATIONS * math.sqrt(rare) + _MORE else -1
 
 
@@ -40,7 +40,7 @@ def enumerated(tilted: Tilted, limit: int, side: Side) -> float:
     """
     law, count, common = tilted.law, tilted.count, int(np.argmax(tilted.mass))
     mass, value = np.delete(law.mass, common), np.delete(law.value, common)
-    rest = float(np.sum(mass))
+    rest = np.sum(mass)
     log_mass = math.log1p(-rest) if rest < 0.5 else math.log(law.mass[common])
     states = _states(mass.size, limit)
     # no term of a weight's logarithm is positive: nothing cancels
@@ -111,7 +111,7 @@ def _listed_states(kinds: int, limit: int) -> _States:
 
 def _rest(tilted: Tilted, limit: int) -> float:
     """Logarithm of a bound on E[max(0, S); more than `limit` samples away from the tilted law's most likely atom]."""
-    likely = float(np.max(tilted.mass))
+    likely = np.max(tilted.mass)
     growth = tilted.count * np.log1p(np.expm1(_RATES) * (1 - likely)) - _RATES * (limit + 1)
     return tilted.chernoff + float(np.min(growth)) + 1e-6
 
@@ -123,4 +123,4 @@ def _log_sum(log_weight: FloatArray, value: FloatArray) -> float:
         return -math.inf
     terms = log_weight[positive] + np.log(value[positive])
     top = float(np.max(terms))
-    return top + math.log(float(np.sum(np.exp(terms - top))))
+    return top + math.log(np.sum(np.exp(terms - top)))

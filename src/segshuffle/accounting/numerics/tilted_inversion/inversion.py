@@ -185,7 +185,7 @@ def _all_zero(tilted: Tilted, width: float) -> tuple[float, float]:
 
     With few users it is the one large atom of S in the kink of max(0, .), where the width would act to first order.
     """
-    rest = float(np.sum(tilted.law.mass[tilted.value != 0]))
+    rest = np.sum(tilted.law.mass[tilted.value != 0])
     if rest >= 1.0 or not np.any(tilted.value == 0):
         return 0.0, 0.0
     log_part = tilted.count * (math.log1p(-rest) - tilted.log_mgf)
@@ -247,7 +247,7 @@ def _change_error(tilted: Tilted, node: FloatArray) -> FloatArray:
     masses: 8 + 2 theta max|G|; inner products of m complex terms: 3 (m + 2).
     """
     constant = 3 * tilted.value.size + 40 + 2 * tilted.theta * tilted.law.size
-    return constant * EPS * node * float(tilted.mass @ np.abs(tilted.value))
+    return constant * EPS * node * (tilted.mass @ np.abs(tilted.value))
 
 
 def _partial_sums(tilted: Tilted, plan: Plan, block: _Block) -> tuple[float, float, float, float]:
@@ -268,7 +268,7 @@ def _partial_sums(tilted: Tilted, plan: Plan, block: _Block) -> tuple[float, flo
     # nan is kept; |f| rounds by less than 4 eps and there are at most 1e15 copies: less than 1 in the exponent
     with np.errstate(divide="ignore"):
         kept = ~(count * np.log(np.sqrt(1 + square) + absolute) + damping <= _NEGLIGIBLE_NODE - 1)
-    skipped = 2 * float(np.count_nonzero(~kept)) * math.exp(_NEGLIGIBLE_NODE) * (1 + level)
+    skipped = 2 * np.count_nonzero(~kept) * math.exp(_NEGLIGIBLE_NODE) * (1 + level)
     columns = (node, twice, real, imaginary, square, damping, absolute)
     node, twice, real, imaginary, square, damping, absolute = (column[kept] for column in columns)
     with np.errstate(divide="ignore"):

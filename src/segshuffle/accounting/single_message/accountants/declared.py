@@ -18,7 +18,7 @@ from segshuffle.errors import ParameterError
 from segshuffle.looks import DASHES, PALETTE, Look
 
 if TYPE_CHECKING:
-    from segshuffle.accounting.single_message.randomizers import Randomizer
+    from segshuffle.accounting.single_message.randomizers.reference import Randomizer
     from segshuffle.accounting.single_message.variation_ratio import VariationRatio
     from segshuffle.accounting.single_message.variation_ratio_lower import LowerBound
 

@@ -9,9 +9,14 @@ from __future__ import annotations
 
 import math
 
-from segshuffle.accounting.numerics.ranges import SMALLEST_LOCAL_EPSILON, check_target, check_users, check_within
+from segshuffle.accounting.numerics.ranges import (
+    LARGEST_USERS,
+    SMALLEST_LOCAL_EPSILON,
+    SMALLEST_TARGET,
+    check_integer,
+    check_within,
+)
 from segshuffle.accounting.single_message.accountants.declared import Accountant, asks_for, look
-from segshuffle.errors import ParameterError
 
 FEWEST_USERS = 1000
 LARGEST_LOCAL_EPSILON = 0.5
@@ -28,12 +33,9 @@ def erlingsson_epsilon(*, local_epsilon: float, n_users: int, delta: float) -> f
         Outside the conditions of the theorem.
     """
     check_within("local_epsilon", local_epsilon, SMALLEST_LOCAL_EPSILON, LARGEST_LOCAL_EPSILON, "[)", note=_CONDITION)
-    check_users(n_users)
-    check_target(delta)
-    if n_users < FEWEST_USERS:
-        raise ParameterError("n_users", n_users, f"at least {FEWEST_USERS}{_CONDITION}")
-    if delta >= LARGEST_DELTA:
-        raise ParameterError("delta", delta, f"below {LARGEST_DELTA}{_CONDITION}")
+    allowed = f"an integer in [{FEWEST_USERS}, {LARGEST_USERS:g}]{_CONDITION}"
+    check_integer("n_users", n_users, FEWEST_USERS, allowed, most=LARGEST_USERS)
+    check_within("delta", delta, SMALLEST_TARGET, LARGEST_DELTA, "[)", note=_CONDITION)
     return min(12 * local_epsilon * math.sqrt(-math.log(delta) / n_users) * (1 + 8e-15), local_epsilon)
 
 

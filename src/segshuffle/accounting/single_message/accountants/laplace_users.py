@@ -37,7 +37,7 @@ def echo_probabilities(budgets: FloatArray) -> FloatArray:
     # users with a larger budget contribute e^{-their own}, the others (and i itself) e^{-budget of i}
     larger = np.concatenate([[0.0], np.cumsum(share * np.exp(-budgets))[:-1]])
     smaller = np.cumsum(share[::-1])[::-1]
-    return np.asarray(np.minimum((larger + np.exp(-budgets) * smaller) / (share * budgets.size), 1.0))
+    return np.minimum((larger + np.exp(-budgets) * smaller) / (share * budgets.size), 1.0)
 
 
 class Echo(BudgetBound):

@@ -86,23 +86,15 @@ class MatrixRandomizer:
 
     def common_input(self, side: Side) -> tuple[ReferenceClasses, ...]:
         """Classes against the laws of the others, for the pairs and inputs that are tried."""
-        return self._references
-
-    def blankets(self, side: Side) -> tuple[ReferenceClasses, ...]:
-        """Classes against the blanket for every ordered pair of inputs, those farthest apart first; equal ones once."""
-        return self._blankets
-
-    @cached_property
-    def _blankets(self) -> tuple[ReferenceClasses, ...]:
-        least = self.law.min(axis=0)
-        return self._distinct(self._classes(least, i, j) for i, j in self._pairs())
-
-    @cached_property
-    def _references(self) -> tuple[ReferenceClasses, ...]:
         inputs = range(len(self.law))
         tables = min(_MOST_REFERENCES, _MOST_ENTRIES // self.law.shape[1])
         pairs = self._pairs()[: max(tables // len(inputs), 1)]
         return self._distinct(self._classes(self.law[star], i, j) for i, j in pairs for star in inputs)
+
+    def blankets(self, side: Side) -> tuple[ReferenceClasses, ...]:
+        """Classes against the blanket for every ordered pair of inputs, those farthest apart first; equal ones once."""
+        least = self.law.min(axis=0)
+        return self._distinct(self._classes(least, i, j) for i, j in self._pairs())
 
     def _pairs(self) -> list[tuple[int, int]]:
         """Ordered pairs of inputs, the largest divergence of chi-square type first."""

@@ -81,7 +81,7 @@ class ReferenceClasses:
     @property
     def log_error(self) -> float:
         """Bound on the error of every log ratio: each product rounds, and merges once more."""
-        scale = max(float(np.max(np.abs(self.log_first))), float(np.max(np.abs(self.log_second))))
+        scale = float(np.max(np.abs([self.log_first, self.log_second])))
         return LOG_RATIO_ERROR * self.parts * scale + 2.0 * self.entry_error * (1.0 + 2.0 * self.entry_error)
 
     def own_inputs(self) -> tuple[ReferenceClasses, ...]:
@@ -124,6 +124,7 @@ class Pairwise(Protocol):
         ...
 
 
+@remembered
 def blanket_tables(randomizer: Randomizer, side: Side) -> tuple[ReferenceClasses, ...]:
     """Return the tables whose largest divergence the upper bound is: one for a symmetric randomizer."""
     return randomizer.blankets(side) if isinstance(randomizer, Pairwise) else (randomizer.blanket(side),)
@@ -139,14 +140,13 @@ def merged(parts: Iterable[ReferenceClasses]) -> ReferenceClasses:
     """Make one table of all classes of `parts`, those with equal ratios merged."""
     tables = list(parts)
     mass = np.concatenate([part.mass for part in tables])
-    first = np.concatenate([part.log_first for part in tables])
-    second = np.concatenate([part.log_second for part in tables])
-    grain = 0.5 * LOG_RATIO_ERROR * max(1e-290, float(np.max(np.abs(first))), float(np.max(np.abs(second))))
-    keys = np.round(np.stack([first, second]) / grain)
+    both = np.concatenate([(part.log_first, part.log_second) for part in tables], axis=1)
+    grain = 0.5 * LOG_RATIO_ERROR * max(1e-290, np.max(np.abs(both)))
+    keys = np.round(both / grain)
     _, index, inverse = np.unique(keys, axis=1, return_index=True, return_inverse=True)
     total = np.asarray(np.bincount(inverse.ravel(), weights=mass), dtype=float)
     most, error = max(part.parts for part in tables), max(part.entry_error for part in tables)
-    return ReferenceClasses(total, first[index], second[index], most, error)
+    return ReferenceClasses(total, both[0, index], both[1, index], most, error)
 
 
 def check_local_epsilon(local_epsilon: float) -> None:
