@@ -13,7 +13,7 @@ from typing import Any
 from segshuffle.datasets.registry import FOLDER as DATASETS
 from segshuffle.datasets.registry import dataset_of, every
 from segshuffle.pipeline import manifest
-from segshuffle.pipeline.design import FIGURES, Config, Scenario, output_folder
+from segshuffle.pipeline.design import FIGURES, Config, Panels, Scenario, output_folder
 from segshuffle.pipeline.manifest import Rule, Step
 
 #: What the page is, for the menu.
@@ -50,7 +50,7 @@ def refreshed(name: str, config: Config, *, look: bool) -> list[Path]:
 
 def rules(
     config: Config,
-    panels: Sequence[Scenario],
+    panels: Panels,
     studies: Sequence[Rule],
     *,
     given: Mapping[str, Path | None],

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from segshuffle.pipeline.design import Config, Scenario
+from segshuffle.pipeline.design import Config, Panels
 from segshuffle.pipeline.manifest import VERDICTS, Group, Output, Rule, Step, Target
 
 
@@ -111,7 +110,7 @@ DOCS = {
 }
 
 
-def targets(config: Config, _panels: Sequence[Scenario]) -> list[Target]:
+def targets(config: Config, _panels: Panels) -> list[Target]:
     """Declare everything of the papers, and every figure and table alone."""
     full = config["edition"] != "quick"
     every = tuple(output for exhibit in EXHIBITS.values() for output in _outputs(exhibit))
@@ -133,7 +132,7 @@ def _outputs(exhibit: Exhibit) -> tuple[Output, Output]:
     return Output(f"{table}.csv", exhibit.title, group=group), shown
 
 
-def rules(config: Config, _panels: Sequence[Scenario]) -> list[Rule]:
+def rules(config: Config, _panels: Panels) -> list[Rule]:
     """Make the curves of every figure and table, each as readers see it, and the verdicts."""
     points = {"points": config["amplification"]["points"]}
     report, curves = "studies.amplification.report", "amplification/{case}.csv"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from segshuffle.pipeline.design import Config, Scenario
+from segshuffle.pipeline.design import Config, Panels
 from segshuffle.pipeline.manifest import Group, Output, Rule, Step, Target, part
 
 GROUP = Group(
@@ -41,13 +39,13 @@ PARTS = {"audit/": "the parts of audit.csv, a file per population"}
 DOCS = {"figures/audit.png": "figures/audit.png"}
 
 
-def targets(_config: Config, _panels: Sequence[Scenario]) -> list[Target]:
+def targets(_config: Config, _panels: Panels) -> list[Target]:
     """Declare the table and the figure."""
     what = "The published guarantee, compared with the guarantee if the server sees everything: table and figure."
     return [Target("audit", what, (TABLE, FIGURE))]
 
 
-def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
+def rules(config: Config, panels: Panels) -> list[Rule]:
     """Make a job per population, and one that collects and draws them."""
     settings = {panel.setting.id: panel.setting for panel in panels}
     setting = Step(
@@ -69,7 +67,7 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
             (setting,),
             tuple(settings),
             seconds=66,
-            follows=lambda _: {"protocols": frozenset()},
+            follows={"protocols": ()},
         ),
         Rule("figure_audit", "Claimed epsilon against the epsilon that the full view gives, over m.", figure),
     ]

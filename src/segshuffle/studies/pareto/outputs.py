@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
-from segshuffle.pipeline.design import Config, Scenario
+from segshuffle.pipeline.design import Config, Panels
 from segshuffle.pipeline.manifest import VERDICTS, Group, Output, Rule, Step, Target, part
 
 GROUP = Group(
@@ -52,14 +51,14 @@ def figures(config: Config) -> dict[str, tuple[Output, dict[str, object]]]:
     return found
 
 
-def targets(config: Config, _panels: Sequence[Scenario]) -> list[Target]:
+def targets(config: Config, _panels: Panels) -> list[Target]:
     """Declare everything at once."""
     what = "Error over messages of every protocol at equal epsilon and delta, and the best protocol in each case."
     drawn = (output for output, _ in figures(config).values())
     return [Target("pareto", what, (TABLE, WINNERS, CLAIMS, READABLE, *drawn))]
 
 
-def rules(config: Config, _panels: Sequence[Scenario]) -> list[Rule]:
+def rules(config: Config, _panels: Panels) -> list[Rule]:
     """Make a job per size, one that collects them, and one per figure."""
     section = config["pareto"]
     sizes = {

@@ -222,7 +222,7 @@ def _levels(axis: Axes, points: pd.DataFrame, low: float, high: float) -> None:
 
 def _beside(axis: Axes, lines: Iterable[Line2D]) -> None:
     """Name level lines right of a panel, in their order; "proven" is left out, since all are or are trusted."""
-    ordered = sorted(lines, key=lambda line: line.get_ydata()[0], reverse=True)
+    ordered = sorted(lines, key=lambda line: np.max(line.get_ydata()), reverse=True)
     names = [re.sub(r" \((ours, )?proven\)", "", str(line.get_label())) for line in ordered]
     entries = [textwrap.fill(name, _CHARACTERS) for name in names]
     axis.legend(ordered, entries, loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=6.0, labelspacing=0.4)
