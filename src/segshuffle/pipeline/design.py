@@ -3,8 +3,6 @@
 Imported by the Snakefile, which every remote job parses again: standard library only.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What a reader is told of results that are not the shipped configuration's."""
 
-from __future__ import annotations
-
 
 def remarked(text: str, edition: str) -> str:
     """Say below the title of a Markdown text what edition it is; the full one's results need no remark."""

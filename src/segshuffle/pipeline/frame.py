@@ -3,8 +3,6 @@
 Imported by the Snakefile, which every remote job parses again: no numpy.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path

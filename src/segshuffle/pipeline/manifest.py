@@ -8,8 +8,6 @@ The ``report.py`` beside it may have ``words``, which say what its figures show.
 remote job parses again: standard library only.
 """
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

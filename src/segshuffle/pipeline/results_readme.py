@@ -1,7 +1,5 @@
 """The README beside the results: what each file is, and each column of the tidy table."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from segshuffle.datasets.registry import dataset_label, hashed_as

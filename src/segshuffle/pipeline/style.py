@@ -1,7 +1,5 @@
 """What all figures share: the style, grids of lettered panels, axes, legends that fit, and files."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import string

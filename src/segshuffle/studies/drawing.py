@@ -1,7 +1,5 @@
 """What the figures of several studies share: curves, and names of populations."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

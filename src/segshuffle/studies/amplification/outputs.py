@@ -1,7 +1,5 @@
 """What this study makes, and how. Standard library only: the Snakefile imports it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -5,8 +5,6 @@ measures here (`studies.verdicts`). A *saving* of one accountant over another is
 compared, published or proven, is part of what is printed.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any

@@ -4,8 +4,6 @@ Every table has the columns of a panel first: dataset, n_users, set_size, domain
 written for one panel, and tabulate all of a sequence (`for_every_panel`).
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import math

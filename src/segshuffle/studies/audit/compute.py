@@ -4,8 +4,6 @@ The item-level numbers are those of `accounting.full_view`; user-level numbers a
 them. No data is looked at.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import asdict

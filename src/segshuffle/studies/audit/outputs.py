@@ -1,7 +1,5 @@
 """What this study makes, and how. Standard library only: the Snakefile imports it."""
 
-from __future__ import annotations
-
 from segshuffle.pipeline.design import Config, Panels
 from segshuffle.pipeline.manifest import Group, Output, Rule, Step, Target, part
 

@@ -1,7 +1,5 @@
 """The audit's figure, claimed epsilon and that of the full view, what it shows in words, and how its table is read."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 

@@ -27,11 +27,9 @@ reacts to the counts (`bias_mean` has both). Either is measured with the noise o
 known, over the error of the plan from exact counts, less 1.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import asdict, dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -86,7 +84,7 @@ class PlanGrid:
     limits: FloatArray
 
     @classmethod
-    def of(cls, problem: Problem) -> PlanGrid:
+    def of(cls, problem: Problem) -> Self:
         """Calibrate the grid; the problem's level counts are not used."""
         if problem.pairs == 0:
             raise ParameterError("set_size", problem.set_size, f"below domain_size = {problem.domain_size}")

@@ -6,8 +6,6 @@ of messages, those of the literature for every value of their own option. Errors
 frequencies, and no data are seen.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial

@@ -5,8 +5,6 @@ The statements of the literature about its own protocols are in config/reference
 judged. Errors are mean squared ones, in closed form.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping, Sequence

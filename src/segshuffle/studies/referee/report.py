@@ -1,7 +1,5 @@
 """What readers see of the referee: a verdict per accountant and case, the same as Markdown, and the figure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import product
 from typing import Any

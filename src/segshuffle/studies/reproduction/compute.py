@@ -3,8 +3,6 @@
 Jobs are pairs of a curve point and a block of repetitions; random streams are named by what they are for.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import io

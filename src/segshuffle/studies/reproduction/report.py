@@ -3,8 +3,6 @@
 Every loop goes over the table: what it holds is drawn, whether or not somebody declared a look for it.
 """
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
