@@ -27,9 +27,9 @@ TABLE = Output(
 FIGURE = Output(
     "figures/audit",
     "Claimed and actual ε",
-    "One row per population and whole number m of dummies per user; the last row of a population is the largest ε at "
-    "all other m. Vertical line: claimed ε. 'Blanket alone' is a proven upper bound; the other marks are lower "
-    "bounds. A level that sends every item has no marks: without sampling nothing is hidden.",
+    "Lines: claimed ε. Marks: the ε that holds at δ, largest over the splits; at a whole number m of dummies per user "
+    "the server knows their total, which group privacy makes much of. 'Blanket alone' is a proven upper bound; the "
+    "other marks are lower bounds. A level that sends every item has no marks: without sampling nothing is hidden.",
     GROUP,
     _READING,
 )
