@@ -1,6 +1,5 @@
-"""The audit's figure, claimed epsilon and that of the full view, what it shows in words, and how its table is read."""
+"""The audit's figure, claimed epsilon and that of the full view, and how its table is read."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -8,7 +7,6 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from segshuffle.looks import series_looks
-from segshuffle.pipeline.numbers import at_most
 from segshuffle.pipeline.style import finished, log_axes
 from segshuffle.studies.drawing import POPULATION, population_panels
 
@@ -44,12 +42,12 @@ def draw(table: pd.DataFrame) -> Figure:
     looks = dict(zip(levels, series_looks(map(_CLAIMED.format, levels)), strict=True))
     figure, panels = population_panels(worst, split=False, height=2.4)
     for rows, (axis,) in panels:
-        for level, points in rows.groupby("level"):
+        for level in levels:
             color = looks[level].color
             axis.axhline(level, color=color, lw=0.8, label=looks[level].label)
             for view, (label, marker, filled) in _VIEWS.items():
                 dots: dict[str, Any] = {"color": color, "mfc": color if filled else "none", "ls": "none", "ms": 3.4}
-                mine = points[points["view"] == view]
+                mine = rows[(rows["level"] == level) & (rows["view"] == view)]
                 x = mine["blanket_per_user"] * _SIDE_BY_SIDE ** levels.index(level)
                 lost = np.isinf(mine["actual_user_epsilon"])
                 axis.plot(x[~lost], mine["shown"][~lost], marker, label=label, **dots)
@@ -58,29 +56,6 @@ def draw(table: pd.DataFrame) -> Figure:
         axis.set(xlabel="blanket messages per user $m$", ylabel="user-level $\\varepsilon$ at $\\delta$")
         log_axes(axis)
     return finished(figure)
-
-
-def words(figure: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
-    """Describe where the audited epsilon lies, population by population."""
-    if figure != "audit":
-        return None
-    points = audited(tables["audit.csv"])
-    said = []
-    for (dataset, n_users, set_size, _), rows in points[points["view"] == "blanket-only"].groupby(
-        POPULATION, sort=False
-    ):
-        alone = worst_over_splits(rows)
-        ratio = alone["actual_user_epsilon"] / alone["claimed_user_epsilon"]
-        worst = alone.iloc[int(ratio.where(ratio < float("inf")).argmax())]
-        said.append(
-            f"{dataset}, n = {n_users:,}, s = {set_size}: at most {at_most(worst['actual_user_epsilon'])} where "
-            f"{worst['claimed_user_epsilon']:g} is claimed, at m = {worst['blanket_per_user']:g}."
-        )
-    return (
-        "Dot charts of user-level epsilon over m, both axes logarithmic, a panel per population. A line marks every "
-        "claimed level. With the blanket alone epsilon is the claimed one except at whole m, where it lies above. Its "
-        "largest finite excess: " + " ".join(said)
-    )
 
 
 def audited(audit: pd.DataFrame) -> pd.DataFrame:

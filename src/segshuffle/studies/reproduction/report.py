@@ -243,13 +243,8 @@ def _optimum(axis: Axes, optimum: pd.DataFrame, low: float, high: float) -> None
 
 
 def words(figure: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
-    """Describe least errors panel by panel, what messages buy, or all panels at a glance."""
-    if figure == "messages-proven":
-        return _messages(tables["proven-summary.csv"])
-    errors = tables["mse.csv"]
-    if figure == "summary":
-        return _summary(panels_of(errors))
-    panels = panels_by_figure(errors).get(figure.removesuffix("-proven"))
+    """Describe least errors panel by panel; of other figures the page has tables."""
+    panels = panels_by_figure(tables["mse.csv"]).get(figure.removesuffix("-proven"))
     if panels is None:
         return None
     head = "Line charts of squared error over blanket messages per user m, both axes logarithmic. "
@@ -282,29 +277,6 @@ def _least(curve: pd.DataFrame) -> pd.Series:
 
 def _at(row: pd.Series) -> str:
     return f"{nearest(row['mse_mean'], digits=2)} at m = {row['blanket_per_user']:g}"
-
-
-def _summary(panels: Sequence[Panel]) -> str:
-    ratios = sorted(
-        (float(panel.points("published")["mse_expected"].iloc[0] / panel.curve["mse_expected"].min()), panel.name)
-        for panel in panels
-    )
-    low, high = (f"{name} ({nearest(ratio)})" for ratio, name in (ratios[0], ratios[-1]))
-    return (
-        f"Dot chart with a row for each of {len(panels)} panels: error of every competitor over the least error of the "
-        f"segmented protocol, logarithmic. The strongest competitor's ratio is smallest on {low} and largest on {high}."
-    )
-
-
-def _messages(summary: pd.DataFrame) -> str:
-    said = []
-    for budget in budgets_of(summary):
-        ratio = summary[f"copies_{budget:g}_over_curator"]
-        said.append(f"{budget:g} messages: {nearest(ratio.min())} to {nearest(ratio.max())}")
-    return (
-        f"Line charts of error over the Gaussian curator's, against messages per user, {len(summary)} panels. All "
-        "curves fall towards 1. With copies, range over the panels: " + "; ".join(said) + "."
-    )
 
 
 def budgets_of(summary: pd.DataFrame) -> list[float]:
