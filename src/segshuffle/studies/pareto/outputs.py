@@ -13,9 +13,7 @@ GROUP = Group(
     rank=5,
 )
 TABLE = Output("pareto.csv", "error over messages per user of every protocol, at equal (ε, δ)", group=GROUP)
-WINNERS = Output(
-    "pareto-winners.csv", "which protocol has the least error within a number of messages", group=GROUP, on_page=True
-)
+WINNERS = Output("pareto-winners.csv", "which protocol has the least error within a number of messages", group=GROUP)
 CLAIMS = Output(
     "pareto-claims.csv",
     "statements of the literature about its protocols with a verdict",
