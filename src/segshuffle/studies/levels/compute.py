@@ -206,8 +206,9 @@ def _second_round(
     Returns
     -------
     dict
-        Of each repetition, by name: `squared_error`; `expected_error`, given round 1; `bias`, N/N_hat - 1 + (N_hat - N)/N of the plan from exact counts, which has mean 0
-        before it is kept in range; `bias_fixed`, the same with N/N_hat of the plan from exact counts.
+        Of each repetition, by name: `squared_error`; `expected_error`, given round 1; `bias`, N/N_hat - 1 +
+        (N_hat - N)/N of the plan from exact counts, which has mean 0 before it is kept in range; `bias_fixed`, the same
+        with N/N_hat of the plan from exact counts.
     """
     plan, fixed = _plan(case.problem, choice), case.choice.copies
     weight, weight_fixed = (float(np.dot(case.problem.level_counts, copies)) for copies in (choice.copies, fixed))

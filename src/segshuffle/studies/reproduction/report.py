@@ -252,30 +252,23 @@ def words(figure: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
 
 
 def _panel_words(panel: Panel, *, proven: bool) -> str:
-    if proven:
-        said = "; ".join(
-            f"{panel.looks(accounting)[name].label}: {_at(_least(curve))}"
-            for accounting in ACCOUNTINGS
-            for name, curve in panel.curves(accounting).items()
-        )
-        said = f"Least errors: {said}."
-    else:
-        first, least, last = map(_at, (panel.curve.iloc[0], _least(panel.curve), panel.curve.iloc[-1]))
-        said = f"The segmented protocol's error goes from {first} to its least, {least}, and to {last}."
     accounting = ACCOUNTINGS[proven]
     points, looks = panel.points(accounting), panel.looks(accounting)
+    # on the proven side the paper's curve is drawn beside
+    least = "; ".join(
+        f"{panel.looks(side)[name].label}: {_least(curve)}"
+        for side in ACCOUNTINGS[: 1 + proven]
+        for name, curve in panel.curves(side).items()
+    )
     rivals = ", ".join(
         f"{looks[name].label} {nearest(mean, digits=2)}"
         for name, mean in zip(points["method"], points["mse_mean"], strict=True)
     )
-    return f"({panel.letter}) {panel.name}. {said} Level lines, lowest first: {rivals}."
+    return f"({panel.letter}) {panel.name}. Least errors: {least}. Level lines, lowest first: {rivals}."
 
 
-def _least(curve: pd.DataFrame) -> pd.Series:
-    return curve.iloc[int(curve["mse_expected"].argmin())]
-
-
-def _at(row: pd.Series) -> str:
+def _least(curve: pd.DataFrame) -> str:
+    row = curve.iloc[int(curve["mse_expected"].argmin())]
     return f"{nearest(row['mse_mean'], digits=2)} at m = {row['blanket_per_user']:g}"
 
 
