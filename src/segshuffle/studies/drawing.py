@@ -56,16 +56,10 @@ def draw_measured(axis: Axes, x: pd.Series, rows: pd.DataFrame, what: str, look:
     axis.errorbar(x, mean, yerr=error, color=look.color, label=label, **bars)
 
 
-def population_title(axis: Axes, letter: str, rows: pd.DataFrame, *, split: bool = False, narrow: bool = False) -> None:
-    """Name the population of some rows, with its source if they have one, and its split if asked for.
-
-    In two lines where the panel is `narrow`, or its share of the canvas is.
-    """
+def population_title(axis: Axes, letter: str, rows: pd.DataFrame, *, split: bool = False) -> None:
+    """Name the population of some rows, with its source if they have one, and its split if asked for."""
     dataset, n_users, set_size, domain_size = common(rows, *POPULATION)
     (source,) = common(rows, "source") if "source" in rows else ("real",)
     what = f"({letter}) {dataset_label(dataset, source)}" + (f", {common(rows, 'split')[0]}" if split else "")
     sizes = f"$n$ = {n_users:,}, $d$ = {domain_size}, $s$ = {set_size}"
-    if narrow:
-        axis.set_title(f"{what}\n{sizes}")
-    else:
-        panel_title(axis, what, sizes)
+    panel_title(axis, what, sizes)

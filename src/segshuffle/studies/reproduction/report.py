@@ -161,7 +161,7 @@ def _draw_errors(panels: Sequence[Panel], accounting: str) -> Figure:
             _beside(axis, [line for line in axis.lines if line not in curves])
         axis.set(xlim=(low * 0.93, high * 1.07), xlabel="blanket messages per user $m$", ylabel="MSE")
         log_axes(axis)
-        population_title(axis, panel.letter, panel.errors, split=True, narrow=not published)
+        population_title(axis, panel.letter, panel.errors, split=True)
     return finished(figure, None if published else curves)
 
 
