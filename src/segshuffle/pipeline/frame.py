@@ -14,7 +14,6 @@ from segshuffle.pipeline import manifest
 from segshuffle.pipeline.design import FIGURES, Config, Panels, Scenario, output_folder
 from segshuffle.pipeline.manifest import Rule, Step
 
-#: What the page is, for the menu.
 #: What is made where no dataset is a stand-in.
 ONLY_REAL = "data/only-real.txt"
 

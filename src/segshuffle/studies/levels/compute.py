@@ -259,7 +259,7 @@ def _row(case: _Case, population: Population, found: pd.DataFrame) -> dict[str, 
     # only the sum of the variances enters, so it may be spread evenly over the items
     variances = np.full(means.shape, error * weight**2 / means.size)
     bias, variance = noisy_level_moments(means, variances, weight=weight, weight_variance=noise)
-    mean, stderr = found.mean(), found.sem()
+    mean = found.mean()
     return {
         **asdict(case.scenario.setting),
         "split": case.scenario.split,
@@ -267,11 +267,10 @@ def _row(case: _Case, population: Population, found: pd.DataFrame) -> dict[str, 
         "delta_levels": delta_levels,
         "blanket_levels": case.blanket,
         "mse_mean": mean["squared_error"],
-        "mse_stderr": stderr["squared_error"],
+        "mse_stderr": found["squared_error"].sem(),
         "mse_expected": mean["expected_error"],
         "mse_predicted": float(variance.sum() + (bias**2).sum()),
         "bias_mean": mean["bias"],
-        "bias_stderr": stderr["bias"],
         "bias_fixed_plan": mean["bias_fixed"],
         "bias_predicted": noise / weight**2,
         "total_epsilon": max(each.total_epsilon for each in guarantees),
