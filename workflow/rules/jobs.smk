@@ -75,7 +75,7 @@ for each in RULES:
             CONDA
         threads: 1
         resources:
-            mem_mb=memory(each.memory_mb),
+            mem_mb=memory,
             runtime=minutes(each.seconds),
         params:
             steps=of["steps"],

@@ -224,8 +224,8 @@ class Rule:
         What a job does, in this order.
     cases : tuple of str
         Names of the jobs, parts of the names of their files; ("",) for a single job.
-    memory_mb, seconds : int
-        Peak memory and duration of the longest job, as in results/runtimes.csv.
+    seconds : int
+        Duration of the longest job, as in results/runtimes.csv.
     priority : callable
         Case -> Snakemake's priority of the job: 1 (or True) where Figures 2-6 of the paper need it, else 0; 2 for
         a check that comes before all of them.
@@ -238,7 +238,6 @@ class Rule:
     what: str
     steps: tuple[Step, ...]
     cases: tuple[str, ...] = ("",)
-    memory_mb: int = 300
     seconds: int = 10
     priority: Callable[[str], int] = lambda _: 0
     follows: Named = field(default_factory=dict)

@@ -100,12 +100,9 @@ def _cell(row: Mapping[Any, Any]) -> str:
     if not isinstance(row["winner"], str):
         return "nobody"
     lead = "" if math.isnan(row["second_ratio"]) else f", next {row['second_ratio']:.2f}x"
-    return f"{label_of(row['winner'])}: {row['error_ratio']:.2f}{lead}"
-
-
-def label_of(method: str) -> str:
-    """Return the label of a proven method where all are proven."""
-    return look_of(method, accounting="proven").label.removesuffix(" (proven)").removesuffix(" (ours, proven)")
+    # all are proven
+    label = look_of(row["winner"], accounting="proven").label.removesuffix(" (proven)").removesuffix(" (ours, proven)")
+    return f"{label}: {row['error_ratio']:.2f}{lead}"
 
 
 def _judged(table: pd.DataFrame, accounting: str, method: str = "") -> pd.DataFrame:
