@@ -127,7 +127,7 @@ def test_every_figure_is_there_with_words_for_it(outline, run):
         drawn = ET.fromstring(unquote(image["src"].partition(",")[2]))
         assert f"{name}: the paper's, ε < 2" in "".join(drawn.itertext())
     fig2 = outline.images[0]["alt"]
-    assert "0.0081 at m = 0.1 to its least, 0.0010 at m = 1, and to 0.0061 at m = 10" in fig2
+    assert "Least errors: Segmented (the paper's): 0.0010 at m = 1." in fig2
     assert "Level lines, lowest first: Weighted SepMM, shuffle 0.0020" in fig2
 
 

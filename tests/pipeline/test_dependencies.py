@@ -10,6 +10,7 @@ from rules import rules_of
 
 from segshuffle.pipeline.dependencies import SOURCE, digest, package_files
 from segshuffle.pipeline.jobs import modules_of
+from segshuffle.pipeline.manifest import at
 from segshuffle.protocols.listed import listed
 
 
@@ -21,7 +22,7 @@ def rules(full_config):
 
 def files_of(rule, case):
     """Files of the package that a job depends on, below the package."""
-    found = package_files(modules_of(rule.job(case, "results")), source=SOURCE, follows=rule.follows(case))
+    found = package_files(modules_of(rule.job(case, "results")), source=SOURCE, follows=at(rule.follows, case))
     return {path.removeprefix("segshuffle/") for path in found}
 
 

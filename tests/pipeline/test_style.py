@@ -11,7 +11,7 @@ from matplotlib.ticker import NullFormatter
 from reader import complaints, shape
 
 from segshuffle.pipeline.style import (
-    fit_legend,
+    finished,
     letters,
     log_ticks,
     mark_edition,
@@ -121,7 +121,7 @@ def drawn(labels, *, fit=True, limits=(0.1, 10.0)):
     handles, texts = axes.get_legend_handles_labels()
     if fit:
         log_ticks(axes.xaxis)
-        fit_legend(figure)
+        finished(figure)
     else:
         figure.legend(handles, texts, loc="outside lower center", ncols=4)
     return figure

@@ -168,37 +168,37 @@ def audit_rows():
 def test_audit_draws_the_worst_split_of_every_level_and_view():
     table = pd.DataFrame(audit_rows())
     figure = audit.draw(table)
-    names = [f"{name}, $n$ = {n:,}, $d$ = {d}, $s$ = {s}: other $m$"
-             for name, (_, n, s, d) in zip(("MSNBC", "Synthetic"), SETTINGS, strict=False)]  # fmt: skip
-    rows = [row for name in names for row in (name, "$m$ = 1", "$m$ = 3")]
-    assert [text.get_text() for text in figure.axes[0].get_yticklabels()] == rows
-    worst = table[table["split"] == "S2"]
-    for axes, level in zip(visible(figure), (0.5, 2.0), strict=True):
-        assert axes.get_title() == f"$\\varepsilon$ = {level:g}"
-        assert [set(line.get_xdata()) for line in strokes(axes, linestyle="-", color=PALETTE["vermilion"])] == [{level}]
-        drawn = {label: [] for label in legend_texts(figure)}
-        for line in axes.lines:
-            if line.get_label() in drawn and line.get_marker() != "None":
-                drawn[line.get_label()] += points(line)
-        expected = {label: [] for label in drawn}
-        labels = ("blanket alone (upper bound)", "all others send everything")
-        labels += ("the experiment's others, same items, worst split",)
-        for j, setting in enumerate(SETTINGS[:2]):
-            mine = worst[(worst[SIZES] == list(setting)).all(axis=1) & (worst["level"] == level)]
-            for view, label in zip(("blanket-only", "worst-split", "others-concentrated"), labels, strict=True):
-                values = mine[mine["view"] == view].set_index("blanket_per_user")["actual_user_epsilon"]
-                # between whole m the largest one
-                for place, value in enumerate((max(values[0.5], values[0.8]), values[1.0], values[3.0])):
-                    if np.isinf(value):
-                        (end,) = [x for x, y in drawn["group privacy gives no $\\varepsilon$"] if y == 3 * j + place]
-                        assert end > table["actual_user_epsilon"].replace(np.inf, 0).max()
-                    elif not (level == 2.0 and place == 2):
-                        expected[label].append((value, 3 * j + place))
-        for label in labels:
-            assert sorted(drawn[label]) == approx(sorted(expected[label])), label
-        said = [(text.get_text(), text.get_position()[1]) for text in axes.texts]
-        assert said == ([("sends every item", 2), ("sends every item", 5)] if level == 2.0 else [])
-    assert legend_texts(figure) == ["as claimed", *labels, "group privacy gives no $\\varepsilon$"]
+    views = {
+        "blanket-only": "blanket alone (upper bound)",
+        "worst-split": "all others send everything",
+        "others-concentrated": "the experiment's others, same items, worst split",
+    }
+    worst, colors, none = table[table["split"] == "S2"], set(), "group privacy gives no $\\varepsilon$"
+    assert titles(figure) == [
+        "(a) MSNBC: $n$ = 5,000, $d$ = 17, $s$ = 4",
+        "(b) Synthetic: $n$ = 50,000, $d$ = 128, $s$ = 16",
+    ]
+    for axes, setting in zip(visible(figure), SETTINGS, strict=False):
+        mine = worst[(worst[SIZES] == list(setting)).all(axis=1) & (worst["sampling_rate"] < 1)]
+        for place, level in enumerate((0.5, 2.0)):
+            (claimed,) = [line for line in axes.lines if line.get_label() == f"$\\varepsilon$ = {level:g}, as claimed"]
+            assert set(claimed.get_ydata()) == {level}
+            colors.add(color := claimed.get_color())
+            drawn = {line.get_label(): points(line) for line in strokes(axes, color=color) if line is not claimed}
+            for view, label in views.items():
+                rows = mine[(mine["view"] == view) & (mine["level"] == level)]
+                # levels stand side by side
+                at = {row.blanket_per_user * 1.06**place: row.actual_user_epsilon for row in rows.itertuples()}
+                assert drawn.pop(label) == approx(pair for pair in at.items() if np.isfinite(pair[1])), label
+                for x in (x for x, value in at.items() if np.isinf(value)):
+                    ((found, end),) = drawn.pop(none)
+                    assert found == pytest.approx(x)
+                    assert end > table["actual_user_epsilon"].replace(np.inf, 0).max()
+            assert drawn == {}, "nothing else is drawn"
+        assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+    assert len(colors) == 2
+    claims = {f"$\\varepsilon$ = {level:g}, as claimed" for level in (0.5, 2.0)}
+    assert set(legend_texts(figure)) == {*claims, *views.values(), none}
     assert_readable(figure)
 
 

@@ -157,11 +157,7 @@ def test_noisy_counts_make_estimates_too_large_by_their_relative_variance(measur
     # a mean of R squares of nearly Gaussian variables has a relative standard error of sqrt(2/R)
     assert ((ratio - 1).abs() < 5 * math.sqrt(2 / REPETITIONS) + 4 * private["bias_predicted"]).all()
     exact = measured[np.isinf(measured["epsilon_levels"])]
-    assert (exact[["bias_mean", "bias_fixed_plan", "bias_predicted", "planning_loss"]].abs() < 1e-12).all(axis=None)
-
-
-def test_planning_with_noisy_counts_costs_next_to_nothing(measured):
-    assert (measured["planning_loss"].abs() < 0.02).all()
+    assert (exact[["bias_mean", "bias_fixed_plan", "bias_predicted"]].abs() < 1e-12).all(axis=None)
 
 
 def test_guarantees_are_sums_rounded_up(measured):
@@ -174,7 +170,6 @@ def test_guarantees_are_sums_rounded_up(measured):
         liberal = row["epsilon_levels"] + 2.0
         assert liberal <= row["total_epsilon"] <= liberal * (1 + 1e-12)
         assert 2e-5 <= row["total_delta"] <= 2e-5 * (1 + 1e-12)
-        assert row["messages_levels"] == 1 + row["blanket_levels"]
         spent = histogram_delta(
             n_users=1000, categories=3, blanket_per_user=row["blanket_levels"], epsilon=row["epsilon_levels"]
         )

@@ -39,7 +39,6 @@ def test_the_page_reads_tables_of_all_cases_and_not_their_parts(targets):
         "proven-summary.csv",
         "audit.csv",
         "limit.csv",
-        "pareto-winners.csv",
         "referee-verdicts.csv",
         "amplification/claims.csv",
     }

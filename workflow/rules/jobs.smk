@@ -44,7 +44,7 @@ def directives(rule):
     """Functions of the wildcards for one rule."""
     # what a job does: input, params and code follow from it
     steps = cache(lambda case: rule.job(case, OUT))
-    code = cache(lambda case: digest(modules_of(steps(case)), rule.follows(case)))
+    code = cache(lambda case: digest(modules_of(steps(case)), manifest.at(rule.follows, case)))
     return {
         "input": lambda wildcards: manifest.inputs_of(steps(case_of(wildcards))),
         "steps": lambda wildcards: steps(case_of(wildcards)),
@@ -75,7 +75,7 @@ for each in RULES:
             CONDA
         threads: 1
         resources:
-            mem_mb=memory(each.memory_mb),
+            mem_mb=memory,
             runtime=minutes(each.seconds),
         params:
             steps=of["steps"],

@@ -20,7 +20,7 @@ def draw(
     title: str = "",
 ) -> None:
     """Draw a panel for each measure, on logarithmic axes, into files; their endings (.png, .pdf, .svg) say how."""
-    from segshuffle.pipeline.style import fit_legend, log_axes, panel_grid, save
+    from segshuffle.pipeline.style import finished, log_axes, panel_grid, save
 
     figure, grid = panel_grid(len(panels), height=2.6 if len(panels) > 1 else 4.0)
     for axes, (measure, curves) in zip(grid, panels.items(), strict=True):
@@ -29,5 +29,5 @@ def draw(
             axes.plot(*zip(*points, strict=True), **stroke(own[name], markersize=4))
         log_axes(axes)
         axes.set(xlabel=along, ylabel=measure, title=title)
-    fit_legend(figure)
+    finished(figure)
     save(figure, paths)

@@ -5,8 +5,6 @@
 Imported by the Snakefile, which every remote job parses again: no numpy, scipy or pandas here.
 """
 
-from __future__ import annotations
-
 import math
 import sys
 from collections.abc import Iterator

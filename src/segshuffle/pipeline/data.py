@@ -1,7 +1,5 @@
 """The data of a dataset, and the users of a setting who are drawn from them."""
 
-from __future__ import annotations
-
 import functools
 import sys
 from collections.abc import Mapping, Sequence

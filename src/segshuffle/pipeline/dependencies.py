@@ -4,8 +4,6 @@ Snakemake does not notice edits of imported modules. A job therefore has the dig
 one of a hundred files would be looked at again after every finished job. Standard library only.
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 import hashlib

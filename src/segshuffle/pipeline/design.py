@@ -3,8 +3,6 @@
 Imported by the Snakefile, which every remote job parses again: standard library only.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -52,12 +50,16 @@ class Scenario:
         return f"{self.setting.id}-{self.split}"
 
 
+#: All panels of a run, or some, in the order of the figures.
+Panels = Sequence[Scenario]
+
+
 def output_folder(config: Config) -> str:
     """Return where a run writes, relative to its directory: a quick run never overwrites a full one."""
     return "results" if config["edition"] == "full" else f"results/{config['edition']}"
 
 
-def figures_of(every: Sequence[Scenario]) -> dict[str, list[Scenario]]:
+def figures_of(every: Panels) -> dict[str, list[Scenario]]:
     """Map figures to panels, in the paper's order; what the paper does not show gets a figure per dataset and split."""
     found = {
         name: [panel for split in splits for panel in every if (panel.setting.dataset, panel.split) == (dataset, split)]

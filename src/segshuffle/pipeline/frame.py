@@ -3,8 +3,6 @@
 Imported by the Snakefile, which every remote job parses again: no numpy.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,10 +11,9 @@ from typing import Any
 from segshuffle.datasets.registry import FOLDER as DATASETS
 from segshuffle.datasets.registry import dataset_of, every
 from segshuffle.pipeline import manifest
-from segshuffle.pipeline.design import FIGURES, Config, Scenario, output_folder
+from segshuffle.pipeline.design import FIGURES, Config, Panels, Scenario, output_folder
 from segshuffle.pipeline.manifest import Rule, Step
 
-#: What the page is, for the menu.
 #: What is made where no dataset is a stand-in.
 ONLY_REAL = "data/only-real.txt"
 
@@ -50,7 +47,7 @@ def refreshed(name: str, config: Config, *, look: bool) -> list[Path]:
 
 def rules(
     config: Config,
-    panels: Sequence[Scenario],
+    panels: Panels,
     studies: Sequence[Rule],
     *,
     given: Mapping[str, Path | None],

@@ -18,7 +18,6 @@ import yaml
 from segshuffle.digits import rounded, rounded_down, rounded_up
 from segshuffle.errors import SegshuffleError
 from segshuffle.files import write_atomically
-from segshuffle.pipeline.editions import remarked
 from segshuffle.pipeline.progress import workers
 
 if TYPE_CHECKING:
@@ -110,6 +109,17 @@ def _write(files: Sequence[str], value: Any, edition: str, *, lower: Collection[
         write_atomically(path, remarked(value, edition))
     else:
         write_atomically(path, value if isinstance(value, str) else to_json(value, indent=1) + "\n")
+
+
+def remarked(text: str, edition: str) -> str:
+    """Say below the title of a Markdown text what edition it is; the full one's results need no remark."""
+    if edition == "full":
+        return text
+    remark = f"This is the edition **{edition}**, with data or settings of its own."
+    if edition == "quick":
+        remark = "This is a **quick** run: it shows that everything works, and is not a result."
+    title, _, rest = text.partition("\n")
+    return f"{title}\n\n{remark}\n{rest}"
 
 
 def kept(folder: str, name: str, made_of: Any, make: Callable[[], str]) -> str:

@@ -8,8 +8,6 @@ The ``report.py`` beside it may have ``words``, which say what its figures show.
 remote job parses again: standard library only.
 """
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from segshuffle.errors import ConfigError
-from segshuffle.pipeline.design import Config, Scenario
+from segshuffle.pipeline.design import Config, Panels
 
 FOLDER = Path(__file__).parents[1] / "studies"
 PACKAGE = "segshuffle.studies"
@@ -208,6 +206,10 @@ class Step:
         return (self.output,) if isinstance(self.output, str) else self.output
 
 
+#: What a job follows that uses no method and no dataset, such as one that makes tables of tables.
+NOTHING: Named = {"protocols": (), "datasets": ()}
+
+
 @dataclass(frozen=True)
 class Rule:
     """Jobs of one kind, one for every case; log, benchmark, threads and resources follow from it.
@@ -222,13 +224,13 @@ class Rule:
         What a job does, in this order.
     cases : tuple of str
         Names of the jobs, parts of the names of their files; ("",) for a single job.
-    memory_mb, seconds : int
-        Peak memory and duration of the longest job, as in results/runtimes.csv.
+    seconds : int
+        Duration of the longest job, as in results/runtimes.csv.
     priority : callable
         Case -> Snakemake's priority of the job: 1 (or True) where Figures 2-6 of the paper need it, else 0; 2 for
         a check that comes before all of them.
-    follows : callable
-        Case -> what the job uses of all that a registry finds: folder ("protocols", "datasets") -> names of files.
+    follows : mapping or callable
+        What the job uses of all that a registry finds: folder ("protocols", "datasets") -> names of files.
         Of a folder that is not named it uses everything.
     """
 
@@ -236,10 +238,9 @@ class Rule:
     what: str
     steps: tuple[Step, ...]
     cases: tuple[str, ...] = ("",)
-    memory_mb: int = 300
     seconds: int = 10
     priority: Callable[[str], int] = lambda _: 0
-    follows: Callable[[str], Mapping[str, frozenset[str]]] = lambda _: {}
+    follows: Named = field(default_factory=dict)
 
     @property
     def outputs(self) -> tuple[str, ...]:
@@ -251,11 +252,11 @@ class Rule:
         return [
             {
                 "function": step.function,
-                "inputs": {name: _located(given, folder) for name, given in _at(step.inputs, case).items()},
+                "inputs": {name: _located(given, folder) for name, given in at(step.inputs, case).items()},
                 "outputs": [
                     [f"{folder}/{file}" for file in files_of(output.replace("{case}", case))] for output in step.outputs
                 ],
-                "arguments": dict(_at(step.arguments, case)),
+                "arguments": dict(at(step.arguments, case)),
                 "lower": step.lower,
                 "upper": step.upper,
                 "read": step.read,
@@ -264,7 +265,8 @@ class Rule:
         ]
 
 
-def _at(named: Named, case: str) -> Mapping[str, Any]:
+def at(named: Named, case: str) -> Mapping[str, Any]:
+    """Return the values for one case."""
     return named(case) if callable(named) else named
 
 
@@ -298,7 +300,7 @@ def studies(file: str = "outputs") -> Iterator[ModuleType]:
         yield importlib.import_module(f"{PACKAGE}.{path.parent.name}.{file}")
 
 
-def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
+def rules(config: Config, panels: Panels) -> list[Rule]:
     """Return the rules of all studies for one configuration.
 
     Raises
@@ -314,7 +316,7 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
     return found
 
 
-def targets(config: Config, panels: Sequence[Scenario]) -> list[Target]:
+def targets(config: Config, panels: Panels) -> list[Target]:
     """Return the targets of all studies for one configuration.
 
     Raises

@@ -1,7 +1,5 @@
 """Numbers as text. Privacy numbers are rounded to the safe side, errors to the nearest; nothing is computed here."""
 
-from __future__ import annotations
-
 import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context
 from typing import Any

@@ -7,8 +7,6 @@ pipeline is no slower with them. Both libraries read the environment when they a
 Imported by the Snakefile, which every remote job parses again: standard library only.
 """
 
-from __future__ import annotations
-
 import platform
 
 #: What the pinned numpy may choose on newer x86-64 processors: its `__cpu_dispatch__`.

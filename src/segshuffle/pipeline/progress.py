@@ -1,7 +1,5 @@
 """Tasks in parallel and their progress: lines in a log."""
 
-from __future__ import annotations
-
 import contextlib
 import sys
 import time

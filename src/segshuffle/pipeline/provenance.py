@@ -3,8 +3,6 @@
 No time is recorded, so that the same run gives the same file.
 """
 
-from __future__ import annotations
-
 import json
 import platform
 import subprocess

@@ -1,12 +1,10 @@
 """The README beside the results: what each file is, and each column of the tidy table."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from segshuffle.datasets.registry import dataset_label, hashed_as
 from segshuffle.pipeline import manifest
-from segshuffle.pipeline.design import Config, Scenario
+from segshuffle.pipeline.design import Config, Panels
 from segshuffle.pipeline.provenance import data_of
 from segshuffle.pipeline.scenarios import scenarios
 
@@ -18,7 +16,7 @@ _AROUND = {
 }
 
 
-def files(config: Config, panels: Sequence[Scenario]) -> dict[str, dict[str, str]]:
+def files(config: Config, panels: Panels) -> dict[str, dict[str, str]]:
     """Map headings to names of files, and these to what they are; files in the same words share an entry."""
     found: dict[manifest.Group, dict[str, list[str]]] = {}
     kept = [target for target in manifest.targets(config, panels) if target.in_all]

@@ -1,7 +1,5 @@
 """What all rows of a table share."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a finished run says at its end: where everything is, the verdicts, what took how long, what was a stand-in."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Time and memory of every rule, from Snakemake's benchmark files."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

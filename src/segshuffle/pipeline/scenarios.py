@@ -4,8 +4,6 @@ Imported by the Snakefile, which every remote job parses again: no numpy. Apart 
 only handles a scenario does not depend on the files of all datasets.
 """
 
-from __future__ import annotations
-
 from segshuffle.datasets.registry import dataset_of
 from segshuffle.pipeline.design import Config, Scenario, Setting
 

@@ -1,7 +1,5 @@
 """Random streams by role: a result depends neither on cores, nor on order, nor on which other methods run."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 

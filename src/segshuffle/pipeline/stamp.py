@@ -3,8 +3,6 @@
 Imported by the Snakefile: no numpy, scipy or pandas here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

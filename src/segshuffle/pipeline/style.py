@@ -1,7 +1,5 @@
 """What all figures share: the style, grids of lettered panels, axes, legends that fit, and files."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import string
@@ -18,7 +16,6 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
-from matplotlib.legend import Legend
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
 
 from segshuffle.files import writing
@@ -97,8 +94,8 @@ def panel_title(axes: Axes, what: str, sizes: str) -> None:
         axes.set_title(f"{what}\n{sizes}")
 
 
-def fit_legend(figure: Figure, handles: Iterable[Artist] | None = None) -> Legend:
-    """Place a legend below the panels in as many columns as the canvas is wide enough for.
+def finished(figure: Figure, handles: Iterable[Artist] | None = None) -> Figure:
+    """Place a legend below the panels in as many columns as the canvas is wide enough for; return the figure.
 
     Parameters
     ----------
@@ -118,7 +115,7 @@ def fit_legend(figure: Figure, handles: Iterable[Artist] | None = None) -> Legen
         legend = figure.legend(list(entries.values()), list(entries), loc="outside lower center", ncols=columns)
         width = legend.get_window_extent(figure.canvas.get_renderer()).width  # type: ignore[attr-defined]
         if columns == 1 or width <= _LEGEND_SHARE * figure.bbox.width:
-            return legend
+            return figure
         legend.remove()
         columns -= 1
 
@@ -186,12 +183,6 @@ def save(figure: Figure, paths: Sequence[str | Path], edition: str = "full") -> 
                 figure.savefig(temporary, format=form, metadata=metadata[path.suffix], bbox_inches=box)
     finally:
         plt.close(figure)
-
-
-def finished(figure: Figure, handles: Iterable[Artist] | None = None) -> Figure:
-    """Add the legend below the panels."""
-    fit_legend(figure, handles)
-    return figure
 
 
 def log_axes(axis: Axes, which: str = "xy") -> None:

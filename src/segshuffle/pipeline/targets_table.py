@@ -1,7 +1,5 @@
 """The README's table of targets, made of what the studies declare: ``python -m segshuffle.pipeline.targets_table``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import yaml

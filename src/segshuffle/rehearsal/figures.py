@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from segshuffle.looks import PALETTE
-from segshuffle.pipeline.style import fit_legend, log_ticks, panel_grid, save
+from segshuffle.pipeline.style import finished, log_ticks, panel_grid, save
 from segshuffle.rehearsal.run import Rehearsal
 
 #: Most items of the figure of single items, and letters of a name.
@@ -41,7 +41,7 @@ def top_figure(found: Rehearsal, top: int) -> Figure:
     )
     axes.set_yticks(place, [_short(found.name(item)) for item in items.tolist()], parse_math=False)
     axes.set_xlabel("share of the users in %")
-    fit_legend(figure)
+    finished(figure)
     return figure
 
 
@@ -78,7 +78,7 @@ def error_figure(found: Rehearsal) -> Figure:
         log_ticks(axes.yaxis)
     left.set_ylim(bottom=0.1 * true.min())
     handles = [*left.get_legend_handles_labels()[0], *right.get_legend_handles_labels()[0][1:]]
-    fit_legend(figure, handles)
+    finished(figure, handles)
     return figure
 
 
@@ -93,7 +93,7 @@ def recovery_figure(found: Rehearsal) -> Figure:
     )
     axes.set_xticks(k, map(str, k))
     axes.minorticks_off()
-    fit_legend(figure)
+    finished(figure)
     return figure
 
 

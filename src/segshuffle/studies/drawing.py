@@ -1,16 +1,12 @@
-"""What the figures of several studies share: curves, names of populations, and labels beside their lines."""
-
-from __future__ import annotations
+"""What the figures of several studies share: curves, and names of populations."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from segshuffle.arrays import FloatArray
 from segshuffle.datasets.registry import dataset_label
 from segshuffle.looks import Look, series_looks, stroke
 from segshuffle.pipeline.rows import common
@@ -18,16 +14,6 @@ from segshuffle.pipeline.style import letters, panel_grid, panel_title
 
 #: Columns that name a population.
 POPULATION = ["dataset", "n_users", "set_size", "domain_size"]
-#: Points that a label takes per line of text, and where labels stand, in shares of the panel's width.
-_LINE, _LABELS_AT = 7.8, 1.08
-
-
-class Label(NamedTuple):
-    """Text beside a line that ends at an ordinate."""
-
-    y: float
-    text: str
-    color: str
 
 
 def population_panels(
@@ -70,54 +56,10 @@ def draw_measured(axis: Axes, x: pd.Series, rows: pd.DataFrame, what: str, look:
     axis.errorbar(x, mean, yerr=error, color=look.color, label=label, **bars)
 
 
-def population_title(axis: Axes, letter: str, rows: pd.DataFrame, *, split: bool = False, narrow: bool = False) -> None:
-    """Name the population of some rows, with its source if they have one, and its split if asked for.
-
-    In two lines where the panel is `narrow`, or its share of the canvas is.
-    """
+def population_title(axis: Axes, letter: str, rows: pd.DataFrame, *, split: bool = False) -> None:
+    """Name the population of some rows, with its source if they have one, and its split if asked for."""
     dataset, n_users, set_size, domain_size = common(rows, *POPULATION)
     (source,) = common(rows, "source") if "source" in rows else ("real",)
     what = f"({letter}) {dataset_label(dataset, source)}" + (f", {common(rows, 'split')[0]}" if split else "")
     sizes = f"$n$ = {n_users:,}, $d$ = {domain_size}, $s$ = {set_size}"
-    if narrow:
-        axis.set_title(f"{what}\n{sizes}")
-    else:
-        panel_title(axis, what, sizes)
-
-
-def label_height(texts: Iterable[str]) -> float:
-    """Return the inches that labels need one below the other."""
-    return sum(_LINE * (1 + text.count("\n")) for text in texts) / 72
-
-
-def label_at_right(axis: Axes, labels: Iterable[Label]) -> None:
-    """Write labels right of a panel, each as near to its line as the others allow. Call it when all is drawn."""
-    figure = axis.get_figure(root=True)
-    assert figure is not None  # for the type checker: a panel has one
-    figure.draw_without_rendering()
-    height = axis.get_window_extent().height / figure.dpi
-    ordered = sorted(labels)
-    places = axis.transData.transform([(1.0, each.y) for each in ordered])
-    wanted = axis.transAxes.inverted().transform(places)[:, 1]
-    sizes = np.array([label_height([each.text]) / height for each in ordered])
-    for each, end, place in zip(ordered, wanted, apart(wanted, sizes), strict=True):
-        arrow = {"arrowstyle": "-", "color": each.color, "lw": 0.8, "shrinkA": 0, "shrinkB": 0}
-        # apart from the text, so that it begins at its edge
-        axis.annotate("", (1.0, end), (_LABELS_AT - 0.01, place), "axes fraction", arrowprops=arrow)
-        axis.text(_LABELS_AT, place, each.text, transform=axis.transAxes, fontsize=6.0, va="center", linespacing=1.0)
-
-
-def apart(wanted: FloatArray, sizes: FloatArray) -> FloatArray:
-    """Place labels so that none overlap, in the same order, as near to the wanted middles as can be, within [0, 1].
-
-    Parameters
-    ----------
-    wanted, sizes : ndarray, shape (labels,)
-        Middles, ascending, and heights, which add up to at most 1.
-    """
-    from scipy.optimize import isotonic_regression  # a fifth of a second of every job's start
-
-    gaps = np.concatenate([[0.0], np.cumsum((sizes[1:] + sizes[:-1]) / 2)])
-    # without the gaps, places have to ascend and no more
-    ascending = isotonic_regression(wanted - gaps).x
-    return np.asarray(np.clip(ascending, sizes[0] / 2, 1 - sizes[-1] / 2 - gaps[-1]) + gaps)
+    panel_title(axis, what, sizes)

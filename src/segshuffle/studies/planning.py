@@ -4,8 +4,6 @@ The published side is the paper's protocol and the configured competitors with t
 the proven side is the Poisson blanket, the same competitors with proven accounting, and trusted curators.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import json

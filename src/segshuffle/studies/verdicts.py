@@ -6,11 +6,9 @@ median, mean, least or largest one), how, and with which numbers. The statement 
 meet the same comparison, or under a condition of its own, which may be on another measure.
 """
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import pandas as pd
 
@@ -70,7 +68,7 @@ class Condition(NamedTuple):
     numbers: tuple[float, ...]
 
     @classmethod
-    def of(cls, given: Sequence[Any]) -> Condition:
+    def of(cls, given: Sequence[Any]) -> Self:
         """Read a condition of a file of statements, such as [all, at least, 0.1].
 
         Raises

@@ -72,12 +72,6 @@ def test_closed_forms_and_parameters_are_those_of_the_plans(case):
     assert (ours["role"] == "best").sum() == 1
 
 
-def test_a_panel_that_comes_twice_is_refused(case):
-    table = summarise(*case)
-    with pytest.raises(ValueError, match="same key"):
-        checked(pd.concat([table, table], ignore_index=True))
-
-
 @pytest.mark.quick(4)
 @pytest.mark.parametrize("column", ["mse_mean", "mse_stderr", "mse_expected", "mse_bound"])
 @pytest.mark.parametrize("value", [math.nan, math.inf])

@@ -10,8 +10,6 @@
 Numbers that the texts do not give are named in docs/amplification.md.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -5,8 +5,6 @@ measures here (`studies.verdicts`). A *saving* of one accountant over another is
 compared, published or proven, is part of what is printed.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -256,38 +254,18 @@ def evaluate(table: pd.DataFrame, reference: list[dict[str, Any]], *, points: in
 # --- tables to read --------------------------------------------------------------------------------------------------
 
 
-def table_markdown(table: pd.DataFrame, *, title: str, paper: str) -> str:
-    """Write a table of the papers to read."""
+#: Columns that name a row of a table.
+_ROW = ["panel", "curve", "accountant", "kind", "status"]
+
+
+def table_markdown(table: pd.DataFrame, *, title: str, paper: str, remark: str) -> str:
+    """Write a table of the papers to read: a column per abscissa, and beside every value what is known of it."""
     known = pd.DataFrame(map(json.loads, table["parameters"]))
-    rows = (_table5 if "printed" in known else _table2)(table, known)
-    return "\n".join([f"# {title}", "", f"*{paper}*", "", *rows]) + "\n"
-
-
-def _table5(table: pd.DataFrame, known: pd.DataFrame) -> list[str]:
-    here, printed = table["y"], known["printed"]
-    columns = {
-        "local epsilon": known["local_epsilon"].map("{:g}".format),
-        "n": table["x"].map("{:,.0f}".format),
-        "T": known["iterations"],
-        "printed": printed.map("{:g}".format),
-        "here": here.map("{:.6g}".format),
-        "here / printed": (here / printed).map("{:.4f}".format),
-        "without bisection": known["without_bisection"].map("{:.6g}".format),
-    }
-    said = (
-        "delta = 0.01/n. *Here* is the same bisection of [0, local epsilon] in T steps, upper end; every comparison is "
-        "decided by certified intervals. Kind: {} ({})."
-    )
-    times = "Running times: `python benchmarks/variation_ratio.py`."
-    lines = table_of(columns, zip(*columns.values(), strict=True))
-    return [*lines, "", said.format(*common(table, "kind", "status")), "", times]
-
-
-def _table2(table: pd.DataFrame, known: pd.DataFrame) -> list[str]:
-    values = table.pivot_table(index="accountant", columns="x", values="y", sort=False).sort_index(axis=1)
-    kinds = table.groupby("accountant")[["kind", "status"]].first().agg(": ".join, axis=1).to_dict()
-    head = ["bound", *(f"epsilon = {x:g}" for x in values), "kind"]
-    rows = ([name, *(f"{value:.3g}" for value in row), kinds[name]] for name, row in values.iterrows())
-    (users,), (panel,) = common(known, "n_users"), common(table, "panel")
-    said = f"Delta; n = {users:,}, {panel.replace('$', '')}. The printed values are not in our copy."
-    return [*table_of(head, rows), "", said]
+    shown = table["y"].map("{:.6g}".format)
+    for name in known.columns.intersection(["printed", "without_bisection"]):
+        shown += f"; {name.replace('_', ' ')} " + known[name].map("{:.6g}".format)
+    wide = table.assign(shown=shown).pivot_table(index=_ROW, columns="x", values="shown", aggfunc="first", sort=False)
+    over, what = common(table, "x_name", "y_name")
+    head = [*_ROW, *(f"{what} at {over} = {x:,.6g}" for x in wide.columns)]
+    lines = table_of(head, (map(_plain, row) for row in wide.reset_index().itertuples(index=False)))
+    return "\n".join([f"# {title}", "", f"*{paper}*", "", *lines, "", remark]) + "\n"

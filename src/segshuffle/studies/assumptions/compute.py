@@ -4,8 +4,6 @@ Every table has the columns of a panel first: dataset, n_users, set_size, domain
 written for one panel, and tabulate all of a sequence (`for_every_panel`).
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import math
@@ -20,7 +18,7 @@ from segshuffle.accounting.collections.calibration import epsilon_over_honesty
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.datasets.population import Population
 from segshuffle.errors import ParameterError
-from segshuffle.pipeline.design import Config, Scenario
+from segshuffle.pipeline.design import Config, Panels, Scenario
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.base import Plan, Problem, Sample, uniform_item_counts
 from segshuffle.protocols.capped import Capped
@@ -43,7 +41,7 @@ def for_every_panel(rows_of: Callable[..., Rows]) -> Callable[..., pd.DataFrame]
     """Make what yields the rows of one panel into what tabulates all panels, after the columns that name each."""
 
     @functools.wraps(rows_of)
-    def table(config: Config, panels: Sequence[Scenario], *data: Any, **named: Any) -> pd.DataFrame:
+    def table(config: Config, panels: Panels, *data: Any, **named: Any) -> pd.DataFrame:
         return pd.DataFrame(
             {**asdict(panel.setting), "split": panel.split, **row}
             for panel in panels

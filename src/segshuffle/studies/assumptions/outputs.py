@@ -1,10 +1,6 @@
 """What this study makes, and how. Standard library only: the Snakefile imports it."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
-from segshuffle.pipeline.design import Config, Scenario
+from segshuffle.pipeline.design import Config, Panels
 from segshuffle.pipeline.manifest import Group, Output, Rule, Step, Target, honest, part
 
 GROUP = Group(
@@ -64,7 +60,7 @@ ROUNDS = (
 DOCS = {f"{figure.path}.png": f"{figure.path}.png" for *_, figure in (PARTICIPATION, INFLUENCE, DEPENDENCE, ROUNDS)}
 
 
-def targets(_config: Config, _panels: Sequence[Scenario]) -> list[Target]:
+def targets(_config: Config, _panels: Panels) -> list[Target]:
     """Declare a target for every question."""
     return [
         Target("fig_participation", "Epsilon and error over the share of honest users.", PARTICIPATION),
@@ -74,7 +70,7 @@ def targets(_config: Config, _panels: Sequence[Scenario]) -> list[Target]:
     ]
 
 
-def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
+def rules(config: Config, panels: Panels) -> list[Rule]:
     """Make a job for every question, on the first population of every dataset and the first split."""
     firsts = [next(panel for panel in panels if panel.setting.dataset == name) for name in config["datasets"]]
     ids = [panel.setting.id for panel in firsts]
@@ -86,8 +82,8 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
     def rule(name: str, what: str, *tables: Step, **inputs: str) -> Rule:
         figure = Step(f"figures/{name}", f"{folder}.report:draw_{name}", inputs or {"table": f"{name}.csv"})
         # the others are drawn in the looks of all protocols
-        plain = {"protocols": frozenset[str]()} if name in ("participation", "rounds") else {}
-        return Rule(name, what, (*tables, figure), follows=lambda _: plain)
+        plain = {"protocols": ()} if name in ("participation", "rounds") else {}
+        return Rule(name, what, (*tables, figure), follows=plain)
 
     epsilons, errors, _ = (output.path for output in PARTICIPATION)
     relied = asked("proven", "assumptions")

@@ -1,7 +1,5 @@
 """The figures of this study: fewer honest users, liars, levels that depend on items, and several rounds."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ The item-level numbers are those of `accounting.full_view`; user-level numbers a
 them. No data is looked at.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -35,7 +33,7 @@ VIEWS = {
 #: Columns of results/audit.csv, in order.
 COLUMNS = (
     *("dataset", "n_users", "set_size", "domain_size", "split", "blanket_per_user", "optimum", "level"),
-    *("sampling_rate", "view", "item_epsilon", "item_delta_lower", "item_delta", "user_delta", "target_delta"),
+    *("sampling_rate", "view", "item_delta_lower", "item_delta", "user_delta", "target_delta"),
     *("claimed_user_epsilon", "actual_user_epsilon", "proven_user_delta", "reachable", "kind"),
 )
 
@@ -55,8 +53,8 @@ def audit_setting(config: Config, setting: Setting, plans: Plans) -> pd.DataFram
     Returns
     -------
     DataFrame
-        `COLUMNS`. ``item_delta_lower`` and ``item_delta`` enclose the item-level delta of the view at ``item_epsilon``
-        = level/s; ``user_delta`` = s e^level item_delta and ``actual_user_epsilon`` (the epsilon at ``target_delta``)
+        `COLUMNS`. ``item_delta_lower`` and ``item_delta`` enclose the item-level delta of the view at epsilon =
+        level/s; ``user_delta`` = s e^level item_delta and ``actual_user_epsilon`` (the epsilon at ``target_delta``)
         are what the paper's group privacy makes of it; ``proven_user_delta`` is a proven lower bound of the user-level
         delta at the level itself (nan where the view gives none), so the guarantee fails where it exceeds
         ``target_delta``. ``reachable`` is False where the worst split needs a level that the table does not have (none
@@ -92,7 +90,7 @@ def _views(
     s, d, claimed, rate = problem.set_size, problem.domain_size, problem.levels[level], sent.copies[level]
     blanket = sent.blanket_per_user
     protocol: Any = {"domain_size": d, "n_users": problem.n_users, "blanket_per_user": blanket, "sampling_rate": rate}
-    head = {"level": claimed, "sampling_rate": rate, "item_epsilon": claimed / s, "target_delta": problem.delta}
+    head = {"level": claimed, "sampling_rate": rate, "target_delta": problem.delta}
     for view, kind in VIEWS.items():
         # a victim that is never silent has nothing that others could hide: one full view
         others = _others(problem, sent.copies, level, view) if view != "published" and rate < 1.0 else {}

@@ -1,10 +1,6 @@
 """What this study makes, and how. Standard library only: the Snakefile imports it."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
-from segshuffle.pipeline.design import Config, Scenario
+from segshuffle.pipeline.design import Config, Panels
 from segshuffle.pipeline.manifest import Group, Output, Rule, Step, Target, part
 
 GROUP = Group(
@@ -31,9 +27,9 @@ TABLE = Output(
 FIGURE = Output(
     "figures/audit",
     "Claimed and actual ε",
-    "One row per population and whole number m of dummies per user; the last row of a population is the largest ε at "
-    "all other m. Vertical line: claimed ε. 'Blanket alone' is a proven upper bound; the other marks are lower "
-    "bounds. A level that sends every item has no marks: without sampling nothing is hidden.",
+    "Lines: claimed ε. Marks: the ε that holds at δ, largest over the splits; at a whole number m of dummies per user "
+    "the server knows their total, which group privacy makes much of. 'Blanket alone' is a proven upper bound; the "
+    "other marks are lower bounds. A level that sends every item has no marks: without sampling nothing is hidden.",
     GROUP,
     _READING,
 )
@@ -41,13 +37,13 @@ PARTS = {"audit/": "the parts of audit.csv, a file per population"}
 DOCS = {"figures/audit.png": "figures/audit.png"}
 
 
-def targets(_config: Config, _panels: Sequence[Scenario]) -> list[Target]:
+def targets(_config: Config, _panels: Panels) -> list[Target]:
     """Declare the table and the figure."""
     what = "The published guarantee, compared with the guarantee if the server sees everything: table and figure."
     return [Target("audit", what, (TABLE, FIGURE))]
 
 
-def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
+def rules(config: Config, panels: Panels) -> list[Rule]:
     """Make a job per population, and one that collects and draws them."""
     settings = {panel.setting.id: panel.setting for panel in panels}
     setting = Step(
@@ -69,7 +65,7 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
             (setting,),
             tuple(settings),
             seconds=66,
-            follows=lambda _: {"protocols": frozenset()},
+            follows={"protocols": ()},
         ),
         Rule("figure_audit", "Claimed epsilon against the epsilon that the full view gives, over m.", figure),
     ]

@@ -1,11 +1,8 @@
 """What this study makes, and how. Standard library only: the Snakefile imports it."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
 from pathlib import Path
 
-from segshuffle.pipeline.design import Config, Scenario
+from segshuffle.pipeline.design import Config, Panels
 from segshuffle.pipeline.manifest import VERDICTS, Output, Rule, Step, Target, part
 from segshuffle.studies.reproduction.outputs import MSE
 
@@ -23,12 +20,12 @@ CLAIMS = tuple(
 DOCS = {"claims.md": "claims.md"}
 
 
-def targets(_config: Config, _panels: Sequence[Scenario]) -> list[Target]:
+def targets(_config: Config, _panels: Panels) -> list[Target]:
     """Declare the verdicts, and the table that they are read off."""
     return [Target("claims", "Verdicts on the statements of the paper.", (MSE, *CLAIMS))]
 
 
-def rules(config: Config, _panels: Sequence[Scenario]) -> list[Rule]:
+def rules(config: Config, _panels: Panels) -> list[Rule]:
     """Make both forms in one job."""
     table, text = (output.path for output in CLAIMS)
     read = {"table": MSE.path, "reference": Path("config/reference/claims.yaml")}

@@ -5,8 +5,6 @@ expected ones (the tests hold the simulations against them), so a verdict does n
 "smallest" and "largest" name numbers of users. Where a run departs from the paper's settings nothing is judged.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise, product

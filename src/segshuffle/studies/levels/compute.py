@@ -23,15 +23,12 @@ The estimates' relative bias is E[N/N_hat] - 1, the same for every item. To firs
 not depend on the noise (`bias_fixed_plan` measures that, `bias_predicted` is v). Planning with the same noisy counts
 ties the a_k to the noise: a further term of the order of the variance, of either sign, and the larger one where a plan
 reacts to the counts (`bias_mean` has both). Either is measured with the noise of N_hat to first order, which has mean
-0, taken out. `planning_loss` is what planning with noisy counts alone costs: the mean error of the plans, were N
-known, over the error of the plan from exact counts, less 1.
+0, taken out.
 """
-
-from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -86,7 +83,7 @@ class PlanGrid:
     limits: FloatArray
 
     @classmethod
-    def of(cls, problem: Problem) -> PlanGrid:
+    def of(cls, problem: Problem) -> Self:
         """Calibrate the grid; the problem's level counts are not used."""
         if problem.pairs == 0:
             raise ParameterError("set_size", problem.set_size, f"below domain_size = {problem.domain_size}")
@@ -106,13 +103,11 @@ class PlanGrid:
         """Choose the least expected error for the problem's level counts: m at the limits, then copies below them."""
         counts, n_users = np.asarray(problem.level_counts, dtype=float), problem.n_users
         spread = assignment_spread(uniform_item_counts(problem), n_users)
-        weight = self.limits @ counts
-        own = problem.set_size * ((self.limits * (1.0 - self.limits)) @ counts)
-        imbalance = spread * ((self.limits**2) @ counts - weight**2 / n_users)
-        best = int(np.argmin((n_users * self.blankets + own + imbalance) / weight**2))
+        noise: Any = n_users * self.blankets
+        terms = ErrorTerms(noise=noise, own=float(problem.set_size), spread=spread)
+        best = int(np.argmin(terms.error(self.limits, counts)))
         blanket = float(self.blankets[best])
-        terms = ErrorTerms(noise=n_users * blanket, own=float(problem.set_size), spread=spread)
-        copies, _ = best_copies(self.limits[best], counts, terms)
+        copies, _ = best_copies(self.limits[best], counts, replace(terms, noise=n_users * blanket))
         return Choice(blanket, tuple(map(rounded_down, copies)))
 
 
@@ -211,10 +206,9 @@ def _second_round(
     Returns
     -------
     dict
-        Of each repetition, by name: `squared_error`; `expected_error`, given round 1; `plan_error`, the expected one of
-        its plan if N were known; `bias`, N/N_hat - 1 + (N_hat - N)/N of the plan from exact counts, which has mean 0
-        before it is kept in range; `bias_fixed`, the same with N/N_hat of the plan from exact counts; `messages`,
-        expected ones per user in round 2.
+        Of each repetition, by name: `squared_error`; `expected_error`, given round 1; `bias`, N/N_hat - 1 +
+        (N_hat - N)/N of the plan from exact counts, which has mean 0 before it is kept in range; `bias_fixed`, the same
+        with N/N_hat of the plan from exact counts.
     """
     plan, fixed = _plan(case.problem, choice), case.choice.copies
     weight, weight_fixed = (float(np.dot(case.problem.level_counts, copies)) for copies in (choice.copies, fixed))
@@ -228,10 +222,8 @@ def _second_round(
     return {
         "squared_error": ((estimates - sample.frequencies) ** 2).sum(axis=1),
         "expected_error": error * ratio**2 + (ratio - 1.0) ** 2 * squares,
-        "plan_error": error,
         "bias": ratio - 1.0 + noise,
         "bias_fixed": weight_fixed / np.array([found.weight(fixed) for found in levels]) - 1.0 + noise,
-        "messages": plan.messages_per_user,
     }
 
 
@@ -267,22 +259,18 @@ def _row(case: _Case, population: Population, found: pd.DataFrame) -> dict[str, 
     # only the sum of the variances enters, so it may be spread evenly over the items
     variances = np.full(means.shape, error * weight**2 / means.size)
     bias, variance = noisy_level_moments(means, variances, weight=weight, weight_variance=noise)
-    mean, stderr = found.mean(), found.sem()
+    mean = found.mean()
     return {
         **asdict(case.scenario.setting),
         "split": case.scenario.split,
         "epsilon_levels": case.epsilon,
         "delta_levels": delta_levels,
         "blanket_levels": case.blanket,
-        "messages_levels": 1.0 + case.blanket,
-        "messages_items": mean["messages"],
         "mse_mean": mean["squared_error"],
-        "mse_stderr": stderr["squared_error"],
+        "mse_stderr": found["squared_error"].sem(),
         "mse_expected": mean["expected_error"],
         "mse_predicted": float(variance.sum() + (bias**2).sum()),
-        "planning_loss": (found["plan_error"] / error - 1.0).mean(),
         "bias_mean": mean["bias"],
-        "bias_stderr": stderr["bias"],
         "bias_fixed_plan": mean["bias_fixed"],
         "bias_predicted": noise / weight**2,
         "total_epsilon": max(each.total_epsilon for each in guarantees),

@@ -1,11 +1,7 @@
 """What this study makes, and how. Standard library only: the Snakefile imports it."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
-from segshuffle.pipeline.design import Config, Scenario
-from segshuffle.pipeline.manifest import Group, Output, Rule, Step, Target, honest, part
+from segshuffle.pipeline.design import Config, Panels
+from segshuffle.pipeline.manifest import NOTHING, Group, Output, Rule, Step, Target, honest, part
 
 GROUP = Group(
     "levels",
@@ -25,7 +21,7 @@ FIGURE = Output(
 DOCS = {"figures/levels.png": "figures/levels.png"}
 
 
-def targets(_config: Config, panels: Sequence[Scenario]) -> list[Target]:
+def targets(_config: Config, panels: Panels) -> list[Target]:
     """Declare a table per population, and the figure."""
     what = "what protecting the levels themselves costs, a table per population (docs/levels.md)"
     files = dict.fromkeys(f"levels/{panel.setting.id}.csv" for panel in panels)
@@ -33,7 +29,7 @@ def targets(_config: Config, panels: Sequence[Scenario]) -> list[Target]:
     return [Target("fig_levels", "Error over the epsilon that protects the levels themselves.", (*tables, FIGURE))]
 
 
-def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
+def rules(config: Config, panels: Panels) -> list[Rule]:
     """Make a job per population, and one that draws the figure."""
     settings = {panel.setting.id: panel.setting for panel in panels}
     read = ("seed", "repetitions", "repetition_block", "delta_times_n", "levels", "splits", "private_levels")
@@ -52,7 +48,7 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
             (table,),
             tuple(settings),
             seconds=13,
-            follows=lambda _: {"protocols": frozenset(), "datasets": frozenset()},
+            follows=NOTHING,
         ),
         Rule("figure_levels", "Error over the privacy of the levels, all settings.", (figure,), seconds=8),
     ]

@@ -1,7 +1,5 @@
 """The figure of this study, squared error over the privacy of the users' choices of a level, and its words."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

@@ -5,8 +5,6 @@ guarantee adds Gaussian noise. The error of both is their variance times d/n^2, 
 the number of exchanged items alone.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

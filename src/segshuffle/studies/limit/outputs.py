@@ -1,10 +1,6 @@
 """What this study makes, and how. Standard library only: the Snakefile imports it."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
-from segshuffle.pipeline.design import Config, Scenario, least_delta
+from segshuffle.pipeline.design import Config, Panels, least_delta
 from segshuffle.pipeline.manifest import Group, Output, Rule, Step, Target
 
 GROUP = Group(
@@ -25,13 +21,13 @@ FIGURE = Output(
 DOCS = {"figures/limit.png": "figures/limit.png"}
 
 
-def targets(_config: Config, _panels: Sequence[Scenario]) -> list[Target]:
+def targets(_config: Config, _panels: Panels) -> list[Target]:
     """Declare the table and the figure."""
     what = "Error of a plan with one level over that of a Gaussian curator, against the size of the blanket."
     return [Target("fig_limit", what, (TABLE, FIGURE))]
 
 
-def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
+def rules(config: Config, panels: Panels) -> list[Rule]:
     """Make both in one job."""
     settings = {panel.setting for panel in panels}
     sizes = {

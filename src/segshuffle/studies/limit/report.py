@@ -1,7 +1,5 @@
 """The figure of this study, and what it shows in words."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pandas as pd

@@ -6,8 +6,6 @@ of messages, those of the literature for every value of their own option. Errors
 frequencies, and no data are seen.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -37,7 +35,7 @@ CHOICES: Mapping[str, Sequence[Mapping[str, Any]]] = {
 MEASURE = "curator-weighted"
 COLUMNS = (
     *("n_users", "domain_size", "set_size", "epsilon", "split", "method", "accounting", "role", "kind"),
-    *("messages_per_user", "bits_per_user", "mse_expected", "error_ratio", "parameters", "refused"),
+    *("messages_per_user", "mse_expected", "error_ratio", "parameters", "refused"),
 )
 #: What another method of the table contains, and a competitor whose plans would take minutes.
 _LEFT_OUT = ("poisson", "poisson-group", "curator-uniform", "subexp-shuffle")
@@ -137,12 +135,9 @@ def numbers_of(method: Method, make: Callable[[], Plan], counts: Any) -> dict[st
         plan = make()
     except (InfeasibleError, ParameterError) as error:
         return {"refused": str(error)}
-    words = plan.collections[0].announcement.words if plan.collections else plan.problem.domain_size
-    bits = plan.parameters.get("bits_per_message", float(np.ceil(np.log2(words))))
     return {
         "kind": plan.kind,
         "messages_per_user": plan.messages_per_user,
-        "bits_per_user": plan.messages_per_user * bits,
         "mse_expected": method.expected_mse(plan, counts),
         "parameters": to_json(plan.chosen, sort_keys=True),
     }

@@ -1,11 +1,8 @@
 """What this study makes, and how. Standard library only: the Snakefile imports it."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
 from pathlib import Path
 
-from segshuffle.pipeline.design import Config, Scenario
+from segshuffle.pipeline.design import Config, Panels
 from segshuffle.pipeline.manifest import VERDICTS, Group, Output, Rule, Step, Target, part
 
 GROUP = Group(
@@ -16,9 +13,7 @@ GROUP = Group(
     rank=5,
 )
 TABLE = Output("pareto.csv", "error over messages per user of every protocol, at equal (ε, δ)", group=GROUP)
-WINNERS = Output(
-    "pareto-winners.csv", "which protocol has the least error within a number of messages", group=GROUP, on_page=True
-)
+WINNERS = Output("pareto-winners.csv", "which protocol has the least error within a number of messages", group=GROUP)
 CLAIMS = Output(
     "pareto-claims.csv",
     "statements of the literature about its protocols with a verdict",
@@ -52,14 +47,14 @@ def figures(config: Config) -> dict[str, tuple[Output, dict[str, object]]]:
     return found
 
 
-def targets(config: Config, _panels: Sequence[Scenario]) -> list[Target]:
+def targets(config: Config, _panels: Panels) -> list[Target]:
     """Declare everything at once."""
     what = "Error over messages of every protocol at equal epsilon and delta, and the best protocol in each case."
     drawn = (output for output, _ in figures(config).values())
     return [Target("pareto", what, (TABLE, WINNERS, CLAIMS, READABLE, *drawn))]
 
 
-def rules(config: Config, _panels: Sequence[Scenario]) -> list[Rule]:
+def rules(config: Config, _panels: Panels) -> list[Rule]:
     """Make a job per size, one that collects them, and one per figure."""
     section = config["pareto"]
     sizes = {

@@ -1,14 +1,11 @@
-"""What readers see of the sweep: figures, who has the least error within a number of messages, verdicts, and words.
+"""What readers see of the sweep: figures, who has the least error within a number of messages, and verdicts.
 
 The statements of the literature about its own protocols are in config/reference/claims-pareto.yaml, the measures here
 (`studies.verdicts`). These papers treat one item per user and one level, so rows with set_size = 1 and split "one" are
 judged. Errors are mean squared ones, in closed form.
 """
 
-from __future__ import annotations
-
 import math
-import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -23,7 +20,6 @@ from segshuffle.protocols.registry import look_of
 from segshuffle.studies.verdicts import Measured, NotRunError, judge, markdown
 
 CASE = ["n_users", "domain_size", "set_size", "epsilon", "split"]
-_FIGURE = re.compile(r"pareto-n(\d+)-d(\d+)-(.+)")
 
 
 def front(rows: pd.DataFrame) -> pd.DataFrame:
@@ -104,12 +100,9 @@ def _cell(row: Mapping[Any, Any]) -> str:
     if not isinstance(row["winner"], str):
         return "nobody"
     lead = "" if math.isnan(row["second_ratio"]) else f", next {row['second_ratio']:.2f}x"
-    return f"{label_of(row['winner'])}: {row['error_ratio']:.2f}{lead}"
-
-
-def label_of(method: str) -> str:
-    """Return the label of a proven method where all are proven."""
-    return look_of(method, accounting="proven").label.removesuffix(" (proven)").removesuffix(" (ours, proven)")
+    # all are proven
+    label = look_of(row["winner"], accounting="proven").label.removesuffix(" (proven)").removesuffix(" (ours, proven)")
+    return f"{label}: {row['error_ratio']:.2f}{lead}"
 
 
 def _judged(table: pd.DataFrame, accounting: str, method: str = "") -> pd.DataFrame:
@@ -190,25 +183,3 @@ def draw(table: pd.DataFrame, *, n_users: int, domain_size: int, split: str) -> 
         axis.set(xlabel="messages per user", ylabel="MSE / Gaussian curator's")
         log_axes(axis)
     return finished(figure)
-
-
-def words(figure: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
-    """Say who wins how often at one size and split, and the range of its error; nothing without the table."""
-    found = _FIGURE.fullmatch(figure)
-    table = tables.get("pareto-winners.csv")
-    if found is None or table is None:
-        return None
-    asked = [int(found[1]), int(found[2]), found[3]]
-    here = table[(table[["n_users", "domain_size", "split"]] == asked).all(axis=1)]
-    panels = here.groupby(["set_size", "epsilon"]).ngroups
-    said = [
-        f"{label_of(str(name))} {len(rows)} times ({rows['error_ratio'].min():.2f} to "
-        f"{rows['error_ratio'].max():.2f} times the Gaussian curator's)"
-        for name, rows in sorted(here.groupby("winner"), key=lambda pair: (-len(pair[1]), pair[0]))
-    ]
-    nobody = int(here["winner"].isna().sum())
-    none = f"; in {nobody} nobody plans" if nobody else ""
-    return (
-        f"{panels} line charts, one for every set size and ε, of error over messages per user for every protocol. "
-        f"Least proven error, over {len(here)} budgets: {', '.join(said) or 'nobody'}{none}."
-    )

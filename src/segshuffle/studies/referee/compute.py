@@ -7,8 +7,6 @@ lies below the lower end of the proven bound by more than `MARGIN`, relative. A 
 its own epsilon, where the proven delta must not exceed delta.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

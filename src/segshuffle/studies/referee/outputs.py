@@ -1,10 +1,6 @@
 """What this study makes, and how. Standard library only: the Snakefile imports it."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
-from segshuffle.pipeline.design import Config, Scenario
+from segshuffle.pipeline.design import Config, Panels
 from segshuffle.pipeline.manifest import Group, Output, Rule, Step, Target, part
 
 GROUP = Group(
@@ -46,13 +42,13 @@ FIGURE = Output(
 DOCS = {"figures/referee.png": "figures/referee.png", "referee.md": "referee-table.md"}
 
 
-def targets(_config: Config, _panels: Sequence[Scenario]) -> list[Target]:
+def targets(_config: Config, _panels: Panels) -> list[Target]:
     """Declare tables, verdicts and the figure."""
     what = "The referee: upper bounds for one message, published and proven, compared with proven lower bounds."
     return [Target("referee", what, (TABLE, VERDICTS, READABLE, FIGURE))]
 
 
-def rules(config: Config, _panels: Sequence[Scenario]) -> list[Rule]:
+def rules(config: Config, _panels: Panels) -> list[Rule]:
     """Make the table of all trials, and what is read off it."""
     trials = Step(
         TABLE.path,

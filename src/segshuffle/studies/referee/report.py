@@ -1,7 +1,5 @@
 """What readers see of the referee: a verdict per accountant and case, the same as Markdown, and the figure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import product
 from typing import Any
@@ -257,19 +255,3 @@ def _panel(axis: Axes, rows: pd.DataFrame, looks: Mapping[str, Look]) -> None:
     axis.set(xticks=_POWERS, yticks=list(_TICKS), yticklabels=_TICKS.values())
     axis.minorticks_off()
     axis.tick_params(labelsize=_SMALL)
-
-
-def words(figure: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
-    """Say which claims are refuted."""
-    if figure != "referee":
-        return None
-    head = (
-        "Charts of the claimed epsilon over the proven lower bound, in per cent, against the number of users; a row "
-        "per mechanism, a column per local epsilon. Points below zero are refuted claims."
-    )
-    if "referee-verdicts.csv" not in tables:
-        return head
-    verdicts = tables["referee-verdicts.csv"]
-    broken = verdicts[verdicts["verdict"] == "violated"]
-    said = ", ".join(f"{row['accountant']} on {row['case']}" for row in broken.to_dict("records"))
-    return f"{head} Violated: {said or 'none'}."

@@ -3,8 +3,6 @@
 Jobs are pairs of a curve point and a block of repetitions; random streams are named by what they are for.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import io
@@ -30,11 +28,6 @@ from segshuffle.studies.planning import Plans, draw_levels, kept_of, lineup, pro
 
 #: What is done to the estimates of "best" in a role of its own.
 _AFTERWARDS = {"recentred": recentred, "projected": project}
-#: Columns of results/mse.csv that name a row.
-_KEY = [
-    *("accounting", "dataset", "n_users", "set_size", "split"),
-    *("method", "role", "max_messages", "blanket_per_user"),
-]
 
 
 class Task(NamedTuple):
@@ -211,15 +204,13 @@ def _closed_form(task: Task, item_counts: IntArray) -> float | None:
 
 
 def checked(table: pd.DataFrame) -> pd.DataFrame:
-    """Check that the table of all panels is complete.
+    """Check that the table of all panels has every number.
 
     Raises
     ------
     ValueError
-        If a key occurs twice or a number is missing or not finite.
+        If a number is missing or not finite.
     """
-    if table.duplicated(_KEY).any():
-        raise ValueError(f"rows with the same key: {table[table.duplicated(_KEY)][_KEY].to_dict('records')}")
     # none is known where estimates are changed afterwards
     unknown = table["role"].isin(_AFTERWARDS) & table["mse_expected"].isna()
     numbers = table[["mse_mean", "mse_stderr", "mse_bound"]].assign(expected=table["mse_expected"].mask(unknown, 0.0))

@@ -1,8 +1,5 @@
 """What this study makes, and how. Standard library only: the Snakefile imports it."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,14 +9,14 @@ from segshuffle.pipeline.design import (
     ACCOUNTINGS,
     FIGURES,
     Config,
-    Scenario,
+    Panels,
     figures_of,
     least_delta,
     level_deltas,
     output_folder,
 )
 from segshuffle.pipeline.frame import dataset_files, is_paper
-from segshuffle.pipeline.manifest import OVERVIEW, Group, Output, Rule, Step, Target, part
+from segshuffle.pipeline.manifest import NOTHING, OVERVIEW, Group, Output, Rule, Step, Target, part
 from segshuffle.protocols.listed import listed
 
 GROUPS = {
@@ -124,7 +121,7 @@ DOCS = {
 }
 
 
-def figures(config: Config, panels: Sequence[Scenario]) -> dict[str, tuple[Output, dict[str, Any]]]:
+def figures(config: Config, panels: Panels) -> dict[str, tuple[Output, dict[str, Any]]]:
     """Return name -> declaration of every figure of the panels, the paper's first, and what `report.draw` is asked."""
     of_paper = figures_of(panels)
     drawn = (
@@ -159,7 +156,7 @@ def figures(config: Config, panels: Sequence[Scenario]) -> dict[str, tuple[Outpu
     return found
 
 
-def _panels_title(name: str, panels: Sequence[Scenario]) -> str:
+def _panels_title(name: str, panels: Panels) -> str:
     paper = name.removesuffix("-proven")
     number = f"Figure {paper.removeprefix('fig')}: " if paper in FIGURES else ""
     datasets = dict.fromkeys(dataset_label(panel.setting.dataset, "real") for panel in panels)
@@ -168,7 +165,7 @@ def _panels_title(name: str, panels: Sequence[Scenario]) -> str:
     return f"{number}{' and '.join(datasets)}, split {' and '.join(splits)}{proven}"
 
 
-def targets(config: Config, panels: Sequence[Scenario]) -> list[Target]:
+def targets(config: Config, panels: Panels) -> list[Target]:
     """Declare the figures of each accounting together, those of the proven one with a summary, and every figure."""
     every = figures(config, panels)
     published, proven = (
@@ -201,7 +198,7 @@ def _files(config: Config, side: str) -> frozenset[str]:
     )
 
 
-def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
+def rules(config: Config, panels: Panels) -> list[Rule]:
     """Make plans of every population, a table per panel, one of all panels, their summary, and figures."""
     folder = output_folder(config)
     settings = {panel.setting.id: panel.setting for panel in panels}
@@ -258,10 +255,6 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
         side, name = case.split("/")
         return side != "proven" and any(is_paper(panel) for panel in panels if name in (panel.id, panel.setting.id))
 
-    def nothing(_: str) -> dict[str, frozenset[str]]:
-        """Use no method and no dataset: tables are made of tables."""
-        return {"protocols": frozenset(), "datasets": frozenset()}
-
     cases = tuple(f"{side}/{name}" for side in ACCOUNTINGS for name in scenarios)
     summary, text = (output.path for output in SUMMARY)
     budgets = {"budgets": [float(budget) for budget in config["proven"]["max_messages"]]}
@@ -274,7 +267,7 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
             tuple(f"{side}/{setting}" for side in sides for setting in settings),
             seconds=26,
             priority=of_paper,
-            follows=lambda case: {"protocols": files[case.split("/")[0]], "datasets": frozenset()},
+            follows=lambda case: {"protocols": files[case.split("/")[0]], "datasets": ()},
         ),
         Rule(
             "simulate",
@@ -283,13 +276,13 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
             cases,
             seconds=13,
             priority=of_paper,
-            follows=lambda case: {"protocols": simulated_files[case.split("/")[0]], "datasets": frozenset()},
+            follows=lambda case: {"protocols": simulated_files[case.split("/")[0]], "datasets": ()},
         ),
         Rule(
             "aggregate",
             "The tidy table of all panels: mean, standard error, closed form and plan of every curve point.",
             (Step(MSE.path, f"{compute}:checked", {"table": [f"panels/{case}.csv" for case in cases]}),),
-            follows=nothing,
+            follows=NOTHING,
         ),
         Rule(
             "proven_summary",
@@ -298,7 +291,7 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
                 Step(summary, f"{compute}:proven_summary", {"table": MSE.path}, budgets),
                 Step(text, f"{report}:readable", {"summary": summary, "table": MSE.path}),
             ),
-            follows=nothing,
+            follows=NOTHING,
         ),
         Rule(
             "figure",

@@ -3,11 +3,9 @@
 Every loop goes over the table: what it holds is drawn, whether or not somebody declared a look for it.
 """
 
-from __future__ import annotations
-
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from typing import Any
 
@@ -15,6 +13,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from segshuffle.datasets.registry import dataset_label
 from segshuffle.looks import PALETTE, Look, stroke
@@ -23,11 +22,11 @@ from segshuffle.pipeline.numbers import nearest
 from segshuffle.pipeline.rows import common, sources_of, table_of
 from segshuffle.pipeline.style import finished, letters, log_axes, panel_grid
 from segshuffle.protocols.registry import look_of, looks_in
-from segshuffle.studies.drawing import POPULATION, Label, draw_series, label_at_right, label_height, population_title
+from segshuffle.studies.drawing import POPULATION, draw_series, population_title
 
 _OPTIMUM = "$m$ from optimizeParameter"
-#: Inches: width of a figure, and where level lines are named; height of a panel, and of what is around its axes.
-_NARROW, _WIDE, _HEIGHT, _AROUND = 7.0, 8.4, 2.55, 0.9
+#: Inches: width of a figure, and where level lines are named; height of a panel, and of each such name.
+_NARROW, _WIDE, _HEIGHT, _ENTRY = 7.0, 8.4, 2.55, 0.24
 #: Characters in a line of a label beside a panel.
 _CHARACTERS = 24
 #: Where level lines have a mark, in shares of the axis: a line's look is told by marks and dashes, too.
@@ -144,27 +143,26 @@ def draw(table: pd.DataFrame, panels: Sequence[Scenario], accounting: str, *, dr
 def _draw_errors(panels: Sequence[Panel], accounting: str) -> Figure:
     """Draw squared error over the blanket per user, one panel per population and split."""
     published = accounting == "published"
-    names = {} if published else _names(pd.concat(panel.points(accounting) for panel in panels))
-    height = max(_HEIGHT, label_height(names.values()) + _AROUND)
-    figure, axes = panel_grid(len(panels), height=height, width=_NARROW if published else _WIDE)
-    beside = []
+    most = max(len(panel.points(accounting)) for panel in panels)
+    height, width = (_HEIGHT, _NARROW) if published else (max(_HEIGHT, _ENTRY * most), _WIDE)
+    figure, axes = panel_grid(len(panels), height=height, width=width)
+    curves: list[Line2D] = []
     for axis, panel in zip(axes, panels, strict=True):
         if not published:
             _curves(axis, {"segmented": panel.curve})
         _curves(axis, panel.curves(accounting))
+        curves += axis.lines
         grid = panel.errors.loc[panel.errors["role"] == "grid", "blanket_per_user"]
         low, high = grid.min(), grid.max()
-        beside.append(_levels(axis, panel.points(accounting), low, high, names))
+        _levels(axis, panel.points(accounting), low, high)
         if published:
             _optimum(axis, panel.optimum, low, high)
+        else:
+            _beside(axis, [line for line in axis.lines if line not in curves])
         axis.set(xlim=(low * 0.93, high * 1.07), xlabel="blanket messages per user $m$", ylabel="MSE")
         log_axes(axis)
-        population_title(axis, panel.letter, panel.errors, split=True, narrow=not published)
-    finished(figure)
-    if not published:
-        for axis, labels in zip(axes, beside, strict=True):
-            label_at_right(axis, labels)
-    return figure
+        population_title(axis, panel.letter, panel.errors, split=True)
+    return finished(figure, None if published else curves)
 
 
 def _draw_messages(panels: Sequence[Panel], accounting: str) -> Figure:
@@ -212,21 +210,20 @@ def _curves(axis: Axes, curves: Mapping[str, pd.DataFrame]) -> None:
         _band(axis, curve["blanket_per_user"], curve["mse_mean"], curve["mse_stderr"], look, zorder=4, ms=3)
 
 
-def _names(points: pd.DataFrame) -> dict[str, str]:
-    """Return what stands beside the level line of a method; "proven" is left out, since all are or are trusted."""
-    looks = looks_in(points).items()
-    return {name: textwrap.fill(re.sub(r" \((ours, )?proven\)", "", look.label), _CHARACTERS) for name, look in looks}
-
-
-def _levels(axis: Axes, points: pd.DataFrame, low: float, high: float, names: Mapping[str, str]) -> list[Label]:
-    """Draw level lines of methods with an m of their own; unnamed ones enter the legend."""
-    labels, x = [], low * (high / low) ** np.array(_MARKS)
+def _levels(axis: Axes, points: pd.DataFrame, low: float, high: float) -> None:
+    """Draw level lines of methods with an m of their own."""
+    x = low * (high / low) ** np.array(_MARKS)
     for name, look in looks_in(points).items():
         (row,) = points[points["method"] == name].to_dict("records")
-        shown = {"label": f"_{look.label}" if names else look.label, "markevery": slice(1, -1), "lw": 1.0}
-        _band(axis, x, np.full(len(x), row["mse_mean"]), row["mse_stderr"], look, **shown)
-        labels.append(Label(row["mse_mean"], names.get(name, ""), look.color))
-    return labels
+        _band(axis, x, np.full(len(x), row["mse_mean"]), row["mse_stderr"], look, markevery=slice(1, -1), lw=1.0)
+
+
+def _beside(axis: Axes, lines: Iterable[Line2D]) -> None:
+    """Name level lines right of a panel, in their order; "proven" is left out, since all are or are trusted."""
+    ordered = sorted(lines, key=lambda line: np.max(line.get_ydata()), reverse=True)
+    names = [re.sub(r" \((ours, )?proven\)", "", str(line.get_label())) for line in ordered]
+    entries = [textwrap.fill(name, _CHARACTERS) for name in names]
+    axis.legend(ordered, entries, loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=6.0, labelspacing=0.4)
 
 
 def _optimum(axis: Axes, optimum: pd.DataFrame, low: float, high: float) -> None:
@@ -246,13 +243,8 @@ def _optimum(axis: Axes, optimum: pd.DataFrame, low: float, high: float) -> None
 
 
 def words(figure: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
-    """Describe least errors panel by panel, what messages buy, or all panels at a glance."""
-    if figure == "messages-proven":
-        return _messages(tables["proven-summary.csv"])
-    errors = tables["mse.csv"]
-    if figure == "summary":
-        return _summary(panels_of(errors))
-    panels = panels_by_figure(errors).get(figure.removesuffix("-proven"))
+    """Describe least errors panel by panel; of other figures the page has tables."""
+    panels = panels_by_figure(tables["mse.csv"]).get(figure.removesuffix("-proven"))
     if panels is None:
         return None
     head = "Line charts of squared error over blanket messages per user m, both axes logarithmic. "
@@ -260,54 +252,24 @@ def words(figure: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
 
 
 def _panel_words(panel: Panel, *, proven: bool) -> str:
-    if proven:
-        said = "; ".join(
-            f"{panel.looks(accounting)[name].label}: {_at(_least(curve))}"
-            for accounting in ACCOUNTINGS
-            for name, curve in panel.curves(accounting).items()
-        )
-        said = f"Least errors: {said}."
-    else:
-        first, least, last = map(_at, (panel.curve.iloc[0], _least(panel.curve), panel.curve.iloc[-1]))
-        said = f"The segmented protocol's error goes from {first} to its least, {least}, and to {last}."
     accounting = ACCOUNTINGS[proven]
     points, looks = panel.points(accounting), panel.looks(accounting)
+    # on the proven side the paper's curve is drawn beside
+    least = "; ".join(
+        f"{panel.looks(side)[name].label}: {_least(curve)}"
+        for side in ACCOUNTINGS[: 1 + proven]
+        for name, curve in panel.curves(side).items()
+    )
     rivals = ", ".join(
         f"{looks[name].label} {nearest(mean, digits=2)}"
         for name, mean in zip(points["method"], points["mse_mean"], strict=True)
     )
-    return f"({panel.letter}) {panel.name}. {said} Level lines, lowest first: {rivals}."
+    return f"({panel.letter}) {panel.name}. Least errors: {least}. Level lines, lowest first: {rivals}."
 
 
-def _least(curve: pd.DataFrame) -> pd.Series:
-    return curve.iloc[int(curve["mse_expected"].argmin())]
-
-
-def _at(row: pd.Series) -> str:
+def _least(curve: pd.DataFrame) -> str:
+    row = curve.iloc[int(curve["mse_expected"].argmin())]
     return f"{nearest(row['mse_mean'], digits=2)} at m = {row['blanket_per_user']:g}"
-
-
-def _summary(panels: Sequence[Panel]) -> str:
-    ratios = sorted(
-        (float(panel.points("published")["mse_expected"].iloc[0] / panel.curve["mse_expected"].min()), panel.name)
-        for panel in panels
-    )
-    low, high = (f"{name} ({nearest(ratio)})" for ratio, name in (ratios[0], ratios[-1]))
-    return (
-        f"Dot chart with a row for each of {len(panels)} panels: error of every competitor over the least error of the "
-        f"segmented protocol, logarithmic. The strongest competitor's ratio is smallest on {low} and largest on {high}."
-    )
-
-
-def _messages(summary: pd.DataFrame) -> str:
-    said = []
-    for budget in budgets_of(summary):
-        ratio = summary[f"copies_{budget:g}_over_curator"]
-        said.append(f"{budget:g} messages: {nearest(ratio.min())} to {nearest(ratio.max())}")
-    return (
-        f"Line charts of error over the Gaussian curator's, against messages per user, {len(summary)} panels. All "
-        "curves fall towards 1. With copies, range over the panels: " + "; ".join(said) + "."
-    )
 
 
 def budgets_of(summary: pd.DataFrame) -> list[float]:
