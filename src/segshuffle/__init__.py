@@ -7,8 +7,6 @@
 Nothing is loaded before it is used: what the pipeline imports stays small.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:

@@ -1,7 +1,5 @@
 """The arrays of this package, by the type of their entries."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Ten significant digits on the safe side: what plans, and every table that is written, hold."""
 
-from __future__ import annotations
-
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 
 #: Significant digits of every parameter of a plan: the last bits of a search's result differ between processors.

@@ -4,8 +4,6 @@ Every message names the value that was refused, where it came from and what is a
 message alone and exits with status 2; the pipeline prints it before any job starts.
 """
 
-from __future__ import annotations
-
 
 class SegshuffleError(Exception):
     """Base class of every error this package raises on purpose."""

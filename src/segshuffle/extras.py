@@ -1,7 +1,5 @@
 """Say which extra of the package brings a module that is not installed."""
 
-from __future__ import annotations
-
 import importlib.util
 
 from segshuffle.errors import MissingExtraError

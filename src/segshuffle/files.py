@@ -1,7 +1,5 @@
 """Whole files or none: written under a temporary name in the same folder, then renamed."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os

@@ -5,8 +5,6 @@ estimates from counts. `account` is for one message per user, `compose` for seve
 by its name or as an object. Randomness here is reproducible, not secret: do not use `simulate` as a client.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -10,8 +10,6 @@ clusters, each at a uniform item. What is left to choose is the law of a cluster
   products, `product`, `calibration` and `composition`, ask for.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

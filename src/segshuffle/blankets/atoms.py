@@ -1,7 +1,5 @@
 """The loss table of a pair whose counters are tabulated value by value."""
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass

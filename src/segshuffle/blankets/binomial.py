@@ -1,7 +1,5 @@
 """The binomial blanket of Algorithm 2: as published, nothing is proven of it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any

@@ -4,8 +4,6 @@ All is made of one primitive, ``below(n)``: a uniform whole number in [0, n). A 
 whole numbers, so a rate needs no rounding, nothing is truncated, and a guarantee loses nothing (docs/proof.md).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Every law of dummy messages by its name: all files of this folder that have one."""
 
-from __future__ import annotations
-
 import functools
 import importlib
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The independent parts of a blanket: how many units of each are at an item, and how they are drawn."""
 
-from __future__ import annotations
-
 import functools
 import math
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ text to print. They import what computes only when they run, so that help is imm
 standard error with the name, the value and the allowed range; the exit status is 2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from segshuffle.cli import account, client, estimate, fetch_msnbc, plan, rehearse

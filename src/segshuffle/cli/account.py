@@ -16,8 +16,6 @@ balls-into-bins:domain-size=100,special-bins=1 --blanket-messages 1e6 --delta 1e
 general --users 1e6 --epsilon 0.1 --delta 1e-8.
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Curves of an answer over what is varied, drawn into files."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

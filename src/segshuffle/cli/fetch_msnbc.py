@@ -1,7 +1,5 @@
 """Download the MSNBC log (2.3 MB) and verify it by its SHA-256."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A table of probabilities from a file: CSV, TSV, numbers with spaces, or NumPy's .npy; errors name file and line."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from io import BytesIO
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A plan for people: the decision and the alternatives on one screen, and all the rest on request."""
 
-from __future__ import annotations
-
 import argparse
 import math
 from collections.abc import Mapping, Sequence

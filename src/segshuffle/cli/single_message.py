@@ -1,7 +1,5 @@
 """`segshuffle account` for one message per user: what is sent, what is asked, answers as text, JSON and files."""
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import math

@@ -1,7 +1,5 @@
 """What the commands share: a parser, refusals of options, answers and complaints shown."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import csv

@@ -1,7 +1,5 @@
 """Values of options, read from words: numbers, lists and ranges of them, levels, and settings KEY=VALUE."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import math

@@ -1,7 +1,5 @@
 """How a file of one's own is laid out, and what is done about what should not be in it. Imported without Polars."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any

@@ -4,8 +4,6 @@ The file lists, for each user of one day, the categories of the pages visited, i
 categories of a user matters: a row of 17 truth values.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import hashlib

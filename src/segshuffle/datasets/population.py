@@ -1,7 +1,5 @@
 """A population: users who hold s items each. Checked, immutable, saved to and loaded from a file."""
 
-from __future__ import annotations
-
 import io
 from dataclasses import dataclass
 from numbers import Integral

@@ -1,7 +1,5 @@
 """Read who holds what from a file, from standard input or from a table in memory (`sources`), and make users of it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path

@@ -3,8 +3,6 @@
 Imported by the Snakefile: no numpy. A rule whose script imports this module depends on every file of this folder.
 """
 
-from __future__ import annotations
-
 import functools
 import importlib
 import re

@@ -1,7 +1,5 @@
 """How populations are made: sampled from data and padded, or drawn at random."""
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 import numpy as np

@@ -4,8 +4,6 @@ Polars reads them in parts. Rows that are odd for it (a quote, an escape, a miss
 one, which reads what is unusual but right, or says what is wrong with the row. All rows of the form matrix are odd.
 """
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import functools

@@ -7,8 +7,6 @@ vector of weights for all k. Nothing else of the real data is in it: no correlat
 two marginals imply, no dependence of the weights on the set size, no order of visits.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

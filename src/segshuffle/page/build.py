@@ -1,7 +1,5 @@
 """The page itself: everything put into one HTML text. The same results give the same bytes."""
 
-from __future__ import annotations
-
 import base64
 import functools
 import gzip

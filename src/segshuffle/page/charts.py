@@ -1,7 +1,5 @@
 """One interactive chart per panel: error over the blanket per user, in the colours of the printed figures."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

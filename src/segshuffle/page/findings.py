@@ -1,7 +1,5 @@
 """The run in short plain sentences; every number is taken from the run's tables when the page is made."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

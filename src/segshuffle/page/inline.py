@@ -1,7 +1,5 @@
 """What makes a page self-contained: its style as text, and pictures as addresses that contain them."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from urllib.parse import quote

@@ -1,7 +1,5 @@
 """The files of a run that the page shows, read once."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

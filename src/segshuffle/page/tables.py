@@ -1,7 +1,5 @@
 """The tables of the page: text cells made from the run's files."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -7,8 +7,6 @@
 is the version of the lines that clients send (`message_lines`).
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """How far off a plan's estimates will be, computed from public numbers."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from typing import Any

@@ -4,8 +4,6 @@ A question is a problem, a goal, limits, laws of dummies and a guess of how freq
 is planned for it: that of all items together, or that of the most frequent items of the guess.
 """
 
-from __future__ import annotations
-
 import bisect
 import contextlib
 import functools

@@ -1,7 +1,5 @@
 """A plan for several values of one or two public numbers, as a table and as curves, and beside all other protocols."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Mapping, Sequence

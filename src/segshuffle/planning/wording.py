@@ -1,7 +1,5 @@
 """A plan in sentences: what is sent, what is promised, what it relies on."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -10,8 +10,6 @@ and two users' sets differ in at most 2 t counters, t = min(s, d - s), so eps' =
 expected squared error is s (1 - beta)/(beta n) + d q/((1 - q)^2 beta^2 n^2). Everybody is at the lowest level.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

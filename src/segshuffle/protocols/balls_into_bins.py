@@ -8,8 +8,6 @@ Every user sends each held item and m uniform blanket messages in expectation. T
 - "proven": the exact product of docs/proof.md, for a Poisson blanket (kind: exact).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

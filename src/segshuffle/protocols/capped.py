@@ -1,7 +1,5 @@
 """The Poisson blanket with a cap on the dummy messages of a user, which bounds what a liar can do (docs/proof.md)."""
 
-from __future__ import annotations
-
 import bisect
 import functools
 from dataclasses import dataclass, replace

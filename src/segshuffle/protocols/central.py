@@ -9,8 +9,6 @@ Two users' sets differ in at most t items each way, so 2 t counters change. The 
 Gaussian noise is what curators are usually given, but it is the best of the three only where 2 t is large.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field

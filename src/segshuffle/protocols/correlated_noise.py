@@ -10,8 +10,6 @@ p = e^(-(1 - gamma) eps_c), r = 3 (1 + ln(1/delta_c)), p' = e^(-0.2 min(1, gamma
 sums of bits, as a public program states them. Everybody is at the lowest level.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -14,8 +14,6 @@ differ. With a vector for each item (docs/proof.md), t = min(s, d - s) exchanged
 Every level is served as the lowest one. A vector costs d bits.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

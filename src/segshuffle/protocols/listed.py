@@ -3,8 +3,6 @@
 The configuration is checked with it before any job starts, without numpy.
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 from collections.abc import Mapping

@@ -5,8 +5,6 @@ items that the user does not hold, which biases them again. All of it is in clos
 frequencies of all items held.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

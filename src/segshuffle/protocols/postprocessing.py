@@ -8,8 +8,6 @@ Projection onto what frequencies can be, 0 <= w_j <= 1 and sum_j w_j = s: an ext
 bias, and is never mixed into the reproduction.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from segshuffle.accounting.numerics.ranges import check_integer

@@ -7,8 +7,6 @@ exact product of docs/proof.md; nothing is lost to group privacy. The server est
 sum_k n_k a_k.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 

@@ -4,8 +4,6 @@ The guarantee holds for a plan that was fixed without the data. A value read off
 frequencies of the items, who dropped out) tells of the data, and no accountant counts that.
 """
 
-from __future__ import annotations
-
 #: Every input of `base.Problem` and `base.Assumptions`, and what an error is given for.
 PUBLIC_INPUTS: dict[str, str] = {
     "domain_size": "the list of items is published before anybody sends messages",

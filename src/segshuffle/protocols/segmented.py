@@ -5,8 +5,6 @@ A user of level k sends each held item with probability lambda_k, and m uniform 
 w_j = (C_j - n m/d)/N with N = sum_k n_k lambda_k.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from dataclasses import dataclass

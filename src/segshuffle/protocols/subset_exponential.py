@@ -4,8 +4,6 @@ A user reports a k-subset z of the domain with probability proportional to exp(e
 otherwise. With a = Pr[j in z | j held] and b = Pr[j in z | j not held], w_j = (c_j/n - b)/(a - b).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -144,7 +144,7 @@ def _minima(trials: FloatArray, counts: FloatArray, terms: ErrorTerms, error: fl
     bend = left - 2 * centre + right
     inside = np.abs(left - right) < 4 * bend
     place = 0.5 + 0.125 * (left - right)[inside] / bend[inside]
-    return trials[:-1][inside] + place[:, None] * step[inside]
+    return np.asarray(trials[:-1][inside] + place[:, None] * step[inside])
 
 
 def simple_copies(

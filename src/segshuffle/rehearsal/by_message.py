@@ -4,8 +4,6 @@ Unlike `run`, which draws counters, this draws every message of every user, roun
 plan is made for the levels that round 1 counted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What came out of a rehearsal as figures."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -6,8 +6,6 @@ Messages: one per line, the number of an item in decimal digits, 0..d-1, without
 been cut off.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from itertools import chain

@@ -1,7 +1,5 @@
 """One self-contained page on a rehearsal."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape

@@ -4,8 +4,6 @@ Everything is at the level of counts: exact in distribution, and a repetition co
 data only where several levels are given out at random.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

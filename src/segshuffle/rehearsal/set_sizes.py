@@ -1,7 +1,5 @@
 """The largest set that users should send: chosen for the most frequent items, or compared by the error of all items."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace

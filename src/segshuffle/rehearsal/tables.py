@@ -1,7 +1,5 @@
 """What came out of a rehearsal as tables, which every writer and the page take."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from typing import Any

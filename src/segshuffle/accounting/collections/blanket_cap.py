@@ -9,8 +9,6 @@ protocol has, for every theta > 0 (docs/proof.md),
 Here e^epsilon theta is a fixed share of the delta asked for, so that one number, kappa, is all there is to choose.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

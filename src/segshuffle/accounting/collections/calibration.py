@@ -5,8 +5,6 @@ Also the epsilon of a plan if fewer users are honest than it relies on.
 Every answer is a point at which the certified bound of `product` was evaluated and found within the target.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 

@@ -5,8 +5,6 @@ with its own blanket and copies, are one product (docs/proof.md). Collections wi
 them are t T pairs (`Problem.pairs`).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -10,8 +10,6 @@ alone, and an exchanged item is a pair of independent counters, A = Bin(K, q) + 
 A user with several items sends a vector for each, and t exchanged items are t such pairs, each with K of the fakes.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

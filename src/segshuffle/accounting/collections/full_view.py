@@ -18,8 +18,6 @@ With gamma = 1 (integer m) and `covered_items` = 0 the total shows silence for c
 divergence of the pair of counts at lambda = 1, the closed form used here.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from functools import cache, lru_cache

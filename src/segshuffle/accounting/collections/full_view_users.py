@@ -1,7 +1,5 @@
 """User-level numbers of the published protocol in the full view: by group privacy, and a proven lower bound."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

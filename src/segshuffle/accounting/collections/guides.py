@@ -4,8 +4,6 @@ Nothing here is a bound. A lattice of fixed width, a tilt known beforehand and a
 about a per cent in delta, and of less in the copies.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

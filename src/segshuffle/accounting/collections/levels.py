@@ -13,8 +13,6 @@ there is nothing to hide and no blanket is needed.
 In Algorithm 1 this protects the privacy levels: round 1, (epsilon_p, delta_p). `compose_rounds` adds round 2.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass

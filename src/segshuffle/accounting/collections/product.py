@@ -14,8 +14,6 @@ Every number is certified: bounds come from `numerics.loss_distribution`, calibr
 to the safe side.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -12,8 +12,6 @@ a gap; every number from it is labelled "published", not "upper". Proposition 1 
 item.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

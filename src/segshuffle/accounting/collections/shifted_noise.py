@@ -9,8 +9,6 @@ On the integers the same is done for the discrete Laplace law, whose loss takes 
 as many randomized responses, and delta is a sum over a binomial law.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from dataclasses import dataclass

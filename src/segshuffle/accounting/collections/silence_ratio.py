@@ -16,8 +16,6 @@ Two facts turn every approximation of the law of L into a bound:
   the one at the smallest N from above.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cache, lru_cache

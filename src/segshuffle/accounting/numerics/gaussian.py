@@ -4,8 +4,6 @@ Source: Balle and Wang, "Improving the Gaussian mechanism for differential priva
 denoising" (2018), Theorem 8, written for the ratio of sensitivity to standard deviation.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 

@@ -8,8 +8,6 @@ no digits. Interval probabilities are differences of the tail function on the si
 arithmetic); the accountants add it to every certified bound.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias

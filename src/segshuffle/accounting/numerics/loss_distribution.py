@@ -22,8 +22,6 @@ mass (Chernoff bound), round-off (norm-wise FFT bound) and errors of the masses 
 subtracted from the lower one.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ NB(r, p) is the law of a Poisson number of clusters of logarithmic size, ``Pr[x]
 p)^r`` with mean ``r p/(1 - p)``. Masses follow Loader's saddle-point form, as in `numerics.laws`.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Allowed ranges of public parameters: checks that every accountant shares."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from numbers import Integral, Real

@@ -5,8 +5,6 @@ accuracy in epsilon, by intervals as narrow as that takes. A `Bound` answers bot
 what may be shuffled.
 """
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable

@@ -4,8 +4,6 @@ A `Mechanism` is what the users run, known as far as an accountant may ask; `mec
 Numbers of users and targets may be arrays; they are broadcast against one another.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple

@@ -17,8 +17,6 @@ Every delta is an interval: its ends enclose the *upper bound* of the paper (`Bl
 analysis can beat.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from functools import lru_cache, partial

@@ -1,7 +1,5 @@
 """Mechanisms by name, with everything the accountants know of them (see `accountants.Mechanism`)."""
 
-from __future__ import annotations
-
 import inspect
 import math
 from collections.abc import Callable, Sequence

@@ -44,8 +44,6 @@ What is not shown: in the paper's own settings (budgets spread over a range) the
 need less than Theorem 2 claims, so they do not refute it there; nor is it proven there.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property

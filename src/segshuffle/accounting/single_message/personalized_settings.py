@@ -8,8 +8,6 @@ high], or normal with mean 3/4 high and deviation 1/2, clipped to [low, high]; [
 1/2)/n, so that nothing is random.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import get_args
 

@@ -25,8 +25,6 @@ log(1 + (p - 1)/2) instead of 0; read as below it is the largest log-ratio of th
 a = Omega/2 + sqrt(Omega log(4/delta)/2), which is what the theorem's proof bounds.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

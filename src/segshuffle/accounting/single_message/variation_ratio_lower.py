@@ -23,8 +23,6 @@ least delta that any analysis can prove for the shuffled messages. What is true 
   the two published bounds shows that Theorem 4.1 is no more than this lower bound for such randomizers.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

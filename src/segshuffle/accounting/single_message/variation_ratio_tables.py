@@ -8,8 +8,6 @@ Multi-message protocols (Table 4): the message that depends on the input hides a
 `n_users` of every bound is 1 + the number of all blanket messages, those of the victim included.
 """
 
-from __future__ import annotations
-
 import math
 
 from scipy import integrate, special

@@ -6,8 +6,6 @@
 simulated clients and the count-level simulations of the protocols have the same law; tests compare them.
 """
 
-from __future__ import annotations
-
 from segshuffle.protocols.messages.client import Client as Client
 from segshuffle.protocols.messages.engine import run_protocol as run_protocol
 from segshuffle.protocols.messages.level_counts import LevelPrivacy as LevelPrivacy

@@ -3,8 +3,6 @@
 The announcement goes in, messages come out. `simulated_clients` draws the same for many clients at once, faster.
 """
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Algorithm 1 as it would run: clients, shuffler and server, two rounds, batch by batch."""
 
-from __future__ import annotations
-
 import functools
 from dataclasses import dataclass
 

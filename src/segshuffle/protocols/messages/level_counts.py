@@ -23,8 +23,6 @@ with relative errors of the order of v (`noisy_level_moments`). That the rates w
 not in these formulas: the error bound that chooses them is flat around its optimum, so the choice moves little.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ Every function that reads messages takes `ShuffledMessages`, which only the shuf
 about users, and its announcements depend on public quantities and on what round 1 released.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple

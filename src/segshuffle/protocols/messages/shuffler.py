@@ -10,8 +10,6 @@ keeps as much of it in memory as there is room for. The batches' sizes do not en
 The generators of numpy are not cryptographic: this engine simulates, it does not deploy.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import tempfile

@@ -5,8 +5,6 @@ guarantees *it*, with the accountant that plans are made with, from what it beli
 than it asks for. Answers are kept: a thousand clients of one level cost one computation.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import math

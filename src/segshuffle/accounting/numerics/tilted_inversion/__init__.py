@@ -1,7 +1,5 @@
 """Certified mean positive part of a sum of independent copies: enumeration for few, Fourier inversion for many."""
 
-from __future__ import annotations
-
 import math
 
 from segshuffle.accounting.numerics.tilted_inversion.atoms import EPS, AtomLaw, Side, saddle

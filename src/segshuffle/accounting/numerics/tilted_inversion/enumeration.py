@@ -1,7 +1,5 @@
 """Mean positive part of a sum, by enumeration of the multinomial counts: few samples, or few away from one atom."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import lru_cache

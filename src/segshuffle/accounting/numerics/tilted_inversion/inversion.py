@@ -27,8 +27,6 @@ The number of nodes does not depend on n: about L/w ~ 1/sqrt(rtol) of them, and 
 few 1/sqrt(n v) of zero. Round-off grows like sqrt(n) only, as log1p(E[e^{itG} - 1]) has no cancellation.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The blanket decomposition's upper and lower bound (`decomposition`), as accountants."""
 
-from __future__ import annotations
-
 from segshuffle.accounting.single_message.accountants.declared import Accountant, asks_bound, look
 from segshuffle.accounting.single_message.decomposition import BlanketBound, DatasetsBound
 

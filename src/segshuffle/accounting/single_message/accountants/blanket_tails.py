@@ -20,8 +20,6 @@ smaller gamma keep it valid, so every rounding goes that way. Both tail bounds m
 delta itself cannot, the smallest value at any smaller epsilon is used from there on.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -14,8 +14,6 @@ The code published with "Enhanced Privacy Bound for Shuffle Model with Personali
 2/(1 + e^{epsilon_i}) in the sum and w_1 subtracted; its mu is about sqrt(2) smaller than the formula above.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

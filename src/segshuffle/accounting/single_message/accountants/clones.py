@@ -19,8 +19,6 @@ Approximate local privacy, (epsilon_0, delta_0) per user, adds (e^eps + 1)(1 + e
 same papers).
 """
 
-from __future__ import annotations
-
 import math
 from functools import partial
 from typing import Literal

@@ -5,8 +5,6 @@ differential privacy via anonymity" (SODA 2019). Kind: proven upper bound, withi
 0 < epsilon_0 < 1/2, 0 < delta < 1/100; then epsilon = 12 epsilon_0 sqrt(log(1/delta)/n).
 """
 
-from __future__ import annotations
-
 import math
 
 from segshuffle.accounting.numerics.ranges import (

@@ -10,8 +10,6 @@ and the victim, of the largest budget, tells the truth with odds e^{epsilon_1}. 
 by a normal variable; here it is the Poisson-binomial one. Kind: published.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import cached_property, partial

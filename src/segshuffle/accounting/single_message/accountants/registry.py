@@ -1,7 +1,5 @@
 """All accountants of one message: every file of this folder that declares some in ``ACCOUNTANTS``."""
 
-from __future__ import annotations
-
 import importlib
 from pathlib import Path
 

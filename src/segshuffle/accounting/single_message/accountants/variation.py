@@ -1,7 +1,5 @@
 """The variation-ratio bounds (`variation_ratio` and its closed forms and lower bound), as accountants."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from segshuffle.accounting.single_message.accountants.declared import (

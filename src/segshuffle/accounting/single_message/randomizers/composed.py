@@ -13,8 +13,6 @@ The first pair of values is wider, so G grows in convex order and E max(0, G_1 +
 differ in every coordinate are the worst.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from functools import reduce

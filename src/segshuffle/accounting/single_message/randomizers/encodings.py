@@ -6,8 +6,6 @@ bound for every finite d, too: the randomizer on d inputs is a restriction (to d
 dropped) of the one on more inputs, so its divergence is never larger.
 """
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, field

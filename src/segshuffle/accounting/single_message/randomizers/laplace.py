@@ -11,8 +11,6 @@ point at its mean a contraction ("lower"). The mean is e^{eps_0 (c - a - b)}, th
 errors are of second order in the width of the cells.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

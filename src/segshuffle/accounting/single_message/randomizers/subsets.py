@@ -4,8 +4,6 @@ Subset selection is PrivSet for sets of one item, and k-ary randomized response 
 one item.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
