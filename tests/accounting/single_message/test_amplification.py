@@ -17,6 +17,7 @@ from segshuffle.accounting.single_message.mechanisms import (
     subsampled,
 )
 from segshuffle.accounting.single_message.personalized import PersonalizedUsers
+from segshuffle.accounting.single_message.randomizers.composed import poisson_subsampled
 from segshuffle.accounting.single_message.randomizers.laplace import Laplace
 from segshuffle.errors import ParameterError
 
@@ -290,6 +291,7 @@ def users_of(*budgets):
         ),
         (lambda: composed([], "parallel"), r"parts = \[\] .* at least one Mechanism"),
         (lambda: composed(["krr"], "parallel"), "mechanism = 'krr' .* a Mechanism"),
+        (lambda: poisson_subsampled("krr", rate=0.5), "components = 'krr' .* a Randomizer"),
     ],
 )
 def test_what_was_wrong_is_said(call, said):

@@ -14,6 +14,7 @@ from segshuffle.accounting.single_message.accountants import Mechanism
 from segshuffle.accounting.single_message.randomizers.composed import (
     JointComposition,
     ParallelComposition,
+    poisson_subsampled,
 )
 from segshuffle.accounting.single_message.randomizers.encodings import (
     BinaryLocalHash,
@@ -24,7 +25,7 @@ from segshuffle.accounting.single_message.randomizers.encodings import (
 )
 from segshuffle.accounting.single_message.randomizers.laplace import Laplace
 from segshuffle.accounting.single_message.randomizers.matrix import MatrixRandomizer
-from segshuffle.accounting.single_message.randomizers.reference import Pairwise, Randomizer
+from segshuffle.accounting.single_message.randomizers.reference import Randomizer
 from segshuffle.accounting.single_message.randomizers.subsets import (
     KaryRandomizedResponse,
     SubsetExponential,
@@ -183,13 +184,13 @@ def subsampled(whole: Mechanism, rate: float) -> Mechanism:
     parameters = {**whole.parameters, "subsample": rate}
     if isinstance(classes, MatrixRandomizer):
         return replace(of_matrix(classes.subsampled(rate)), parameters=parameters)
-    thinner = ParallelComposition(components=(_classes_of(whole),), weights=(1.0,), rate=rate)
+    thinner = poisson_subsampled(_classes_of(whole), rate=rate)
     return replace(whole, randomizer=thinner, variation=None, lower=None, parameters=parameters)
 
 
 def _classes_of(part: Mechanism) -> Randomizer:
     check_kind("mechanism", part, Mechanism)
-    if part.randomizer is None or isinstance(part.randomizer, Pairwise):  # one table per part would leave pairs out
+    if part.randomizer is None or isinstance(part.randomizer, MatrixRandomizer):
         raise ParameterError("randomizer", part.name, f"one of {', '.join(COMPOSABLE)}: only these can be composed")
     return part.randomizer
 

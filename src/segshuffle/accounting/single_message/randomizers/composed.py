@@ -20,8 +20,9 @@ from itertools import combinations_with_replacement, product
 
 import numpy as np
 
-from segshuffle.accounting.numerics.ranges import check_integer, check_within
+from segshuffle.accounting.numerics.ranges import check_integer, check_kind, check_within
 from segshuffle.accounting.single_message.randomizers.reference import (
+    Pairwise,
     Randomizer,
     ReferenceClasses,
     Side,
@@ -35,6 +36,17 @@ LARGEST_SUM = 150.0
 LARGEST_CLASSES, _LARGEST_PRODUCT = 10_000, 2_000_000
 #: Most tables of common inputs, times classes.
 _LARGEST_WORK = 100_000
+
+
+def _check_components(components: tuple[Randomizer, ...]) -> None:
+    """Refuse no components, and those whose pairs of inputs differ: one table per component would leave pairs out."""
+    if not components:
+        raise ParameterError("components", components, "a tuple of at least one randomizer")
+    for part in components:
+        check_kind("components", part, Randomizer)
+        if isinstance(part, Pairwise):
+            allowed = "symmetric randomizers: make one table of the whole composition, and give it to matrix_randomizer"
+            raise ParameterError("components", type(part).__name__, allowed)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +66,7 @@ class JointComposition:
     differing: int | None = None
 
     def __post_init__(self) -> None:
+        _check_components(self.components)
         total = math.fsum(part.local_epsilon for part in self.components)
         if not total <= LARGEST_SUM:
             allowed = f"randomizers whose local epsilons sum to at most {LARGEST_SUM:g} (they sum to {total:g})"
@@ -150,6 +163,7 @@ class ParallelComposition:
     rate: float = 1.0
 
     def __post_init__(self) -> None:
+        _check_components(self.components)
         check_within("rate", self.rate, 0, 1, "(]")
         fits = len(self.weights) == len(self.components) and all(weight > 0 for weight in self.weights)
         if not fits or not abs(math.fsum(self.weights) - 1.0) <= 1e-15 * len(self.weights):
@@ -174,3 +188,22 @@ class ParallelComposition:
         absent = ReferenceClasses(np.array([1.0 - self.rate]), np.zeros(1), np.zeros(1))
         parts = [replace(part, mass=part.mass * (weight * self.rate)) for part, weight in sent]
         return merged(parts if self.rate == 1.0 else [*parts, absent])
+
+
+def poisson_subsampled(randomizer: Randomizer, *, rate: float) -> Randomizer:
+    """Every user takes part with probability `rate`, and sends a constant message otherwise.
+
+    Parameters
+    ----------
+    randomizer : Randomizer
+        What a user who takes part applies; symmetric in the two inputs (a table has `subsampled` of its own).
+    rate : float
+        In (0, 1].
+
+    Returns
+    -------
+    Randomizer
+        The randomizer itself for rate 1.
+    """
+    sampled = ParallelComposition(components=(randomizer,), weights=(1.0,), rate=rate)
+    return randomizer if rate == 1.0 else sampled
