@@ -173,7 +173,8 @@ def _decision(found: Answer) -> str:
     # a sentence for every level is in the table already
     changes = words["What they are promised"][len(levels) :]
     promise = (
-        "The promise: if a user held other items, nothing that the server may see would be likelier by a larger factor."
+        "The promise: if a user held other items, anything that the server may see would be at most so many times as "
+        "likely. The promise may fail with the probability in the last column (delta)."
     )
     sent = _paragraphs([*more, promise, dummies, words["What users send"][-1], *changes])
     parts = [
@@ -201,6 +202,8 @@ def _laws_table(rows: Sequence[Mapping[str, Any]], problem: Problem, top: int) -
         for row in planned
     ]
     said = [f"{row['blanket']}: {row.get('none') or row['note']}" for row in rows if row.get("none") or row.get("note")]
+    if planned:
+        said.append("error in users: root of the mean squared error of an item, averaged over all items")
     parts = [table(shown_rows)] if planned else []
     return "\n".join([*parts, *([wrapped(said, hang="  ")] if said else [])])
 
