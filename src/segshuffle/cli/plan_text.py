@@ -203,7 +203,7 @@ def _laws_table(rows: Sequence[Mapping[str, Any]], problem: Problem, top: int) -
     ]
     said = [f"{row['blanket']}: {row.get('none') or row['note']}" for row in rows if row.get("none") or row.get("note")]
     if planned:
-        said.append("error in users: root of the mean squared error of an item, averaged over all items")
+        said.append("error in users: root of the mean squared error over all items")
     parts = [table(shown_rows)] if planned else []
     return "\n".join([*parts, *([wrapped(said, hang="  ")] if said else [])])
 
