@@ -64,7 +64,7 @@ PLANS = [
     ("--guess mean-size=1 --assume sets=at-most --guess 1,0,0,0,0,0", "items or with frequencies"),
     (
         "--assume sets=at-most --guess zipf:1",
-        "mean-size is missing: it must be given with sets of at most set-size items",
+        "mean-size is missing: it must be given with sets=at-most: the error depends",
     ),
     ("--assume sets=at-most --target-error 0.01", "mean-size is missing"),
     (

@@ -174,7 +174,7 @@ def _decision(found: Answer) -> str:
     changes = words["What they are promised"][len(levels) :]
     promise = (
         "The promise: if a user held other items, anything that the server may see would be at most so many times as "
-        "likely. The promise may fail with the probability in the last column (delta)."
+        "likely, up to a probability of --delta."
     )
     sent = _paragraphs([*more, promise, dummies, words["What users send"][-1], *changes])
     parts = [
@@ -202,8 +202,6 @@ def _laws_table(rows: Sequence[Mapping[str, Any]], problem: Problem, top: int) -
         for row in planned
     ]
     said = [f"{row['blanket']}: {row.get('none') or row['note']}" for row in rows if row.get("none") or row.get("note")]
-    if planned:
-        said.append("error in users: root of the mean squared error over all items")
     parts = [table(shown_rows)] if planned else []
     return "\n".join([*parts, *([wrapped(said, hang="  ")] if said else [])])
 

@@ -197,7 +197,7 @@ class Question:
             raise ParameterError("top", self.top, allowed)
         counted = isinstance(self.guess.frequencies, float) or (not guessed and self.target is not None)
         if counted and self.guess.mean_size is None and self.problem.assumptions.sets == "at-most":
-            allowed = "given with sets of at most set-size items: the error depends on how many users hold on average"
+            allowed = "given with sets=at-most: the error depends on how many items users hold on average"
             raise ParameterError("mean-size", None, allowed)
         if self.level_privacy is not None and len(self.problem.levels) == 1:
             raise ParameterError("hide-level", self.level_privacy.epsilon, "left out with one level for everybody")
