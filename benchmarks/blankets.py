@@ -33,7 +33,7 @@ def show(words: str, method: object, problem: Problem) -> Plan:
     plan: Plan = method.plan(problem)  # type: ignore[attr-defined]
     spent = time.process_time() - began
     error = plan.mse_bound / WEIGHTED.plan(problem).mse_bound
-    law = plan.parameters.get("blanket", {"name": "poisson"})
+    law = plan.scheme.law.as_dict()
     print(
         f"{words:<34} error {error:.4f}  messages {plan.messages_per_user:8.4f}  dummies {plan.blanket_per_user:8.4f}  "
         f"{spent:5.2f} s  {law}",

@@ -51,12 +51,12 @@ PLANS = [
     # several together
     (
         "--target-error 10%",
-        "top = 20 is not allowed: it must be left out, and no error in per cent asked for, or given with",
+        "it must be given with a guess of frequencies, such as zipf:1; an error in per cent needs one, too.",
     ),
     ("--target-error 0%", "'0%' is not a percentage above 0"),
     ("--guess zipf:11", "zipf = 11.0 is not allowed"),
     ("--guess zipf:1 top=0", "top = 0 is not allowed"),
-    ("--guess top=5", "top = 5 is not allowed: it must be left out, and no error in per cent asked for, or"),
+    ("--guess top=5", "top = 5 is not allowed: it must be given with a guess of frequencies"),
     ("--guess zipf:1 top=5 --target-error 0.1", "leave top out, or give the error as a percentage"),
     ("--guess zipf:1 --target-error 10% --limits blanket-per-user=3", "and where the fewest messages are searched"),
     ("--guess zipf:1 top=3 --target-error 12% --limits max-messages=1.5", "raise one of the two"),
@@ -64,7 +64,7 @@ PLANS = [
     ("--guess mean-size=1 --assume sets=at-most --guess 1,0,0,0,0,0", "items or with frequencies"),
     (
         "--assume sets=at-most --guess zipf:1",
-        "mean-size is missing: it must be given with sets of at most set-size items",
+        "mean-size is missing: it must be given with sets=at-most: the error depends",
     ),
     ("--assume sets=at-most --target-error 0.01", "mean-size is missing"),
     (

@@ -20,8 +20,8 @@ def test_nothing_is_said_of_an_ordinary_plan():
 def test_a_delta_of_1_over_n_is_met_by_publishing_somebody():
     (found,) = said(delta=0.01)
     assert found == (
-        "delta = 0.01 is not below 1/n = 0.01: publishing all items of one random user would meet it. "
-        "Take a delta much below 1/n."
+        "delta = 0.01 is too large: publishing all items of one random user would meet it. "
+        "Take a delta much below 1/n = 0.01."
     )
 
 
@@ -30,7 +30,7 @@ def test_an_error_of_an_answer_without_data_is_said(sets, largest):
     """4 (1 - 4/16) for everybody holding four; nobody may hold anything otherwise."""
     assert said(error=0.999 * largest, sets=sets) == ()
     (found,) = said(error=largest, sets=sets)
-    assert f"The expected squared error, {largest:g}, is not below {largest:g}, the largest error of an answer" in found
+    assert f"squared error is {largest:g}. That of an answer that uses no data is at most {largest:g}." in found
 
 
 def test_where_everybody_holds_everything_no_error_is_too_large():

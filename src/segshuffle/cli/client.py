@@ -49,7 +49,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=positive,
         metavar="N",
         help="number of users, this one included, who certainly exist, send their dummy messages and tell nobody which "
-        "these are; needed the first time, then stored",
+        "these are; needed the first time, and then stored",
     )
     own.add_argument(
         "--delta",
@@ -68,14 +68,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=_hidden,
         metavar="EPSILON[,DELTA]",
         help="most that all collections together may reveal about the user's level, with any items; 'no' if the level "
-        f"is no secret; stored (the first time {_LEVEL_EPSILON:g}, or the level if larger, and --delta)",
+        f"is no secret; then stored; default the first time: {_LEVEL_EPSILON:g} (the level, if larger) and --delta",
     )
     own.add_argument(
         "--budget",
         type=guarantee,
         metavar="EPSILON[,DELTA]",
-        help="most that all collections together may reveal about the user's items; stored (the first time --level and "
-        "--delta, which is one collection)",
+        help="most that all collections together may reveal about the user's items; then stored; default the first "
+        "time: --level and --delta, which is one collection",
     )
     own.add_argument(
         "--rounds",

@@ -51,7 +51,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "type": levels,
         "metavar": "EPSILON:USERS,...",
         "help": "privacy levels, in (0, 100], with the number of users at each, such as 0.5:1250,1.0:3750; or with "
-        "shares of all users: 0.5:25%%,1.0:75%% (followed by their number, as in @5000, where nothing else says it)",
+        "shares of all users and their number: 0.5:25%%,1.0:75%%@5000 (without @5000 if a file of users is read)",
     },
     "--delta": {
         "type": numbers,
@@ -62,7 +62,11 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "--assume": settings(
         "what the guarantee relies on",
         {
-            "sets": (str, "exactly: every user holds exactly S items; at-most: at most S, and nobody pads"),
+            "sets": (
+                str,
+                "exactly: every user holds exactly S items; at-most: at most S, and nobody pads (default: "
+                "exactly in plan, at-most in rehearse)",
+            ),
             "honest_fraction": (
                 number,
                 "share, in (0, 1], of the users who certainly send their dummy messages and do not tell the server "

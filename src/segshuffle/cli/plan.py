@@ -31,7 +31,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     public = parser.add_argument_group("public inputs")
     add(public, "--items", required=True)
     public.add_argument(
-        "--set-size", type=integer, required=True, metavar="S", help="items per user s, in [1, d], see --assume"
+        "--set-size", type=integer, required=True, metavar="S", help="items per user s, in [1, d]; see sets in --assume"
     )
     add(public, "--levels", "--delta", required=True)
     add(public, "--assume", "--hide-level")
@@ -42,8 +42,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             {
                 "frequencies": (
                     str,
-                    "zipf:EXPONENT: that of the j-th item is roughly proportional to j^-EXPONENT; or d numbers with "
-                    "commas, or a file of them: the share of the users that hold each item; default: all are equal",
+                    "the share of the users that hold each item: d numbers with commas, or a file of them, or "
+                    "zipf:EXPONENT: the j-th share is roughly proportional to j^-EXPONENT; default: all are equal",
                 ),
                 "mean_size": (number, "with sets=at-most: number of items that users hold on average, in (0, S]"),
                 "top": (
@@ -60,8 +60,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         asked,
         "--blanket",
         help=f"kind of dummy messages: one of {', '.join(law_names())}; best: the kind with the least error for "
-        "max-messages, or with the fewest messages for --target-error; all: single dummies (poisson), with a table "
-        "of all kinds, however long they take; default: the same, without kinds that take many seconds to plan; "
+        "max-messages, or with the fewest messages for --target-error; default: single dummies (poisson), with "
+        "a table of all kinds but those that take many seconds to plan; all: the same, with these kinds; "
         "published: the paper's dummies and privacy analysis, which is not proven and gives a larger error",
     )
     add(asked, "--limits")
@@ -74,15 +74,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "items as a percentage of its share, or a number, the expected squared error of all items together",
     )
     shown = parser.add_argument_group("what is printed and written")
-    others = ("users", "epsilon", "delta", "set_size", "domain_size")
     shown.add_argument(
         "--what-if",
         **settings(
             "also plan for other values of one or two of these, such as users=1e4,1e5 epsilon=0.5..2/4",
             {
-                **dict.fromkeys(others, (numbers, "other values")),
-                "epsilon": (numbers, "other values, of the lowest level"),
-                "plot": (picture, "where to draw the table (.png, .pdf or .svg)"),
+                "users": (numbers, "number of all users; the share of each level stays"),
+                "epsilon": (numbers, "that of the lowest level; the ratios between levels stay"),
+                "delta": (numbers, "that of all levels"),
+                "set_size": (numbers, "items per user"),
+                "domain_size": (numbers, "number of items"),
+                "plot": (picture, "file for a figure of the table (.png, .pdf or .svg)"),
             },
             plain="plot",
         ),

@@ -171,7 +171,8 @@ def _decision(found: Answer) -> str:
     # a sentence for every level is in the table already
     changes = words["What they are promised"][len(levels) :]
     promise = (
-        "The promise: if a user held other items, nothing that the server may see would be likelier by a larger factor."
+        "The promise: if a user held other items, anything that the server may see would be at most so many times as "
+        "likely, up to a probability of --delta."
     )
     sent = _paragraphs([*more, promise, dummies, words["What users send"][-1], *changes])
     parts = [

@@ -52,9 +52,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "data",
         type=_data,
         help="who holds what: csv, tsv, jsonl or parquet with a row per user and item (or per user), or text with one "
-        "line per user; also packed by gzip or zstd; - is standard input. Where --set-size compares sizes, also a "
-        "guess of how many users hold how many items, such as 1:60%%,3:30%%,10:10%%,zipf:1, where the frequency of the "
-        "j-th item is roughly proportional to j^-1",
+        "line per user; also packed by gzip or zstd; - is standard input. Or a guess of how many users hold how many "
+        "items, such as 1:60%%,3:30%%,10:10%%: then set sizes are compared, and nothing is simulated; with ,zipf:1 "
+        "behind it the share of the j-th item is roughly proportional to j^-1",
     )
     add(
         parser,
@@ -83,7 +83,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         help="most items that a user sends; a user who holds more sends a random S of them (default: the size with "
         "the least error for the most frequent items of the file, see --top). Several values (1,2,4 or 1..17) are "
-        "only compared by the error of all items",
+        "compared by the expected error of all items, and nothing is simulated",
     )
     add(parser, *PLANNING)
     parser.add_argument(
@@ -297,8 +297,8 @@ def _planned(options: argparse.Namespace, users: Transactions) -> tuple[Answer, 
         return make(options.set_size[0]), assumed
     found = chosen(users, make, options.top)
     assumed.append(
-        f"at most {found.plan.problem.set_size} items per user, the best number for the top {options.top} of this "
-        "file; this choice is not private (--set-size)"
+        f"set size {found.plan.problem.set_size}, the best one for the top {options.top} of this file; this choice is "
+        "not private (--set-size)"
     )
     return found, assumed
 
@@ -429,8 +429,8 @@ def _headline(found: Rehearsal, all_of_it: Mapping[str, Any]) -> list[str]:
         lines.append(f"Of the true top {top}, {all_of_it['top_found']:.0%} are among the estimated top {top}.")
     lines.append(
         f"Estimates below {100 * found.threshold:.3g} % of the users cannot be told from zero (for all items at once, "
-        f"95 %). {found.found:.4g} items are told from zero, {found.found_wrongly:.3g} of them held by nobody. "
-        f"{found.missed:.4g} items are held but not told from zero."
+        f"95 %). On average {found.found:.4g} items are told from zero, {found.found_wrongly:.3g} of them held by "
+        f"nobody, and {found.missed:.4g} items are held but not told from zero."
     )
     lines.append(
         f"Of the 95 % intervals, {found.covered_sent.mean():.1%} contain the share that is sent, and "
@@ -459,7 +459,7 @@ def _messages_told(run: dict[str, Any]) -> list[str]:
         f"A user sends {run['messages_per_user']:.4g} messages in both rounds, all users together "
         f"{run['bytes'] / 1e6:.3g} MB.",
         f"The squared error of all items is {run['squared_error']:.3g}; {run['expected_error']:.3g} was expected. "
-        f"Because of who has which level, no item is off by more than {100 * max(map(abs, run['bias'])):.2g} % of the "
+        f"Because of who has which level, estimates are off by up to {100 * max(map(abs, run['bias'])):.2g} % of the "
         "users on average.",
     ]
 

@@ -201,7 +201,9 @@ def settings(about: str, keys: Mapping[str, tuple[Callable[[str], Any], str]], p
             raise argparse.ArgumentTypeError(f"{word!r} is not KEY=VALUE with a key out of {', '.join(names)}")
         return name, keys[name][0](value if equals else word)
 
-    said = [f"{key.upper() if name == plain else key}: {keys[name][1]}" for key, name in names.items()]
+    said = [
+        f"{f'{key.upper()}, without KEY=' if name == plain else key}: {keys[name][1]}" for key, name in names.items()
+    ]
     return {
         "nargs": "+",
         "type": read,

@@ -308,7 +308,7 @@ class _Collector:
         if self.found:
             yield (
                 f"The {len(self.codes)} items were taken from the data, and planning with their number is not private: "
-                "give a public list of items, or the domain size."
+                "give a public list of items, or their number."
             )
         if repeated:
             yield f"{repeated} users had an item more than once; it counts once."

@@ -61,7 +61,7 @@ class Expected:
             f"The estimate of a rare item has a standard deviation of {self.deviation * n_users:.3g} users "
             f"({100 * self.deviation:.3g} %).",
             f"An item that at least {100 * self.smallest:.3g} % of the users hold is told from zero with probability "
-            f"{CONFIDENCE:g}. With the same probability no item that nobody holds is told from zero.",
+            f"{CONFIDENCE:g}. With the same probability every item that is told from zero is held by somebody.",
             f"The 95 % interval of an item that nobody holds contains 0 in {100 * self.coverage:.3g} % of all "
             "collections. This is computed exactly; it is not 95 % because counts are whole numbers.",
         ]

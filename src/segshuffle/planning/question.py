@@ -192,12 +192,11 @@ class Question:
         if self.top is not None and self.top < 1:
             raise ParameterError("top", self.top, "an integer >= 1")
         if self.top is not None and not guessed:
-            raise ParameterError(
-                "top", self.top, "left out, and no error in per cent asked for, or given with a guess of frequencies"
-            )
+            allowed = "given with a guess of frequencies, such as zipf:1; an error in per cent needs one, too"
+            raise ParameterError("top", self.top, allowed)
         counted = isinstance(self.guess.frequencies, float) or (not guessed and self.target is not None)
         if counted and self.guess.mean_size is None and self.problem.assumptions.sets == "at-most":
-            allowed = "given with sets of at most set-size items: the error depends on how many users hold on average"
+            allowed = "given with sets=at-most: the error depends on how many items users hold on average"
             raise ParameterError("mean-size", None, allowed)
         if self.level_privacy is not None and len(self.problem.levels) == 1:
             raise ParameterError("hide-level", self.level_privacy.epsilon, "left out with one level for everybody")
@@ -207,7 +206,9 @@ class Question:
         """Refuse a law that is unknown, or that the goal and the limits leave no meaning."""
         check_choice("blanket", self.blanket, (*laws(), BEST))
         if self.blanket == BEST and self.target is None and self.limits.max_messages is None:
-            allowed = "given with max-messages or target-error: fewer messages and less error are different blankets"
+            allowed = (
+                "given with max-messages or target-error: the least error and the fewest messages have different kinds"
+            )
             raise ParameterError("blanket", BEST, allowed)
         for name in ("blanket_per_user", "blanket_cap"):
             value = getattr(self.limits, name)

@@ -23,8 +23,8 @@ def promises(plan: Plan, guarantees: Sequence[UserGuarantee] = ()) -> list[str]:
     problem = plan.problem
     times = f" {problem.assumptions.rounds} collections together" if problem.assumptions.rounds > 1 else ""
     found = [
-        f"Level {level:g}: if a user of this level held other items, nothing that the server may see"
-        f"{' of' + times if times else ''} would be more than {_times(level)}, up to a probability of {_said(delta)}."
+        f"Level {level:g}: if a user of this level held other items, anything that the server may see"
+        f"{' of' + times if times else ''} would be at most {_times(level)}, up to a probability of {_said(delta)}."
         for level, delta in zip(problem.levels, problem.deltas, strict=True)
     ]
     if not problem.assumptions.private_levels:
@@ -35,8 +35,8 @@ def promises(plan: Plan, guarantees: Sequence[UserGuarantee] = ()) -> list[str]:
     worst = max(guarantees, key=lambda each: each.total_epsilon)
     return [
         *found,
-        "The level itself: if a user had another level and other items, nothing that the server may see of levels and "
-        f"items would be more than {_times(worst.total_epsilon)}, up to a probability of {_said(worst.total_delta)}. "
+        "The level itself: if a user had another level and other items, anything that the server may see of levels "
+        f"and items would be at most {_times(worst.total_epsilon)}, up to a probability of {_said(worst.total_delta)}. "
         f"{_BETWEEN}, plus {worst.levels_epsilon:g} and {_said(worst.levels_delta)} for round 1.",
     ]
 

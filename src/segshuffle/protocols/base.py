@@ -317,15 +317,15 @@ class Plan:
         d, s, n = problem.sizes
         if problem.delta * n >= 1.0:
             found.append(
-                f"delta = {problem.delta:g} is not below 1/n = {1 / n:.3g}: publishing all items of one "
-                "random user would meet it. Take a delta much below 1/n."
+                f"delta = {problem.delta:g} is too large: publishing all items of one random user would meet it. "
+                f"Take a delta much below 1/n = {1 / n:.3g}."
             )
         # whoever answers s/d for every item (0, where users may hold fewer) knows nothing and errs by no more than this
         largest = s * (1.0 - s / d) if problem.assumptions.sets == "exactly" else float(s)
         if self.mse_bound >= largest > 0.0:
             found.append(
-                f"The expected squared error, {self.mse_bound:.3g}, is not below {largest:.3g}, the largest error of "
-                "an answer that uses no data. Raise the levels, delta, the number of users or the budget of messages."
+                f"The expected squared error is {self.mse_bound:.3g}. That of an answer that uses no data is at most "
+                f"{largest:.3g}. Raise the levels, delta, the number of users or the budget of messages."
             )
         if self.messages_per_user > MANY_MESSAGES:
             found.append(
