@@ -7,6 +7,7 @@ import pytest
 from segshuffle.studies.audit.report import words as audit
 from segshuffle.studies.levels.report import words as levels
 from segshuffle.studies.limit.report import words as limit
+from segshuffle.studies.pareto.report import words as pareto
 from segshuffle.studies.referee.report import words as referee
 from segshuffle.studies.reproduction.report import words as reproduction
 
@@ -14,7 +15,7 @@ POPULATIONS = (("msnbc", 5000, 4, 17), ("synthetic", 50000, 8, 128))
 SIZES = ("dataset", "n_users", "set_size", "domain_size")
 
 
-@pytest.mark.parametrize("words", [audit, levels, limit, referee])
+@pytest.mark.parametrize("words", [audit, levels, limit, pareto, referee])
 def test_of_another_figure_nothing_is_said(words):
     assert words("fig2", {}) is None
 
@@ -136,3 +137,17 @@ def test_messages_say_the_range_over_the_panels():
     said = reproduction("messages-proven", {"proven-summary.csv": table})
     assert ", 2 panels." in said
     assert said.endswith("range over the panels: 4 messages: 1.50 to 2.00; 16 messages: 1.10 to 1.25.")
+
+
+def test_pareto_says_who_wins_how_often():
+    sizes = {"n_users": 5000, "domain_size": 17, "split": "one"}
+    won = [(1, 0.5, "b", 2.0), (1, 1.0, "c", 1.5), (4, 1.0, "b", 1.25), (4, 1.0, "a", 3.0), (4, 1.0, None, np.nan)]
+    names = ("set_size", "epsilon", "winner", "error_ratio")
+    table = pd.DataFrame([sizes | dict(zip(names, row, strict=True)) for row in won])
+    others = table.assign(split="two")
+    said = pareto("pareto-n5000-d17-one", {"pareto-winners.csv": pd.concat([others, table])})
+    assert said.startswith("3 line charts")
+    assert "over 5 budgets: b 2 times (1.25 to 2.00 times" in said
+    first, second = said.index("a 1 times (3.00"), said.index("c 1 times (1.50")
+    assert first < second
+    assert said.endswith("; in 1 nobody plans.")
