@@ -53,7 +53,7 @@ REQUIRED = 0.95
 #: First pattern that fits decides; what fits none (how a run goes, how files are written) changes no result.
 PACKAGES = {
     "figures": ("looks.py", "pipeline/style.py", "studies/*/report.py"),
-    "accounting": ("accounting/*",),
+    "accounting": ("accounting/*", "blankets/*"),
     "protocols": ("protocols/*",),
     "studies": (
         "studies/*",

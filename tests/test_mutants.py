@@ -24,6 +24,7 @@ def test_explanations_are_of_the_text_that_stands():
 
 def test_what_is_left_out_stands():
     for entry in mutants.explained("left_out"):
+        assert mutants.package_of(entry["file"]), f"nothing is drawn of {entry['file']}"
         names = {place.within for _, place in mutants.places_of(entry["file"])}
         assert set(entry["within"]) <= names - {""}, (entry["file"], names)
         assert len(entry["reason"].split()) >= 5, entry

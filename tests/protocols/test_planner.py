@@ -3,6 +3,7 @@
 import functools
 import json
 import shlex
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -112,6 +113,34 @@ def test_more_budget_never_gives_more_error(make, seed):
     budgets = 0.4 * free.messages_per_user * 1.03 ** np.arange(5)
     errors = [make(copies_max=8.0, max_messages=budget).plan(problem).mse_bound for budget in budgets.tolist()]
     assert errors == sorted(errors, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("method", "problem"),
+    [
+        (clustered(max_messages=9.0, copies_max=4.0), EIGHT),
+        (clustered(max_messages=20.0, copies_max=4.0), HONEST),
+        (signed(max_messages=2.0, copies_max=4.0), ONE),
+        (signed(max_messages=20.0), HONEST),
+    ],
+)
+def test_hardly_any_blanket_near_or_far_is_better(method, problem):
+    """By quick guides, blankets of other parameters and means within the budget; and if fewer copies are allowed."""
+    search, plan, budget = method.search(problem), plan_of(method, problem), method.max_messages
+    chosen, rng = plan.scheme.law, np.random.default_rng(1)
+    centre = [problem.honest_mean(plan.blanket_per_user), *(p / (1 - p) for p in vars(chosen).values())]
+    errors = []
+    for width in [0.02] * 10 + [0.1] * 10 + [0.5] * 20 + [2.0] * 20:
+        mean, *odds = centre * np.exp(width * rng.normal(size=len(centre)))
+        law = type(chosen)(*(min(each / (1 + each), 0.99) for each in odds))
+        dummies = search.per_user(mean)
+        if law.means[0] <= mean <= law.means[1] and dummies < budget:
+            limits = search.limits(law, mean)
+            errors.append(search.choose(law.variance(mean), dummies, limits, budget)[1])
+    assert len(errors) > 20
+    assert chosen.name == method.name
+    errors.append(search.error_of(plan_of(replace(method, copies_max=1.0), problem)))
+    assert search.error_of(plan) <= 1.005 * min(errors)
 
 
 def test_signs_reach_an_error_with_hardly_more_messages_than_it_was_the_least_for():

@@ -155,6 +155,11 @@ def test_fake_messages_meet_the_original_condition_with_the_least_number(epsilon
         assert largest * n_users * (count - 1) < need
 
 
+def test_all_fake_messages_hide_one():
+    """Every one of 10^4 or 10^5 users sends the same number of them."""
+    assert {point.n_users % 1000 for point in made.fake_users(2)} == {1}
+
+
 @pytest.fixture(scope="module")
 def table5():
     return compute("variation-table5", points=2)

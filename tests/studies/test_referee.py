@@ -313,6 +313,7 @@ def test_the_command_for_budgets_runs(capsys):
     table = trial.trials({**CONFIG, "referee": {**CONFIG["referee"], "cases": [trial.BUDGETS]}})
     row = table[table["accountant"] == "personalized"].iloc[0]
     assert row["outcome"] == "violated"
+    assert row["datasets"].endswith(f"others 0 with budget {row['local_epsilon'] / 10:g}")
     program, flag, code = shlex.split(row["command"])
     assert (program, flag) == ("python", "-c")
     exec(compile(code, "command", "exec"), {})

@@ -89,7 +89,7 @@ class Surface:
     def corrected(self, best: Best, copies: FloatArray, budget: float) -> Best | None:
         """Return the best blanket if all allow fewer copies than promised, by as much as these are fewer."""
         short = (copies > 0) & (copies < best.copies)
-        self.trust = self.trust * np.where(short, copies, 1.0) / np.where(short, best.copies, 1.0)
+        self.trust = self.trust * np.divide(copies, best.copies, out=np.ones_like(self.trust), where=short)
         return self.promised(budget)
 
     def promised(self, budget: float) -> Best | None:
