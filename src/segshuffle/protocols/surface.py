@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _KEPT = 1e-3
 #: Distance at which neighbours of the best point are guided, and share of it within which a point is as good as known.
 _STEP, _NEAR = 0.5, 0.6
+#: Points all over the choices of a law that are guided first.
+_SCATTERED = 9
 #: Times that points are guided for one budget, at most.
 _ROUNDS = 40
 #: Where promises are compared: shares of the ranges around the best point, choices beside the variance, variances.
@@ -79,7 +81,7 @@ class Surface:
                 break
             _, known = self._errors(np.array(self.points), budget, 1.0) if self.points else (None, None)
             if known is None or known.error > promised.error * (1 + _KEPT):
-                wanted = [promised.point]
+                wanted = [promised.point] if self.points else self._first(promised.point)
             else:
                 wanted = self._neighbours(known.point)
             if not sum(map(self._guide, wanted)):
@@ -153,6 +155,13 @@ class Surface:
             return errors, None
         law = self.law(*(float(each[at]) for each in parameters))
         return errors, Best(points[at], law, float(means[at]), copies[np.searchsorted(fits, at)], float(errors[at]))
+
+    def _first(self, point: FloatArray) -> list[FloatArray]:
+        """Return points of one variance all over the range of what else is chosen: promises miss far valleys."""
+        if self.law.spends or point.size == 1:
+            return [point]
+        spread = (0.5 + _spread(_SCATTERED, point.size - 1)) * (self.high - self.low)[1:]
+        return [point, *np.insert(self.low[1:] + spread, 0, point[0], axis=1)]
 
     def _neighbours(self, point: FloatArray) -> list[FloatArray]:
         """Return points near which nothing is known: a step away in every direction, and up to two steps in others."""
