@@ -29,7 +29,8 @@ FIGURE = Output(
     "Claimed and actual ε",
     "Lines: claimed ε. Marks: the ε that holds at δ, largest over the splits; at a whole number m of dummies per user "
     "the server knows their total, which group privacy makes much of. 'Blanket alone' is a proven upper bound; the "
-    "other marks are lower bounds. A level that sends every item has no marks: without sampling nothing is hidden.",
+    "other marks are lower bounds. Marks of different levels stand side by side: the least level's are at their m. A "
+    "level that sends every item has no marks: without sampling nothing is hidden.",
     GROUP,
     _READING,
 )
