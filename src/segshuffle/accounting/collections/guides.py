@@ -51,8 +51,10 @@ def guided_log_delta(pair: CounterPair, pairs: int, epsilon: float, delta: float
         return _log_delta_of_one(table, epsilon)
     # the loss of a Gaussian mechanism of that delta is about as wide, but may have shorter tails
     start = max(epsilon / ratio**2 - 0.5, 0.0)
-    tilt = saddle_point(*_law_of(table), pairs, epsilon, start=start).tilt
-    return log_delta_upper([(table, pairs)], epsilon, tilt)
+    point = saddle_point(*_law_of(table), pairs, epsilon, start=start)
+    if point.log_delta < math.log(_SMALLEST):
+        return point.log_delta  # next to no loss is above epsilon, and a transform has no room for so large a tilt
+    return log_delta_upper([(table, pairs)], epsilon, point.tilt)
 
 
 def _law_of(table: LossTable) -> tuple[FloatArray, FloatArray]:
