@@ -110,7 +110,7 @@ class Signed(Blanket):
                 if not too_large.any():
                     break
                 flood = np.where(too_large, 0.7 * flood, flood)
-            share = np.round(flood / (flood + noise), 8)
+            share = np.clip(np.round(flood / (flood + noise), 8), 1e-8, 1 - 1e-8)
             least = 2 * np.maximum(p / (1 - p) / (1 - share), flood_p / (1 - flood_p) / share) * (1 + 1e-14)
             has_law = (p > 0) & (flood > 1) & ~too_large
             return (p, flood_p, share), np.where(has_law, within(2 * (flood + noise), least, _LARGEST_MEAN), math.nan)

@@ -12,12 +12,13 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.interpolate import RBFInterpolator
 
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.base import BLANKET_MEAN_RANGE, COPIES_RANGE, Blanket
 
 if TYPE_CHECKING:
+    from scipy.interpolate import RBFInterpolator
+
     from segshuffle.protocols.planner import Search
 
 #: A promise is kept if the error is at most so much larger: about the accuracy of the guides.
@@ -186,6 +187,8 @@ class Surface:
         guided = np.maximum(self.search.limits(law, float(mean), start), COPIES_RANGE[0])
         self.points.append(settled)
         self.ratios.append(np.log(guided) - self.unit - settled[0] / 2)
+        from scipy.interpolate import RBFInterpolator  # a quarter of a second of every job's start
+
         known = np.array(self.points)
         spans = np.linalg.matrix_rank(known - known[0]) == known.shape[1]
         smooth: Any = {"kernel": "cubic", "degree": 1} if spans else {"kernel": "linear", "degree": 0}

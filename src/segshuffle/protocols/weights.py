@@ -185,7 +185,7 @@ def _simple_plans(limits: FloatArray, counts: FloatArray, room: FloatArray) -> F
     caps = np.concatenate([np.broadcast_to(wholes, (len(limits), wholes.size)), limits], axis=1)
     capped = np.minimum(limits[:, None], caps[:, :, None])
     plans = np.concatenate([capped, np.where(capped >= 1, np.floor(capped), capped)], axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         weights = plans @ counts
         plans *= np.where(weights > room, room / weights, 1.0)[:, :, None]
         filled = [_filled(limits, counts, room, order) for order in (slice(None), slice(None, None, -1))]

@@ -10,7 +10,7 @@ Multi-message protocols (Table 4): the message that depends on the input hides a
 
 import math
 
-from scipy import integrate, special
+from scipy import special
 
 from segshuffle.accounting.numerics.ranges import LARGEST_EPSILON, check_integer, check_within
 from segshuffle.accounting.single_message.variation_ratio import (
@@ -158,6 +158,8 @@ def planar_laplace(*, distance: float, largest_distance: float) -> VariationRati
     """
     # beyond 60 the integrand is below 1e-25 of the integral
     end = min(0.5 * distance, 60.0)
+    from scipy import integrate  # a fifth of a second of every job's start
+
     integral, _ = integrate.quad(lambda u: u * special.k1(u), 0.0, end, epsabs=0.0, epsrel=1e-13, limit=200)
     return _metric(distance, largest_distance, min(2.0 / math.pi * integral, 1.0))
 
