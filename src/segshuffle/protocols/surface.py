@@ -29,8 +29,9 @@ _STEP, _NEAR = 0.5, 0.6
 _SCATTERED = 9
 #: Times that points are guided for one budget, at most.
 _ROUNDS = 40
-#: Where promises are compared: shares of the ranges around the best point, choices beside the variance, variances.
-_WIDTHS, _CHOICES, _VARIANCES = (1.0, 0.3, 0.1), 8, (25, 11, 11)
+#: Where promises are compared: shares of the ranges around the best point, choices beside the variance, variances of
+#: all choices together, and then finer ones of each.
+_WIDTHS, _CHOICES, _VARIANCES, _FINER = (1.0, 0.3, 0.1), 8, 200, 11
 #: Largest share of a budget that is kept for the users' own messages where dummies take the rest.
 _MOST_OWN = 0.95
 #: Share of the interpolated copies that is promised, so that whole numbers are reached where they are promised.
@@ -103,7 +104,7 @@ class Surface:
         for width in _WIDTHS:
             choices = np.clip(centre[free] + width * spread, self.low[free], self.high[free])
             x, half = np.full((len(choices), 1), centre[0]), width * (self.high - self.low)[0] / 2
-            for count in _VARIANCES:
+            for count in (_VARIANCES // len(choices), _FINER, _FINER):
                 x = np.clip(x + half * np.linspace(-1, 1, count), self.low[0], self.high[0])
                 cloud = np.dstack([x, *np.broadcast_to(choices.T[:, :, None], (choices.shape[1], *x.shape))])
                 errors, found = self._errors(self._completed(cloud.reshape(x.size, -1), budget), budget, _CAREFUL)
