@@ -443,7 +443,7 @@ def test_the_commands_of_the_guide_run(tmp_path, monkeypatch, capsys, root):
     assert len(commands) == 5
     (again,) = (shlex.split(command.partition(" >> ")[0])[1:] for command in commands if "ada.json" in command)
     refusal(capsys, again)
-    (more,) = re.findall(r"`(--budget [\d.]+)`\s+for Ada", guide)
+    (more,) = re.findall(r"Ada gives\s+`(--budget [\d.]+)`", guide)
     printed(capsys, [*again, *more.split()])
     head = "item,count,estimate,low,high,standard_error,impossible\n"
     assert (tmp_path / "estimates.csv").read_text().startswith(head)

@@ -260,7 +260,7 @@ def test_one_command_is_enough(log, capsys, monkeypatch, given):
     assert max(map(len, shown.splitlines())) <= 80
     for said in ("epsilon = 1", "delta = 1/(100 users)", "20 repetitions", "tea"):
         assert said in shown
-    assert ("items per user" in shown) == (not given)
+    assert ("the best one for the top" in shown) == (not given)
     folder = log.parent / "log-rehearsal"
     kept = json.loads((folder / MARK).read_text())
     assert kept["summary"]["users"] == 300

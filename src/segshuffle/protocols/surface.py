@@ -77,17 +77,23 @@ class Surface:
     def best(self, budget: float) -> Best | None:
         """Return the best blanket for a budget of messages per user; None where nothing can be sent."""
         known, self.trust = None, np.ones(self.unit.size)
+        wanted: list[FloatArray] = []
+        if not self.points or not self.law.spends:
+            # as if nothing were known: another budget may have its best blanket in another valley
+            found, self.interpolated = self.interpolated, None
+            first, self.interpolated = self.promised(budget), found
+            wanted = [] if first is None else [first.point] if self.points else self._first(first.point)
         for _ in range(_ROUNDS):
+            if not sum(map(self._guide, wanted)) and known:
+                break
             promised = self.promised(budget)
             if promised is None:
                 break
             _, known = self._errors(np.array(self.points), budget, 1.0) if self.points else (None, None)
             if known is None or known.error > promised.error * (1 + _KEPT):
-                wanted = [promised.point] if self.points else self._first(promised.point)
+                wanted = [promised.point]
             else:
                 wanted = self._neighbours(known.point)
-            if not sum(map(self._guide, wanted)):
-                break
         return known
 
     def corrected(self, best: Best, copies: FloatArray, budget: float) -> Best | None:

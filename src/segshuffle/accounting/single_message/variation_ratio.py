@@ -139,7 +139,8 @@ class VariationBound(Bound):
         if self.variation.beta == 0.0 or self.ceiling <= epsilon:
             return DeltaInterval(0.0, 0.0)
         blanket = clone_law(self.n_users - 1, 2.0 * self.variation.clone)
-        return hockey_stick(CountPair(self.variation.beta, self.ceiling, blanket), epsilon, rtol)
+        # a total variation that is rounded may be above 1
+        return hockey_stick(CountPair(min(self.variation.beta, 1.0), self.ceiling, blanket), epsilon, rtol)
 
     def epsilon(self, *, delta: float, rtol: float = 1e-6) -> float:
         """Return the epsilon of Algorithm 1 without its bisection error.
