@@ -77,15 +77,16 @@ class Surface:
     def best(self, budget: float) -> Best | None:
         """Return the best blanket for a budget of messages per user; None where nothing can be sent."""
         known, self.trust = None, np.ones(self.unit.size)
-        wanted: list[FloatArray] = []
-        if not self.points or not self.law.spends:
-            # as if nothing were known: another budget may have its best blanket in another valley
-            found, self.interpolated = self.interpolated, None
-            first, self.interpolated = self.promised(budget), found
-            wanted = [] if first is None else [first.point] if self.points else self._first(first.point)
+        # as if nothing were known: another budget may have its best blanket in another valley
+        found, self.interpolated = self.interpolated, None
+        first, self.interpolated = self.promised(budget), found
+        others = [] if first is None else [first.point] if self.points else self._first(first.point)
+        wanted, others = ([], others) if self.points and self.law.spends else (others, [])
         for _ in range(_ROUNDS):
             if not sum(map(self._guide, wanted)) and known:
-                break
+                if not sum(map(self._guide, others)):
+                    break
+                others = []
             promised = self.promised(budget)
             if promised is None:
                 break
