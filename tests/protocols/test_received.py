@@ -13,7 +13,7 @@ from segshuffle.blankets.clustered import Clustered
 from segshuffle.blankets.signed import Signed
 from segshuffle.library import simulate
 from segshuffle.protocols.base import Assumptions, Problem
-from segshuffle.protocols.received import FALSE_ALARM, PossibleCounts, epsilons, impossible
+from segshuffle.protocols.messages.received import FALSE_ALARM, PossibleCounts, epsilons, impossible
 
 LAWS = {"single": {}, "clustered": {"law": Clustered(0.4)}, "signed": {"law": Signed(0.3, 0.6, 0.2)}}
 BLANKETS = {**LAWS, "capped": {"blanket_cap": 4}}

@@ -23,8 +23,8 @@ from segshuffle.blankets.signed import Signed
 from segshuffle.errors import DataError
 from segshuffle.planning.documents import Document, as_text, read_document, write_document
 from segshuffle.protocols.base import Assumptions, Problem
+from segshuffle.protocols.messages.received import epsilons
 from segshuffle.protocols.proven import ProvenSegmented
-from segshuffle.protocols.received import epsilons
 from segshuffle.rehearsal.message_lines import lines_of, read_counts
 
 D, N = 6, 60

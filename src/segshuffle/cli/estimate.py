@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> str:
     from segshuffle.planning.documents import read_document
     from segshuffle.planning.foresight import threshold_of
     from segshuffle.protocols.item_variance import coverage_of_nothing
-    from segshuffle.protocols.received import PossibleCounts, impossible
+    from segshuffle.protocols.messages.received import PossibleCounts, impossible
 
     refuse_overwriting("csv", options.csv, (options.plan, options.messages))
     document = read_document(options.plan)
@@ -134,7 +134,7 @@ def run(options: argparse.Namespace) -> str:
 
 def _guarantee(planned: Plan, plan: Plan) -> dict[str, Any]:
     """Say what holds for those who took part, if they are fewer than the plan's guarantee relies on."""
-    from segshuffle.protocols.received import epsilons
+    from segshuffle.protocols.messages.received import epsilons
 
     problem, needed = plan.problem, planned.problem.honest_users
     if problem.n_users >= needed:

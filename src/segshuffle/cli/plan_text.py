@@ -11,10 +11,10 @@ from segshuffle.planning.question import TOP, Answer, Question
 from segshuffle.planning.wording import factor
 from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.messages.level_counts import level_cautions
+from segshuffle.protocols.messages.received import epsilons
 from segshuffle.protocols.method import influence
 from segshuffle.protocols.proven import SINGLE
 from segshuffle.protocols.public import IN_GENERAL, PUBLIC_INPUTS
-from segshuffle.protocols.received import epsilons
 from segshuffle.protocols.segmented import Segmented
 
 _REST = "More: --details, --json, and --blanket for other dummies."
