@@ -56,7 +56,7 @@ FILES = {
     "src/segshuffle/accounting/single_message/personalized.py": AMPLIFICATION | REFEREE,
     "src/segshuffle/protocols/segmented.py": PROTOCOLS | PARETO,
     "src/segshuffle/protocols/proven.py": PROTOCOLS - AUDIT | PARETO,
-    "src/segshuffle/protocols/messages/level_counts.py": LEVELS | ASSUMPTIONS,
+    "src/segshuffle/protocols/messages/level_counts.py": LEVELS,
     "src/segshuffle/datasets/sampling.py": LABELS | AFTER_POPULATIONS | {"dataset"},
     "src/segshuffle/protocols/fake_users.py": LOOKS | {"verdicts"},
     "src/segshuffle/studies/audit/compute.py": AUDIT,
