@@ -168,7 +168,7 @@ class FullView:
 class CountGrid(NamedTuple):
     """Cells (c, a) of the two counters in question: c their total, a the first of them, a >= c/2.
 
-    Attributes
+    Parameters
     ----------
     total : array, shape (n_totals,)
         Every c in the window, ascending.
