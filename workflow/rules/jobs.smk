@@ -44,7 +44,9 @@ def directives(rule):
     """Functions of the wildcards for one rule."""
     # what a job does: input, params and code follow from it
     steps = cache(lambda case: rule.job(case, OUT))
-    code = cache(lambda case: digest(modules_of(steps(case)), manifest.at(rule.follows, case)))
+    code = cache(
+        lambda case: digest(modules_of(steps(case)), manifest.at(rule.follows, case))
+    )
     return {
         "input": lambda wildcards: manifest.inputs_of(steps(case_of(wildcards))),
         "steps": lambda wildcards: steps(case_of(wildcards)),
