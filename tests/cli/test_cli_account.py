@@ -262,6 +262,15 @@ def test_a_curve_is_its_points(capsys, tmp_path, along):
     assert len(table) == 1 + len(points)
 
 
+def test_a_curve_of_all_accountants_is_readable_in_80_columns(capsys):
+    text = printed(capsys, KRR.replace("--local-epsilon 4", "--local-epsilon 1,2"))
+    accountants = {line.split()[0] for line in text.splitlines() if line.endswith(("upper", "lower", "published"))}
+    tables = [part.splitlines() for part in text.split("\n\n") if part.startswith("local_epsilon")]
+    assert accountants <= {name for head, *_ in tables for name in head.split()}
+    assert all([line.split()[0] for line in rows] == ["1", "2"] for _, *rows in tables)
+    assert all(len(line) <= 80 and "…" not in line for rows in tables for line in rows)
+
+
 @pytest.mark.parametrize(
     ("asked", "hidden", "drawn"), [("--epsilon 0,0.5,2", "2 of 3", True), ("--epsilon 1.5,2", "2 of 2", False)]
 )

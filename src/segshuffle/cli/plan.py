@@ -139,12 +139,14 @@ def _names(path: Path) -> list[str]:
     from segshuffle.files import read_bounded
     from segshuffle.planning.documents import checked_names
 
+    read = read_bounded(path, limit=2**28)
     try:
-        lines = read_bounded(path, limit=2**28).decode("utf-8").splitlines()
-        names = [line.strip() for line in lines if line.strip()]
+        names = [line.strip() for line in read.decode("utf-8").splitlines() if line.strip()]
         return checked_names(names, len(names))
-    except (UnicodeDecodeError, DataError) as error:
-        raise DataError(f"{path}: {error}") from error
+    except UnicodeDecodeError:
+        raise DataError(f"{path}: not text in UTF-8; expected is the name of an item on every line.") from None
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from None
 
 
 def _question(options: argparse.Namespace, domain_size: int) -> Question:

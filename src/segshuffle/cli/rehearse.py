@@ -52,9 +52,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "data",
         type=_data,
         help="who holds what: csv, tsv, jsonl or parquet with a row per user and item (or per user), or text with one "
-        "line per user; also packed by gzip or zstd; - is standard input. Or a guess of how many users hold how many "
-        "items, such as 1:60%%,3:30%%,10:10%%: then set sizes are compared, and nothing is simulated; with ,zipf:1 "
-        "behind it the share of the j-th item is roughly proportional to j^-1",
+        "line per user; text may be packed by gzip or zstd; - is standard input. Or a guess of how many users hold how "
+        "many items, such as 1:60%%,3:30%%,10:10%%: then set sizes are compared, and nothing is simulated; with "
+        ",zipf:1 behind it the share of the j-th item is roughly proportional to j^-1",
     )
     add(
         parser,

@@ -1,6 +1,7 @@
 """What the commands share: a parser, refusals of options, answers and complaints shown."""
 
 import argparse
+import bisect
 import contextlib
 import csv
 import io
@@ -132,7 +133,8 @@ def as_csv(rows: list[dict[str, Any]]) -> str:
 def table(rows: Sequence[Mapping[str, Any]]) -> str:
     """Rows below the names of their columns, 80 characters wide; the first column is text, the others are numbers.
 
-    Columns without a value are left out, and names that are too long are cut.
+    Columns without a value are left out, texts that are too long are cut, and columns for which there is no room stand
+    in a further table below.
     """
     from rich.console import Console
     from rich.table import Table
@@ -141,16 +143,23 @@ def table(rows: Sequence[Mapping[str, Any]]) -> str:
     if not rows:
         return ""
     first, *others = dict.fromkeys(name for row in rows for name, value in row.items() if value is not None)
-    made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    made.add_column(first)
-    for name in others:
-        made.add_column(name, justify="right", no_wrap=True)
-    for row in rows:
-        own = Text(_cell(row[first]), no_wrap=True, overflow="ellipsis")
-        made.add_row(own, *(_cell(row.get(name)) for name in others))
     console = Console(width=WIDTH, color_system=None, markup=False, highlight=False, emoji=False)
+    texts = {name: [_cell(row.get(name)) for row in rows] for name in (first, *others)}
+    widths = {name: max(len(name), *map(len, texts[name])) + 2 for name in texts}
+    room = WIDTH + 2 - min(widths[first], WIDTH // 3)
     with console.capture() as captured:
-        console.print(made)
+        while others:
+            used = list(itertools.accumulate(widths[name] for name in others))
+            count = max(bisect.bisect_right(used, room), 1)
+            made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+            made.add_column(first)
+            for name in others[:count]:
+                made.add_column(name, justify="right", no_wrap=True)
+            for own, *cells in zip(texts[first], *(texts[name] for name in others[:count]), strict=True):
+                made.add_row(Text(own, no_wrap=True, overflow="ellipsis"), *cells)
+            console.print(made)
+            if others := others[count:]:
+                console.print()
     return "\n".join(line.rstrip() for line in captured.get().rstrip().splitlines())
 
 
