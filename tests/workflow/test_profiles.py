@@ -13,10 +13,10 @@ rule hungry:
     output:
         "fed.txt",
     resources:
-        mem_mb=memory(100),
+        mem_mb=memory,
         runtime=minutes(60),
     shell:
-        "echo {resources.mem_mb} {resources.runtime} >> asked.txt; test {resources.mem_mb} -ge 1800 && touch {output}"
+        "echo {resources.mem_mb} {resources.runtime} >> asked.txt; test {resources.mem_mb} -ge 3000 && touch {output}"
 """
 
 
@@ -27,8 +27,8 @@ def test_a_job_that_failed_asks_for_more(new_checkout):
     snakefile.write_text(snakefile.read_text() + HUNGRY)
     said = made.finish("--cores", "1", "--retries", "2", "fed.txt")
     assert "Using workflow specific profile profiles/default" in said
-    # 2 * 100 + 400 MB, 5 + 60 / 6 minutes; then twice, then three times as much
-    assert (made.folder / "asked.txt").read_text().splitlines() == ["600 15", "1200 30", "1800 45"]
+    # 1000 MB, 5 + 60 / 6 minutes; then twice, then three times as much
+    assert (made.folder / "asked.txt").read_text().splitlines() == ["1000 15", "2000 30", "3000 45"]
 
 
 def test_the_plugin_of_the_slurm_profile_is_the_locked_one(root):
