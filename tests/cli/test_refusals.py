@@ -22,7 +22,7 @@ PLANS = [
     ("--levels 0.5:-1,1.0:10", "level_counts = -1 is not allowed: it must be an integer >= 0"),
     ("--levels 0.5:0", "users = 0 is not allowed: it must be an integer in [1, 4e+15]"),
     ("--levels 0.5:25%,1:75%", "it must be followed by @ and the number of users, e.g. @5000"),
-    ("--levels 0.5:25%,1:70%@300", "shares that add up to 100% (they add up to 95.0"),
+    ("--levels 0.5:25%,1:70%@300", "shares that add up to 100% (they add up to 95%)"),
     ("--levels 1:300@200", "--levels: '1:300@200' is no list of levels"),
     ("--delta 0", "delta = 0.0 is not allowed: it must be in (0, 1)"),
     ("--delta nan", "delta = nan is not allowed: it must be in (0, 1)"),

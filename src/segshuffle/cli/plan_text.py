@@ -216,10 +216,9 @@ def _further(found: Mapping[str, Any], n_users: int) -> list[str]:
     if "what_if" in found:
         rows = found["what_if"]
         reasons = list(dict.fromkeys(row["none"] for row in rows if row["none"]))
-        said = (
-            "error: standard deviation of a rare item's estimate; top_error: the largest of the top items, divided by "
-            "the item's share"
-        )
+        said = "error: standard deviation of a rare item's estimate"
+        if any("top_error_%" in row for row in rows):
+            said += "; top_error: the largest of the top items, divided by the item's share"
         numbers = [{name: value for name, value in row.items() if name != "none"} for row in rows]
         parts.append("\n".join([table(numbers), _paragraphs([said, *reasons])]))
     if "alternatives" in found:
