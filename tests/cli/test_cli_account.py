@@ -56,10 +56,10 @@ def test_the_readable_form_has_a_line_per_accountant(capsys):
     lines = printed(capsys, KRR).splitlines()
     found = answer(capsys, KRR)
     for row in found["accountants"]:
-        (line,) = [line for line in lines if line.split()[:1] == [row["accountant"]]]
-        assert f"{row['epsilon']:.6g}" in line.split()
-        assert row["kind"] in line.split()
+        assert [row["accountant"], f"{row['epsilon']:.6g}", row["kind"]] in [line.split() for line in lines]
+        assert " ".join(row["status"].split()) in " ".join(" ".join(lines).split())
     assert sum("not applicable" in line for line in lines) == len(found["not_applicable"])
+    assert max(map(len, lines)) <= 80
 
 
 LAW = [[0.5, 0.25, 0.25], [0.25, 0.25, 0.5]]

@@ -219,7 +219,7 @@ def test_every_attempt_is_reported_in_words_that_do_not_change(server, tmp_path)
 
 def test_nothing_is_begun_after_the_deadline(server, tmp_path):
     message = failed(tmp_path, [server.url("busy", (503, {}, b""))], deadline_seconds=0.3)
-    assert "within 0.3 seconds" in message
+    assert "within 0.3 s" in message
     assert server.asked == ["/busy"]
 
 

@@ -128,7 +128,7 @@ def test_sizes_of_sets_are_compared_on_a_file(log, capsys):
     assert biases[0] > biases[1] > 0
     assert biases[2] < 1e-20
     assert rows[5]["squared_bias"] > 0.1, "padding is worse"
-    assert len(printed(capsys, asked).splitlines()) == 8
+    assert len(printed(capsys, asked).splitlines()) == 10
 
 
 def test_users_are_counted_by_size_and_item(users):

@@ -171,7 +171,7 @@ def test_audit_draws_the_worst_split_of_every_level_and_view():
     views = {
         "blanket-only": "blanket alone (upper bound)",
         "worst-split": "all others send everything",
-        "others-concentrated": "the experiment's others, same items, worst split",
+        "others-concentrated": "others as in the experiment, all with the same items",
     }
     worst, colors, none = table[table["split"] == "S2"], set(), "group privacy gives no $\\varepsilon$"
     assert titles(figure) == [

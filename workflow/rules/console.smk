@@ -62,9 +62,7 @@ class Console(logging.Formatter):
     def format(self, record):
         """Snakemake's records by their events; any other as it is."""
         tell = getattr(self, str(getattr(record, "event", None)), None)
-        said = tell(record) if tell else record.getMessage()
-        unknown = "MissingRuleException" in said or "Missing rule" in said
-        return f"{said}\n`snakemake --list` shows every target." if unknown else said
+        return tell(record) if tell else record.getMessage()
 
     def elapsed(self):
         """The time so far, in whole seconds."""
@@ -125,10 +123,21 @@ class Console(logging.Formatter):
         return "\n".join(lines)
 
 
+def pointed(record):
+    """Say to who asks for an unknown target where all of them are."""
+    said, menu = str(record.msg), "`snakemake --list` shows every target."
+    if "MissingRuleException" in said and menu not in said:
+        record.msg = f"{said}\n{menu}"
+    return True
+
+
 def seconds_of(rule):
     """What a job of a rule costs beside others; one that is not measured is short."""
     return SECONDS.get(rule, 0.1)
 
+
+for handler in logger.handlers:
+    handler.addFilter(pointed)
 
 if workflow.is_main_process and not (
     workflow.output_settings.dryrun
@@ -138,5 +147,5 @@ if workflow.is_main_process and not (
     for handler in logger.handlers:
         if handler.name == "DefaultStreamHandler":
             CONSOLE = Console()
-            handler.filters = [CONSOLE]
+            handler.filters = [CONSOLE, pointed]
             handler.setFormatter(CONSOLE)

@@ -164,7 +164,8 @@ def _received(options: argparse.Namespace, plan: Plan) -> Counted:
     except DataError:
         raise
     except (OSError, ValueError, EOFError) as error:
-        raise DataError(f"{name}: cannot be read ({error}). Check the path, and whether it is whole.") from error
+        reason = getattr(error, "strerror", None) or error
+        raise DataError(f"{name}: cannot be read ({reason}). Check the path, and whether it is whole.") from error
 
 
 def _opened(path: Path) -> IO[bytes]:

@@ -3,7 +3,6 @@
 import argparse
 from pathlib import Path
 
-from segshuffle.cli.terminal import complain
 from segshuffle.cli.values import number
 from segshuffle.errors import DataError, ParameterError
 
@@ -21,7 +20,7 @@ def run(options: argparse.Namespace) -> str:
     if not 0 < options.deadline <= 3600:
         raise ParameterError("deadline", options.deadline, "in (0, 3600] seconds")
     try:
-        url = download_log(options.destination, deadline_seconds=options.deadline, log=complain)
+        url = download_log(options.destination, deadline_seconds=options.deadline)
     except OSError as error:  # a name that the disk cannot have
         raise DataError(
             f"{options.destination}: cannot be written ({error.strerror or error}). Choose another name."

@@ -8,7 +8,7 @@ from typing import Any
 
 from segshuffle.cli.terminal import shown, table, wrapped
 from segshuffle.planning.question import TOP, Answer, Question
-from segshuffle.planning.wording import factor
+from segshuffle.planning.wording import BETWEEN, factor, many
 from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.messages.level_counts import level_cautions
 from segshuffle.protocols.messages.received import epsilons
@@ -18,12 +18,14 @@ from segshuffle.protocols.public import IN_GENERAL, PUBLIC_INPUTS
 from segshuffle.protocols.segmented import Segmented
 
 _REST = "More: --details, --json, and --blanket for other dummies."
+#: Beginnings of sentences about errors that are among the details.
+_FURTHER = ("The 95 % interval", "The largest of these errors")
 #: Shares of honest users for which a plan's epsilons are shown.
 _HONEST = (1.0, 0.95, 0.9, 0.8, 0.5)
 #: Shares of corrupt users for which their influence is shown, beside a single one.
 _CORRUPT = (0.01, 0.1)
-#: Levels that are shown; a plan with more has the lowest and the highest of them.
-_LEVELS = 6
+#: Most levels that are all shown; of more, the two lowest and the two highest are.
+_LEVELS = 5
 
 
 def _paragraphs(sentences: Sequence[str]) -> str:
@@ -55,10 +57,11 @@ def of_proven(found: Answer, options: argparse.Namespace, more: Mapping[str, Any
         return shown(whole, as_json=True)
     parts = [_decision(found), *_warned(found.warnings)]
     if found.rows:
-        parts.append(_laws_table(found.rows, asked.problem, asked.top or TOP))
+        parts.append(_laws_table(found.rows, asked.problem, min(asked.top or TOP, asked.problem.domain_size)))
     parts += _further(more, asked.problem.n_users)
-    parts.append(_details(found.words, values, _public(asked)) if options.details else _REST)
-    return "\n\n".join(parts)
+    if options.details:
+        return "\n\n".join([*parts, _details(found.words, values, _public(asked))])
+    return "\n\n".join(parts) + f"\n{_REST}"
 
 
 def of_published(plan: Plan, question: Question, options: argparse.Namespace) -> str:
@@ -151,7 +154,8 @@ def _finite(value: float) -> float | None:
 def _decision(found: Answer) -> str:
     """Say what is sent, what is promised, how far off estimates are, and what this relies on."""
     words, plan, problem = found.words, found.plan, found.plan.problem
-    dummies = f"Every user also sends {plan.blanket_per_user:.4g} dummy messages on average, {plan.scheme.law.words}."
+    messages = many(plan.blanket_per_user, "dummy message")
+    dummies = f"Every user also sends {messages} on average, {plan.scheme.law.words}."
     levels = list(zip(problem.levels, problem.level_counts, plan.scheme.copies, problem.deltas, strict=True))
     rows = [
         {
@@ -163,15 +167,15 @@ def _decision(found: Answer) -> str:
         }
         for level, users, copies, delta in levels
     ]
-    hidden = len(rows) - _LEVELS
-    if hidden > 0:
-        rows = [*rows[: _LEVELS // 2], *rows[-(_LEVELS // 2) :]]
-    more = [f"The {hidden} levels between them are shown by --details."] if hidden > 0 else []
-    errors = [each for each in words["How far off estimates are"] if not each.startswith("The 95 % interval")]
+    more = []
+    if len(rows) > _LEVELS:
+        more = [f"The {len(rows) - 4} levels between them are shown by --details."]
+        rows = [*rows[:2], *rows[-2:]]
+    errors = [each for each in words["How far off estimates are"] if not each.startswith(_FURTHER)]
     # a sentence for every level is in the table already
-    changes = words["What they are promised"][len(levels) :]
+    changes = [each for each in words["What they are promised"][len(levels) :] if not each.startswith(BETWEEN)]
     promise = (
-        "The promise: if a user held other items, anything that the server may see would be at most so many times as "
+        "The promise: if a user held other items, anything that the server may see would be at most that many times as "
         "likely, up to a probability of --delta."
     )
     sent = _paragraphs([*more, promise, dummies, words["What users send"][-1], *changes])
@@ -199,9 +203,11 @@ def _laws_table(rows: Sequence[Mapping[str, Any]], problem: Problem, top: int) -
         }
         for row in planned
     ]
-    said = [f"{row['blanket']}: {row.get('none') or row['note']}" for row in rows if row.get("none") or row.get("note")]
-    parts = [table(shown_rows)] if planned else []
-    return "\n".join([*parts, *([wrapped(said, hang="  ")] if said else [])])
+    said = [f"{row['blanket']}: {row['none']}" for row in rows if "none" in row]
+    said += [f"{row['blanket']}: no better than {SINGLE}, which is shown instead" for row in planned if "note" in row]
+    if planned:
+        said.append("error in users: root of the mean squared error of an item, over all items")
+    return "\n".join([*([table(shown_rows)] if planned else []), wrapped(said, hang="  ")])
 
 
 def _further(found: Mapping[str, Any], n_users: int) -> list[str]:
@@ -210,10 +216,9 @@ def _further(found: Mapping[str, Any], n_users: int) -> list[str]:
     if "what_if" in found:
         rows = found["what_if"]
         reasons = list(dict.fromkeys(row["none"] for row in rows if row["none"]))
-        said = (
-            "error: standard deviation of a rare item's estimate; top_error: the largest of the top items, divided by "
-            "the item's share"
-        )
+        said = "error: standard deviation of a rare item's estimate"
+        if any("top_error_%" in row for row in rows):
+            said += "; top_error: the largest of the top items, divided by the item's share"
         numbers = [{name: value for name, value in row.items() if name != "none"} for row in rows]
         parts.append("\n".join([table(numbers), _paragraphs([said, *reasons])]))
     if "alternatives" in found:

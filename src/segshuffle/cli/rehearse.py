@@ -210,7 +210,7 @@ def _data(text: str) -> str | Guessed:
 
 
 def _users(options: argparse.Namespace, saved: Plan | None = None) -> Transactions:
-    """Read the file as asked; what was done about odd lines is said on standard error, and so is progress."""
+    """Read the file as asked; progress is said on standard error."""
     from segshuffle.datasets.reading import read_transactions
 
     numbered = isinstance(options.items, int)
@@ -222,8 +222,6 @@ def _users(options: argparse.Namespace, saved: Plan | None = None) -> Transactio
         layout=Layout(**dict(options.layout)),
         progress=seldom("{:,} rows read".format),
     )
-    for note in users.notes:
-        complain(f"{users.label}: {note}")
     return users
 
 
@@ -243,6 +241,8 @@ def _compared(options: argparse.Namespace) -> str:
         sizes, levels = options.set_size or sorted(size for size in shares if size), counted(options.levels, None)
     else:
         users = _users(options)
+        for note in users.notes:
+            complain(f"{users.label}: {note}")
         (seen, held), sizes = holders_of(users), options.set_size
         _assume(options, users)
         kinds, levels = ("at-most", "exactly"), _users_by_level(options.levels, users)
@@ -251,7 +251,8 @@ def _compared(options: argparse.Namespace) -> str:
     best = min(rows, key=lambda row: row["mse"])
     if options.json:
         return shown({"users": question.problem.n_users, "rows": rows, "least_error": best}, as_json=True)
-    return f"{table(rows)}\nleast error: {best['sets']} {best['set_size']}"
+    words = "mse: expected squared error, summed over the items; squared_bias: its part from cutting and padding sets"
+    return f"{table(rows)}\nleast error: {best['sets']} {best['set_size']}\n{wrapped([words], hang='  ')}"
 
 
 def _question(
@@ -426,15 +427,15 @@ def _headline(found: Rehearsal, all_of_it: Mapping[str, Any]) -> list[str]:
             f"{100 * all_of_it['top_error_from_cutting']:.3g} %."
         )
     if all_of_it["top_found"] is not None:
-        lines.append(f"Of the true top {top}, {all_of_it['top_found']:.0%} are among the estimated top {top}.")
+        lines.append(f"Of the true top {top}, {100 * all_of_it['top_found']:.0f} % are among the estimated top {top}.")
     lines.append(
         f"Estimates below {100 * found.threshold:.3g} % of the users cannot be told from zero (for all items at once, "
         f"95 %). On average {found.found:.4g} items are told from zero, {found.found_wrongly:.3g} of them held by "
         f"nobody, and {found.missed:.4g} items are held but not told from zero."
     )
     lines.append(
-        f"Of the 95 % intervals, {found.covered_sent.mean():.1%} contain the share that is sent, and "
-        f"{found.covered_true.mean():.1%} the share in the data."
+        f"Of the 95 % intervals, {100 * found.covered_sent.mean():.1f} % contain the share that is sent, and "
+        f"{100 * found.covered_true.mean():.1f} % the share in the data."
     )
     return lines
 
@@ -453,7 +454,7 @@ def _told(found: Rehearsal, answer: Mapping[str, Any], top: int) -> list[str]:
 
 
 def _messages_told(run: dict[str, Any]) -> list[str]:
-    counted = ", ".join(f"{each:.6g}" for each in run["level_estimates"])
+    counted = ", ".join(f"{each:.1f}" for each in run["level_estimates"])
     return [
         f"{run['participants']:,} users sent items. Round 1 counts {counted} users by level.",
         f"A user sends {run['messages_per_user']:.4g} messages in both rounds, all users together "

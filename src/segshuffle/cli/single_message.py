@@ -26,9 +26,9 @@ from segshuffle.accounting.single_message.mechanisms import (
     subsampled,
 )
 from segshuffle.cli.matrix_file import read_matrix
-from segshuffle.cli.terminal import as_csv, complain, leave_out, need, shown, table
+from segshuffle.cli.terminal import as_csv, complain, leave_out, need, shown, table, wrapped
 from segshuffle.cli.values import levels, spec
-from segshuffle.errors import DataError, ParameterError
+from segshuffle.errors import DataError, OptionsError, ParameterError
 from segshuffle.files import refuse_overwriting, write_atomically
 
 Make = Callable[[float | None], Mechanism]
@@ -48,8 +48,7 @@ def answer(options: argparse.Namespace) -> str:
     given = {name: values for name, values in given.items() if values is not None}
     several = [name for name, values in given.items() if len(values) > 1]
     if len(several) > 1:
-        told = "one quantity with several values, all others with one"
-        raise ParameterError(" and ".join(several), "several values each", told)
+        raise OptionsError(f"{' and '.join(several)} have several values each: only one quantity may have several.")
     pictures = [path for path in options.save if path.suffix != ".csv"]
     if pictures and not several:
         raise ParameterError("save", str(pictures[0]), "left out, or several values given, e.g. --users 1e3..1e9")
@@ -74,16 +73,12 @@ def answer(options: argparse.Namespace) -> str:
 def _asked(options: argparse.Namespace, names: list[str]) -> str:
     """Return what is asked for: delta, epsilon or local_epsilon; refuse nothing and two things."""
     if options.delta is None and options.epsilon is None:
-        raise ParameterError(
-            "delta, epsilon", (None, None), "exactly one of the two given, or both to ask for the local epsilon"
-        )
+        raise OptionsError("Give --delta or --epsilon; both, without --local-epsilon, ask for the local epsilon.")
     if options.delta is None or options.epsilon is None:
         return "epsilon" if options.delta else "delta"
     if options.local_epsilon is not None:
-        raise ParameterError(
-            "delta, epsilon",
-            (options.delta[0], options.epsilon[0]),
-            "exactly one of the two given with --local-epsilon; both without it ask for the local epsilon",
+        raise OptionsError(
+            "--local-epsilon goes with --delta or with --epsilon, not both; leave it out to ask for the local epsilon."
         )
     if any(name in ("matrix", "budgets") or (name in MECHANISMS and not MECHANISMS[name].local) for name in names):
         leave_out(options, ["epsilon"], "at a delta: this has no local epsilon to ask for")
@@ -187,11 +182,12 @@ def _told(
     ]
     if options.json:
         return shown({**head, "accountants": rows, "not_applicable": left_out}, as_json=True)
-    width = max(map(len, [e.accountant for e in entries] + list(left_out)), default=0)
-    lines = [shown(head, as_json=False), ""]
-    lines += [f"{e.accountant:<{width}}  {asked} {e.value:<12.6g} {e.kind:<10}  {e.status}" for e in entries]
-    lines += [f"{name:<{width}}  not applicable: {reason}" for name, reason in left_out.items()]
-    return "\n".join(lines)
+    numbers = table([{"accountant": e.accountant, asked: f"{e.value:.6g}", "kind": e.kind} for e in entries])
+    named: dict[str, list[str]] = {}
+    for name, said in [*((e.accountant, e.status) for e in entries), *left_out.items()]:
+        named.setdefault(f"not applicable: {said}" if name in left_out else said, []).append(name)
+    words = wrapped([f"{', '.join(names)}: {said}" for said, names in named.items()], hang="    ")
+    return "\n\n".join(filter(None, (shown(head, as_json=False), numbers, words)))
 
 
 def _curve(options: argparse.Namespace, head: Point, rows: list[Point], along: str, asked: str) -> str:
@@ -202,9 +198,9 @@ def _curve(options: argparse.Namespace, head: Point, rows: list[Point], along: s
         return shown({**head, "rows": rows}, as_json=True)
     kinds = {row["accountant"]: row["kind"] for row in rows}
     told = shown({**head, "asked": asked, **kinds}, as_json=False)
-    points: dict[float, dict[str, str]] = {}
+    points: dict[float, Point] = {}
     for row in rows:
-        point = points.setdefault(row[along], {along: f"{row[along]:.6g}"})
+        point = points.setdefault(row[along], {along: row[along]})
         point[row["accountant"]] = f"{row[asked]:.6g}"
     return f"{told}\n\n{table([*points.values()])}"
 

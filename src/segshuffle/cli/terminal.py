@@ -20,21 +20,35 @@ from segshuffle.errors import ParameterError
 WIDTH = 80
 #: Name in an answer -> what it is.
 WORDS = {
+    "blanket_cap": "most dummy messages of one user; none: no limit",
     "blanket_per_user": "dummy messages that a user sends on average, spread evenly over all items",
+    "bytes_per_message": "size of a message about an item",
     "certificate": "by level, an interval that contains the exact delta of the plan at the level's epsilon",
     "copies": "messages that a user of each level sends about a held item, on average",
+    "coverage_of_items_held_by_nobody": "share of all collections in which the interval of such an item contains 0",
     "delta": "probability with which the guarantee of epsilon may fail",
+    "deviation": "standard deviation of the estimate of a rare item, as a share of the users",
+    "deviation_users": "the same as a number of users",
+    "dropped": "lines that are not messages and were left out",
     "epsilon_if_honest": "the epsilons that hold if only this share of the users send their dummy messages",
     "guarantee": "epsilon of each level for the users who took part, if honest_users are honest; none: not certified",
     "honest_users": "users whose dummy messages the guarantee relies on",
+    "influence": "most that so many liars can shift the estimate of one item and of all, as shares; none: no limit",
     "kind": "exact: proven, and no smaller number holds; upper: proven; published: stated in a paper, not proven",
     "level_counts": "users at each level",
+    "law": "the kind of the dummy messages, with its parameters",
     "level_deltas": "by level, the probability with which its guarantee may fail; delta is the least",
+    "level_messages_per_user": "messages about the level that a user sends on average, dummies included",
     "messages_possible": "least and most messages that those who took part send, in all but one of 10^6 collections",
     "messages_per_user": "messages that a user sends on average, dummies included",
+    "most_item_messages": "most messages about items that the shuffler takes from one user; none: no limit",
     "mse_bound": "bound on the expected squared error, summed over the items, whatever users hold",
     "mse_sample": "expected squared error, summed over the items, at the item frequencies given (or uniform ones)",
     "share_expected": "share of the users who must take part and be honest; estimate says what holds if fewer do",
+    "smallest_share_told_from_zero": "share of the users who must hold an item for it to be told from zero",
+    "told_from_zero_above": "estimate above which an item is held by somebody (probability 0.95, all items at once)",
+    "top_relative_deviation": "largest standard deviation of a top item, divided by its share",
+    "top_share": "share of the users who hold the top item with the largest relative error",
 }
 
 
@@ -118,7 +132,10 @@ def _short(value: object) -> str:
 def wrapped(sentences: Sequence[str], mark: str = "", hang: str = "") -> str:
     """Put sentences one below the other, 80 characters wide, after a mark; further lines are under it and hang."""
     rest = " " * len(mark) + hang
-    return "\n".join(textwrap.fill(each, WIDTH, initial_indent=mark, subsequent_indent=rest) for each in sentences)
+    # a number and its sign of per cent stay together
+    texts = (each.replace(" %", "\u00a0%") for each in sentences)
+    filled = (textwrap.fill(each, WIDTH, initial_indent=mark, subsequent_indent=rest) for each in texts)
+    return "\n".join(filled).replace("\u00a0", " ")
 
 
 def as_csv(rows: list[dict[str, Any]]) -> str:
@@ -133,12 +150,11 @@ def as_csv(rows: list[dict[str, Any]]) -> str:
 def table(rows: Sequence[Mapping[str, Any]]) -> str:
     """Rows below the names of their columns, 80 characters wide; the first column is text, the others are numbers.
 
-    Columns without a value are left out, texts that are too long are cut, and columns for which there is no room stand
-    in a further table below.
+    Columns without a value are left out, texts that are too long are wrapped, and columns for which there is no room
+    stand in a further table below.
     """
     from rich.console import Console
     from rich.table import Table
-    from rich.text import Text
 
     if not rows:
         return ""
@@ -152,11 +168,11 @@ def table(rows: Sequence[Mapping[str, Any]]) -> str:
             used = list(itertools.accumulate(widths[name] for name in others))
             count = max(bisect.bisect_right(used, room), 1)
             made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-            made.add_column(first)
+            made.add_column(first, overflow="fold")
             for name in others[:count]:
                 made.add_column(name, justify="right", no_wrap=True)
             for own, *cells in zip(texts[first], *(texts[name] for name in others[:count]), strict=True):
-                made.add_row(Text(own, no_wrap=True, overflow="ellipsis"), *cells)
+                made.add_row(own, *cells)
             console.print(made)
             if others := others[count:]:
                 console.print()
@@ -166,6 +182,8 @@ def table(rows: Sequence[Mapping[str, Any]]) -> str:
 def _cell(value: Any) -> str:
     if value is None:
         return "-"
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        value = int(value)
     return f"{value:.4g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
 
 

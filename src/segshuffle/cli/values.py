@@ -154,7 +154,7 @@ def counted(levels: Sequence[Level], n_users: int | None) -> tuple[tuple[float, 
     shares = [users for _, users in levels if isinstance(users, float)]
     if len(shares) == len(levels):
         if not abs(sum(shares) - 1) < 1e-9 or min(shares) < 0:
-            rule = f"shares that add up to 100% (they add up to {sum(shares):.6%})"
+            rule = f"shares that add up to 100% (they add up to {100 * sum(shares):.8g}%)"
             raise ParameterError("--levels", written(levels), rule)
         if n_users is None:
             raise ParameterError("--levels", written(levels), "followed by @ and the number of users, e.g. @5000")

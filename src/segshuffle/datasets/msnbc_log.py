@@ -185,7 +185,7 @@ def download_log(
         write_atomically(destination, gzip.compress(content, mtime=0))
         log(f"{url}, attempt {number + 1}: complete and verified")
         return url
-    said = "\n  ".join([f"The MSNBC log could not be had within {deadline_seconds:g} seconds.", *tried])
+    said = "\n  ".join([f"The MSNBC log could not be had within {deadline_seconds:g} s.", *tried])
     raise FetchError(
         f"{said}\nCheck the network, or get the file in some other way and give its path: config datasets.msnbc.path "
         "or environment variable SEGSHUFFLE_MSNBC."

@@ -61,16 +61,18 @@ class Expected:
             f"The estimate of a rare item has a standard deviation of {self.deviation * n_users:.3g} users "
             f"({100 * self.deviation:.3g} %).",
             f"An item that at least {100 * self.smallest:.3g} % of the users hold is told from zero with probability "
-            f"{CONFIDENCE:g}. With the same probability every item that is told from zero is held by somebody.",
+            f"{CONFIDENCE:g}. With the same probability every item that is told from zero is held by somebody."
+            if self.smallest <= 1.0
+            else "No item is told from zero reliably, not even one that all users hold.",
             f"The 95 % interval of an item that nobody holds contains 0 in {100 * self.coverage:.3g} % of all "
             "collections. This is computed exactly; it is not 95 % because counts are whole numbers.",
         ]
         if self.top is not None:
             found.append(
                 f"Each of the guess's {self.top} most frequent items is off by at most {100 * self.relative:.3g} % "
-                "of its share (one standard deviation). The largest error is that of the item with "
-                f"{100 * self.share:.3g} % of the users."
+                "of its share (one standard deviation)."
             )
+            found.append(f"The largest of these errors is that of the item with {100 * self.share:.3g} % of the users.")
         return found
 
 

@@ -358,13 +358,14 @@ class Answer:
     def _reached(self) -> list[str]:
         """Say which error was asked for and reached."""
         asked, levels = self.question, self.plan.problem.levels
-        if asked.target is None or asked.top is None:
+        if asked.target is None:
             return []
         sizes = ", ".join(f"{level:g}" for level in levels)
         what = f"This plan has the fewest messages, {self.numbers['messages_per_user']:.4g} per user,"
         if isinstance(asked.goal, LeastEpsilon):
             what = f"This plan has the least epsilon{'s in proportion' if len(levels) > 1 else ''}, {sizes},"
-        return [f"{what} for an error of at most {100 * asked.target:g} % in the top {asked.top} (to within 1 %)."]
+        whom = f"{100 * asked.target:g} % in the top {asked.top}" if asked.top else f"{asked.target:g} for all items"
+        return [f"{what} for an error of at most {whom} (to within 1 %)."]
 
 
 def answer(question: Question, *, patience: float | None = None) -> Answer:

@@ -7,7 +7,7 @@ from segshuffle.accounting.collections.levels import UserGuarantee
 from segshuffle.protocols.base import Plan
 
 #: What the theorem on any change says of two levels.
-_BETWEEN = "Between two given levels, with any items, epsilon and delta are the larger ones of these levels"
+BETWEEN = "Between two given levels, with any items, epsilon and delta are the larger ones of these levels"
 
 
 def promises(plan: Plan, guarantees: Sequence[UserGuarantee] = ()) -> list[str]:
@@ -31,13 +31,13 @@ def promises(plan: Plan, guarantees: Sequence[UserGuarantee] = ()) -> list[str]:
         return found
     if not guarantees:
         unknown = "What round 1 reveals about a user's level is not included: this plan does not say how much that is."
-        return [*found, f"{_BETWEEN}.", unknown]
+        return [*found, f"{BETWEEN}.", unknown]
     worst = max(guarantees, key=lambda each: each.total_epsilon)
     return [
         *found,
         "The level itself: if a user had another level and other items, anything that the server may see of levels "
-        f"and items would be at most {_times(worst.total_epsilon)}, up to a probability of {_said(worst.total_delta)}. "
-        f"{_BETWEEN}, plus {worst.levels_epsilon:g} and {_said(worst.levels_delta)} for round 1.",
+        f"and items would be at most {_times(worst.total_epsilon)}, up to a probability of {_said(worst.total_delta)}.",
+        f"{BETWEEN}, plus {worst.levels_epsilon:g} and {_said(worst.levels_delta)} for round 1.",
     ]
 
 
@@ -58,8 +58,8 @@ def sending(plan: Plan, level_messages: float = 1.0) -> list[str]:
     problem, scheme = plan.problem, plan.scheme
     size = bytes_per_message(plan)
     level_sentences = [
-        f"Level {level:g}: a user sends, on average, {each:.4g} message{'' if each == 1 else 's'} about every held "
-        f"item{_sampled(each)} and {plan.blanket_per_user:.4g} dummy messages {scheme.law.words}."
+        f"Level {level:g}: a user sends, on average, {many(each, 'message')} about every held item{_sampled(each)} and "
+        f"{many(plan.blanket_per_user, 'dummy message')} {scheme.law.words}."
         for level, each in zip(problem.levels, scheme.copies, strict=True)
     ]
     total, exactly = plan.messages_per_user + level_messages, problem.assumptions.sets == "exactly"
@@ -70,6 +70,12 @@ def sending(plan: Plan, level_messages: float = 1.0) -> list[str]:
         f"of them about the level. That is {n_bytes:.4g} bytes, and {n_bytes * problem.n_users / 1e6:.3g} MB from all "
         f"{problem.n_users:,} users.",
     ]
+
+
+def many(value: float, noun: str) -> str:
+    """Say a number of things."""
+    number = f"{value:.4g}"
+    return f"{number} {noun}{'' if number == '1' else 's'}"
 
 
 def factor(epsilon: float) -> str:
@@ -92,7 +98,7 @@ def _sampled(copies: float) -> str:
     if copies < 1.0:
         return f" (one with probability {100 * copies:.4g} %)"
     whole = math.floor(copies)
-    return "" if copies == whole else f" ({whole} or {whole + 1})"
+    return "" if f"{copies:.4g}" == f"{whole}" else f" ({whole} or {whole + 1})"
 
 
 def bytes_per_message(plan: Plan) -> int:
@@ -105,8 +111,7 @@ def resting_on(plan: Plan) -> list[str]:
     problem, assumed = plan.problem, plan.problem.assumptions
     sets = "exactly" if assumed.sets == "exactly" else "at most"
     found = [
-        f"{problem.honest_users:,} of {problem.n_users:,} users send their dummy messages and tell nobody which "
-        "messages are dummies.",
+        f"{problem.honest_users:,} of {problem.n_users:,} users send their dummies and tell nobody which these are.",
         "The shuffler mixes all messages and tells nobody who sent what.",
         f"Users hold {sets} {problem.set_size} of {problem.domain_size:,} items. This rule, the list of items, the "
         "levels and the number of users must be fixed without looking at these users' items.",
@@ -114,7 +119,7 @@ def resting_on(plan: Plan) -> list[str]:
     if not assumed.private_levels and len(problem.levels) > 1:
         found.append("Levels are only shuffled: these numbers do not hide which level a user picked.")
     if assumed.rounds == 1:
-        found.append("This is for one collection; the losses of several ones add up (--assume).")
+        found.append("This is for one collection; the losses of several add up (--assume rounds=R).")
     kinds = {
         "exact": "proven, and no smaller number holds",
         "upper": "proven",

@@ -253,11 +253,11 @@ def _checked(exchange: Exchange, who: str, epsilon: float, enough: float) -> flo
     """Return the delta at an epsilon, or refuse it where it is not enough."""
     delta = _delta(exchange, epsilon, enough)
     if delta > enough:
-        least = exchange.epsilon(enough)
+        least, n = exchange.epsilon(enough), exchange.problem.honest_users
         # four digits, never below the value
         found = f"epsilon = {least * 1.0005:.4g}" if math.isfinite(least) else "no certified epsilon"
         raise RefusedError(
-            f"The announcement is refused: with {exchange.problem.honest_users} honest users, as the user "
+            f"The announcement is refused: with {n} honest user{'' if n == 1 else 's'}, as the user "
             f"believes, {who} gets delta = {delta * 1.0005:.4g} at epsilon = {epsilon:g}, or {found} at delta = "
             f"{enough:g}; the user asks for epsilon = {epsilon:g} and delta = {enough:g}. Nothing is sent."
         )

@@ -14,7 +14,7 @@ from segshuffle.studies.drawing import POPULATION, population_panels
 _VIEWS = {
     "blanket-only": ("blanket alone (upper bound)", "o", True),
     "worst-split": ("all others send everything", "o", False),
-    "others-concentrated": ("the experiment's others, same items, worst split", "|", True),
+    "others-concentrated": ("others as in the experiment, all with the same items", "|", True),
 }
 _CLAIMED, _BEYOND = "$\\varepsilon$ = {:g}, as claimed", "group privacy gives no $\\varepsilon$"
 #: Where a point without an epsilon is drawn, over the largest epsilon.

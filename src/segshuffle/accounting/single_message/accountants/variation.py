@@ -29,7 +29,7 @@ ACCOUNTANTS = (
     Accountant(
         "variation-ratio-closed-form",
         "published",
-        f"{MIXED}; refuted as the numerical one, and below it where few clones are expected (docs/referee.md)",
+        f"{MIXED}; refuted like variation-ratio, and even smaller where few clones are expected (docs/referee.md)",
         f"{_PAPER}, Theorem 4.2",
         look("Variation ratio, analytic (published)", "olive", "X", "dash-dotted"),
         order=41,
