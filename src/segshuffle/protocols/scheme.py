@@ -17,7 +17,7 @@ from segshuffle.blankets import exact
 from segshuffle.blankets.base import Blanket
 from segshuffle.blankets.named import Dummies, law_from
 from segshuffle.blankets.parts import Part
-from segshuffle.blankets.poisson import POISSON
+from segshuffle.blankets.singles import SINGLES
 from segshuffle.errors import ParameterError
 
 Words = NDArray[np.unsignedinteger[Any]]
@@ -51,7 +51,7 @@ class Scheme:
     n_users: int
     copies: tuple[float, ...]
     blanket_per_user: float
-    law: Dummies = field(default=POISSON)
+    law: Dummies = field(default=SINGLES)
     blanket_cap: int | None = None
 
     def __post_init__(self) -> None:

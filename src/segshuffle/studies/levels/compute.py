@@ -231,7 +231,7 @@ def _plan(problem: Problem, choice: Choice) -> Plan:
     """Turn the choice into a plan whose estimates divide by the true N; its error is not needed."""
     sent = problem.set_size * float(np.dot(problem.level_counts, choice.copies)) / problem.n_users
     return Plan(
-        method="poisson",
+        method=ProvenSegmented().name,
         problem=problem,
         kind="exact" if attained(problem, choice.copies) else "upper",
         blanket_per_user=choice.blanket_per_user,
