@@ -216,7 +216,11 @@ class Scheme:
 
     def estimate(self, counts: ArrayLike, level_counts: ArrayLike) -> FloatArray:
         """Shares of the users that hold each item, from what was counted: (C_j - n m/d)/N."""
-        return (np.asarray(counts) - self.net_mean) / self.weight(level_counts)
+        return self.divided(counts, self.weight(level_counts))
+
+    def divided(self, counts: ArrayLike, weight: float) -> FloatArray:
+        """Return the same by any weight in the place of N, such as an estimate of it."""
+        return np.asarray((np.asarray(counts) - self.net_mean) / weight)
 
 
 @dataclass(frozen=True)
