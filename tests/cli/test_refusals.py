@@ -87,9 +87,9 @@ PLANS = [
     ("--blanket published --what-if users=10", "--blanket published has no what-if"),
     ("--blanket published --limits equal-copies=yes", "--blanket published has no equal-copies"),
     ("--blanket published --limits blanket-cap=9", "--blanket published has no blanket-cap"),
-    ("--blanket published --assume honest-fraction=0.8", "only the Poisson blanket is analysed beyond that"),
-    ("--blanket published --assume rounds=2", "only the Poisson blanket is analysed beyond that"),
-    ("--blanket published --assume sets=at-most", "only the Poisson blanket is analysed beyond that"),
+    ("--blanket published --assume honest-fraction=0.8", "only proven dummies are analysed beyond that"),
+    ("--blanket published --assume rounds=2", "only proven dummies are analysed beyond that"),
+    ("--blanket published --assume sets=at-most", "only proven dummies are analysed beyond that"),
     ("--limits max-messages=0.5", "max_messages = 0.5 is used up by round 1"),
     ("--limits max-messages=3.5 blanket-per-user=9", "of max-messages = 3.5 round 1, about the levels, takes"),
     (

@@ -182,12 +182,12 @@ def test_all_blankets_beside_a_plan_that_names_none(capsys, monkeypatch):
     assert all(row["certificate"][0]["delta_upper"] <= 2e-6 for row in (single, saving, precise))
 
 
-@pytest.mark.exhaustive
 def users(row, n_users, domain_size):
     """Root of the mean squared error of an item, in users, as the table of laws shows it."""
     return f"{n_users * (row['mse_sample'] / domain_size) ** 0.5:.3g}"
 
 
+@pytest.mark.exhaustive
 def test_the_readmes_numbers_are_those_of_the_guides_commands(capsys, monkeypatch, root):
     monkeypatch.setattr("segshuffle.planning.question.PATIENCE", 4.0)
     guide = (root / "docs/plan.md").read_text(encoding="utf-8").partition("## Which dummy messages")[2]

@@ -11,6 +11,7 @@ from segshuffle.arrays import FloatArray
 
 #: Masses below are not tabulated.
 SMALLEST_MASS = 1e-300
+#: Cells of a table at most, for its memory; groups that a guess of the tilt needs.
 MOST_CELLS = 2**19
 _COARSE = 257
 

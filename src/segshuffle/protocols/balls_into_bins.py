@@ -18,7 +18,7 @@ from segshuffle.accounting.collections.published import item_target, least_blank
 from segshuffle.accounting.numerics.ranges import check_choice
 from segshuffle.blankets.base import BLANKET_MEAN_RANGE
 from segshuffle.blankets.binomial import BINOMIAL
-from segshuffle.blankets.poisson import POISSON
+from segshuffle.blankets.singles import SINGLES
 from segshuffle.digits import rounded_up
 from segshuffle.looks import Look
 from segshuffle.protocols.base import Plan, Problem, collection_of
@@ -90,7 +90,7 @@ class BallsIntoBins(Collected):
         raw = np.array([self._weight(problem, *each) for each in found])
         weights = (raw / raw.sum()).tolist()
         blanket = sum(m * (n / problem.n_users) for _, n, m in found)
-        everything, law = (1.0,) * len(problem.levels), POISSON if proven else BINOMIAL
+        everything, law = (1.0,) * len(problem.levels), SINGLES if proven else BINOMIAL
         return Plan(
             method=self.name,
             problem=problem,

@@ -26,7 +26,7 @@ from segshuffle.accounting.numerics.ranges import (
 from segshuffle.arrays import LARGEST_DOMAIN, NO_ITEM, FloatArray, IntArray, Numbers
 from segshuffle.blankets.base import Blanket
 from segshuffle.blankets.named import Dummies
-from segshuffle.blankets.poisson import POISSON
+from segshuffle.blankets.singles import SINGLES
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.scheme import Collection, Scheme
 
@@ -86,7 +86,7 @@ class Assumptions:
         """
         for name in ("sets", "honest_fraction", "rounds"):
             if name not in covered and getattr(self, name) != getattr(PLAIN, name):
-                allowed = f"{getattr(PLAIN, name)!r} for {method}; only the Poisson blanket is analysed beyond that"
+                allowed = f"{getattr(PLAIN, name)!r} for {method}; only proven dummies are analysed beyond that"
                 raise ParameterError(name, getattr(self, name), allowed)
 
 
@@ -371,7 +371,7 @@ def collection_of(
     problem: Problem,
     copies: Sequence[float] | FloatArray,
     blanket_per_user: float,
-    law: Dummies = POISSON,
+    law: Dummies = SINGLES,
     *,
     only: int | None = None,
     weight: float = 1.0,

@@ -25,7 +25,7 @@ from segshuffle.accounting.numerics.loss_distribution import AccuracyError
 from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.base import BLANKET_MEAN_RANGE, COPIES_RANGE, Blanket
-from segshuffle.blankets.poisson import POISSON
+from segshuffle.blankets.singles import SINGLES
 from segshuffle.digits import rounded, rounded_down, rounded_up
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.protocols.base import Plan, Problem, assignment_spread, collection_of
@@ -327,7 +327,7 @@ def _fewest_of(search: Search, error: float, first: Search, best: Plan | None) -
 def _best(search: Search, budget: float) -> Plan:
     """Plan for the least error within a budget, with one law."""
     if search.problem.pairs == 0:  # nothing to hide: any blanket will do
-        return search.plan_at(POISSON, rounded(search.per_user(2 * BLANKET_MEAN_RANGE[0])), budget)
+        return search.plan_at(SINGLES, rounded(search.per_user(2 * BLANKET_MEAN_RANGE[0])), budget)
     best = search.surface.best(budget)
     if best is None:
         raise InfeasibleError(f"max_messages = {budget:g} is too small: raise it, or lower the domain size.")

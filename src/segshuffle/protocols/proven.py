@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from segshuffle.accounting.numerics.ranges import check_choice, check_within
 from segshuffle.blankets.base import COPIES_RANGE, Blanket
 from segshuffle.blankets.named import laws
-from segshuffle.blankets.poisson import POISSON
+from segshuffle.blankets.singles import SINGLES
 from segshuffle.errors import ParameterError
 from segshuffle.looks import Look
 from segshuffle.protocols.base import Plan, Problem
@@ -128,7 +128,7 @@ def expected_seconds(problem: Problem) -> float:
 
 
 #: The simplest law: single dummies.
-SINGLE = POISSON.name
+SINGLE = SINGLES.name
 
 METHODS = (
     Declared(

@@ -17,7 +17,7 @@ from segshuffle.blankets import exact
 from segshuffle.blankets.base import Blanket
 from segshuffle.blankets.named import Dummies, law_from
 from segshuffle.blankets.parts import Part
-from segshuffle.blankets.poisson import POISSON
+from segshuffle.blankets.singles import SINGLES
 from segshuffle.errors import ParameterError
 
 Words = NDArray[np.unsignedinteger[Any]]
@@ -51,7 +51,7 @@ class Scheme:
     n_users: int
     copies: tuple[float, ...]
     blanket_per_user: float
-    law: Dummies = field(default=POISSON)
+    law: Dummies = field(default=SINGLES)
     blanket_cap: int | None = None
 
     def __post_init__(self) -> None:
@@ -216,7 +216,11 @@ class Scheme:
 
     def estimate(self, counts: ArrayLike, level_counts: ArrayLike) -> FloatArray:
         """Shares of the users that hold each item, from what was counted: (C_j - n m/d)/N."""
-        return (np.asarray(counts) - self.net_mean) / self.weight(level_counts)
+        return self.divided(counts, self.weight(level_counts))
+
+    def divided(self, counts: ArrayLike, weight: float) -> FloatArray:
+        """Return the same by any weight in the place of N, such as an estimate of it."""
+        return np.asarray((np.asarray(counts) - self.net_mean) / weight)
 
 
 @dataclass(frozen=True)

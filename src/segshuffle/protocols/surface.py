@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _KEPT = 1e-3
 #: Distance at which neighbours of the best point are guided, and share of it within which a point is as good as known.
 _STEP, _NEAR = 0.5, 0.6
-#: Points all over the choices of a law that are guided first.
+#: Points all over the choices of a law that are guided first, at one variance, and as many at any.
 _SCATTERED = 9
 #: Times that points are guided for one budget, at most.
 _ROUNDS = 40
@@ -166,11 +166,16 @@ class Surface:
         return errors, Best(points[at], law, float(means[at]), copies[np.searchsorted(fits, at)], float(errors[at]))
 
     def _first(self, point: FloatArray) -> list[FloatArray]:
-        """Return points of one variance all over the range of what else is chosen: promises miss far valleys."""
+        """Return points all over what is chosen, at one variance and at any: promises miss far valleys."""
         if self.law.spends or point.size == 1:
             return [point]
-        spread = (0.5 + _spread(_SCATTERED, point.size - 1)) * (self.high - self.low)[1:]
-        return [point, *np.insert(self.low[1:] + spread, 0, point[0], axis=1)]
+        beside, anywhere = (0.5 + _spread(_SCATTERED, size) for size in (point.size - 1, point.size))
+        width = self.high - self.low
+        return [
+            point,
+            *np.insert(self.low[1:] + beside * width[1:], 0, point[0], axis=1),
+            *(self.low + anywhere * width),
+        ]
 
     def _neighbours(self, point: FloatArray) -> list[FloatArray]:
         """Return points near which nothing is known: a step away in every direction, and up to two steps in others."""

@@ -19,9 +19,9 @@ import numpy as np
 
 from segshuffle.arrays import FloatArray
 
+#: Descents along all lines at most; of more levels only neighbours exchange copies, which is quick.
 _SWEEPS, _FEW_LEVELS = 50, 8
-#: Relative gain for which copies are changed. Distance from a whole number that is
-#: round-off.
+#: Relative gain for which copies are changed. Distance from a whole number that is round-off.
 _GAIN, _ROUND_OFF = 1e-7, 1e-12
 #: Numbers in one block of simple plans.
 _MOST_ENTRIES = 1e6

@@ -170,7 +170,7 @@ def rehearse(
         if level_items is None:
             level_items = cut.level_item_counts(random_levels(problem, stream(seed, _ROLE, "levels", number)), n_levels)
         counted = plan.scheme.count(level_items[None], stream(seed, _ROLE, "counts", number))[0]
-        estimate = np.asarray(plan.scheme.estimate(counted, problem.level_counts))
+        estimate = plan.scheme.estimate(counted, problem.level_counts)
         low, high = variance.interval(estimate, CONFIDENCE)
         if number == 0:
             first = estimate, low, high

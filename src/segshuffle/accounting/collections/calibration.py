@@ -20,7 +20,7 @@ from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError
 from segshuffle.accounting.numerics.ranges import check_within
 from segshuffle.blankets.base import COPIES_RANGE, Blanket, CounterPair, check_copies
-from segshuffle.blankets.poisson import POISSON
+from segshuffle.blankets.singles import SINGLES
 from segshuffle.digits import rounded_up
 from segshuffle.errors import InfeasibleError
 
@@ -166,7 +166,7 @@ def largest_copies(
     epsilon: float,
     delta: float,
     copies_max: float = 1.0,
-    blanket: Blanket = POISSON,
+    blanket: Blanket = SINGLES,
 ) -> float:
     """Largest number of expected copies that keeps the guarantee, rounded down.
 
@@ -217,7 +217,7 @@ def largest_copies(
     return copies(answer)
 
 
-def least_blanket_mean(*, copies: float, pairs: int, epsilon: float, delta: float, blanket: Blanket = POISSON) -> float:
+def least_blanket_mean(*, copies: float, pairs: int, epsilon: float, delta: float, blanket: Blanket = SINGLES) -> float:
     """Least blanket mean that gives the guarantee to a user who sends `copies` expected copies, rounded up.
 
     Delta does not increase in the blanket mean: adding more of it to every counter is post-processing.
@@ -274,7 +274,7 @@ def epsilon_over_honesty(
     pairs: int,
     delta: float,
     fractions: Sequence[float],
-    blanket: Blanket = POISSON,
+    blanket: Blanket = SINGLES,
 ) -> tuple[float, ...]:
     """Epsilon that a user really has at `delta`, by the fraction of users who really are honest, rounded up.
 

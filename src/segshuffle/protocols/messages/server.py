@@ -112,7 +112,6 @@ class Server:
         """
         announced = collection.announcement
         counted = tally(messages, self.problem.domain_size, signed=announced.law.has_signs)
-        blanket = replace(announced, n_users=participants).net_mean if participants else 0.0
         # of one level alone the number of users is what was planned for
         weight = announced.n_users * announced.copies[collection.levels[0]]
         if len(collection.levels) == len(self.problem.levels):
@@ -120,7 +119,7 @@ class Server:
         if not weight > 0.0:
             raise ParameterError("copies", announced.copies, "positive for some level that users chose")
         weight *= participants / announced.n_users
-        return np.asarray(collection.weight * (counted.counts - blanket) / weight), counted
+        return collection.weight * replace(announced, n_users=participants).divided(counted.counts, weight), counted
 
     def guarantees(self, plan: Plan) -> tuple[UserGuarantee, ...]:
         """Return what each level's users are guaranteed after both rounds."""

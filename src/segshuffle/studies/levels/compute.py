@@ -53,6 +53,7 @@ from segshuffle.protocols.messages.level_counts import (
 )
 from segshuffle.protocols.planner import attained
 from segshuffle.protocols.proven import ProvenSegmented
+from segshuffle.protocols.scheme import Scheme
 from segshuffle.protocols.weights import ErrorTerms, best_copies
 from segshuffle.studies.planning import assuming, draw_levels, problem_of
 
@@ -186,7 +187,8 @@ def _simulate(grid: PlanGrid, case: _Case, sample: Sample, seed: int, first: int
     role = (case.scenario.id, repr(case.epsilon), first)
     noise, rng = stream(seed, "private levels", *role), stream(seed, "protocol", "private levels", *role)
     exact = np.asarray(case.problem.level_counts, dtype=np.int64)
-    received = exact + noise.poisson(case.mean, size=(sample.repetitions, exact.size))
+    announced = Scheme(exact.size, 1, case.problem.n_users, (1.0,), case.blanket)
+    received = announced.count(np.broadcast_to(exact, (sample.repetitions, 1, exact.size)), noise)
     levels = [LevelEstimates(counters, case.problem.n_users, case.mean, 0) for counters in received]
     choices = [grid.choose(replace(case.problem, level_counts=found.planning)) for found in levels]
     parts = []
@@ -231,7 +233,7 @@ def _plan(problem: Problem, choice: Choice) -> Plan:
     """Turn the choice into a plan whose estimates divide by the true N; its error is not needed."""
     sent = problem.set_size * float(np.dot(problem.level_counts, choice.copies)) / problem.n_users
     return Plan(
-        method="poisson",
+        method=ProvenSegmented().name,
         problem=problem,
         kind="exact" if attained(problem, choice.copies) else "upper",
         blanket_per_user=choice.blanket_per_user,

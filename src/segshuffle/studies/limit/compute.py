@@ -10,7 +10,7 @@ import pandas as pd
 
 from segshuffle.accounting.collections.calibration import epsilon_upper
 from segshuffle.accounting.numerics.gaussian import gaussian_ratio
-from segshuffle.blankets.poisson import ItemPair
+from segshuffle.blankets.singles import SINGLES
 
 #: Blanket means n m/d of the curve.
 BLANKET_MEANS = tuple(float(f"{mean:.4g}") for mean in np.geomspace(10.0, 1e5, 33))
@@ -35,7 +35,7 @@ def limit_table(*, set_sizes: list[int], deltas: list[float]) -> pd.DataFrame:
     for set_size in set_sizes:
         for delta in deltas:
             for mean in BLANKET_MEANS:
-                epsilon = epsilon_upper(ItemPair(mean, 1.0), pairs=set_size, delta=delta)
+                epsilon = epsilon_upper(SINGLES.pair(mean, 1.0), pairs=set_size, delta=delta)
                 ratio = np.nan
                 if 0 < epsilon < 100:
                     deviation = np.sqrt(2 * set_size) / gaussian_ratio(epsilon=epsilon, delta=delta)
