@@ -203,7 +203,7 @@ import numpy as np
 from segshuffle import Estimate, Plan, Problem, account, compose, estimate, mechanism, plan
 
 krr = mechanism("krr", local_epsilon=4.0, domain_size=10)
-one: float = account(krr, n_users=1000, delta=1e-6, accountant="blanket")
+one: float = account(krr, n_users=np.int64(1000), delta=1e-6, accountant="blanket")
 many = account(krr, n_users=np.array([10, 20]), delta=1e-6, accountant="blanket")
 largest: float = float(many.max())
 first: str = account(krr, n_users=1000, epsilon=0.5)[0].accountant

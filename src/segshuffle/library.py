@@ -238,13 +238,13 @@ def estimate(plan: Plan, counts: ArrayLike) -> Estimate:
 
 @overload
 def account(
-    mechanism: Mechanism, *, n_users: int, delta: float | None = None, epsilon: float | None = None
+    mechanism: Mechanism, *, n_users: int | np.integer, delta: float | None = None, epsilon: float | None = None
 ) -> list[Entry]: ...
 @overload
 def account(
     mechanism: Mechanism,
     *,
-    n_users: int,
+    n_users: int | np.integer,
     delta: float | None = None,
     epsilon: float | None = None,
     accountant: str | Accountant,

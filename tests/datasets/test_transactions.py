@@ -85,7 +85,7 @@ def test_what_is_refused():
     with pytest.raises(DataError, match="names one twice"):
         Transactions.from_sets([["a"]], ["a", "a"])
     assert Transactions.from_sets([[2]], [1, 2]).item_counts.tolist() == [0, 1]
-    with pytest.raises(ParameterError, match=r"offsets = .* a ndarray, not a list"):
+    with pytest.raises(ParameterError, match=r"offsets = \[0, 1\] is not allowed: it must be an array"):
         Transactions([0, 1], np.array([0]), 2)
     for codes in ([0, 2], [-1, 0], [0]):
         with pytest.raises(ParameterError, match=r"codes = .* 2 integers in \[0, 2\)"):

@@ -9,7 +9,6 @@ from itertools import chain
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segshuffle.accounting.numerics.ranges import check_kind
 from segshuffle.arrays import LARGEST_DOMAIN, NO_ITEM, FloatArray, IntArray
 from segshuffle.datasets.population import check_integer
 from segshuffle.errors import DataError, ParameterError
@@ -54,7 +53,8 @@ class Transactions:
             raise ParameterError("names", f"{len(self.names)} names", f"domain_size = {self.domain_size} names")
         for name, part in (("offsets", self.offsets), ("codes", self.codes), ("levels", self.levels)):
             if part is not None:
-                check_kind(name, part, np.ndarray)
+                if not isinstance(part, np.ndarray):
+                    raise ParameterError(name, part, "an array")
                 part.setflags(write=False)
         if self.codes.size != self.offsets[-1] or not ((self.codes >= 0) & (self.codes < self.domain_size)).all():
             raise ParameterError("codes", self.codes, f"{self.offsets[-1]} integers in [0, {self.domain_size})")

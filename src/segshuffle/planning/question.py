@@ -102,7 +102,7 @@ class Guess:
 
     Parameters
     ----------
-    frequencies : float, array_like of float or None
+    frequencies : float, ndarray of float or None
         Exponent a of Zipf's law, by which item j is held as often as j^-a; or the share of the users who hold each
         item, shape (domain_size,); None where all items are equally frequent.
     mean_size : float or None
