@@ -40,7 +40,7 @@ METHODS = {
 KINDS = {"subexp-local": "exact"}
 OPTIONS = {"copies_max": 2.0, "analysis": "numerical", "log_power": 1.0, "fakes_per_user": 4}
 PROVEN = {
-    f"{name}, proven": declared.make(OPTIONS)
+    f"{name}, proven": made(declared, {}, OPTIONS)
     for (accounting, name), declared in every().items()
     if accounting == "proven"
 }
