@@ -14,6 +14,7 @@ from segshuffle.pipeline.config import whole_schema
 from segshuffle.pipeline.manifest import targets
 from segshuffle.pipeline.scenarios import scenarios
 from segshuffle.pipeline.targets_table import END, START, renewed
+from segshuffle.protocols import listed as protocols
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [
@@ -223,8 +224,9 @@ def test_every_key_is_described_and_every_described_key_exists(schema):
     described = re.findall(r"^\| `([\w.-]+)` \| (.*?) \|", read("config/README.md"), re.MULTILINE)
     assert [name for name, _ in described] == list(dict(described)), "each once"
     keys, names = set(keys_of(whole_schema(schema))), {name for name, _ in described}
-    # a dataset describes its keys in its own file; one that the page has is there with all its keys
-    elsewhere = {f"datasets.{name}" for name in every()} - names
+    # datasets and protocols describe their keys in their own files; one that the page has is there with all its keys
+    sections = {"datasets": every(), "competitors": protocols.listed(), "proven": protocols.listed()}
+    elsewhere = {f"{section}.{name}" for section, files in sections.items() for name in files} - names
     assert names == {key for key in keys if not elsewhere & {key, key.rpartition(".")[0]}}
     assert all(len(words) > 5 for _, words in described)
 

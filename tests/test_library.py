@@ -4,6 +4,7 @@ import math
 import pydoc
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,9 @@ import pytest
 import segshuffle
 from segshuffle import (
     Assumptions,
+    FewestMessages,
+    Guess,
+    Limits,
     Problem,
     Question,
     Transactions,
@@ -118,6 +122,7 @@ def test_what_is_no_count_is_refused(collection):
             found.interval(confidence)
 
 
+SMALL = Problem(8, 1, (1.0,), (40,), 1e-3)
 KRR = mechanism("krr", local_epsilon=4.0, domain_size=10)
 
 
@@ -145,6 +150,7 @@ def test_collections_compose():
 def test_questions_and_rehearsals_are_the_commands(collection):
     made, users = collection
     assert answer(Question(made.problem)).plan == made
+    assert plan(replace(made.problem, levels=[0.5, 1.0, 2.0])) == made
     found = rehearse(made, users, repetitions=3)
     assert (found.repetitions, found.true.tolist()) == (3, users.frequencies.tolist())
 
@@ -164,6 +170,27 @@ def test_questions_and_rehearsals_are_the_commands(collection):
         (lambda: Problem(8, 2, (1.0,), ("9",), 1e-3), "level_counts = .* is not allowed: it must be an integer"),
         (lambda: Problem(8, 2, (1.0,), (9,), "1e-3"), "delta = '1e-3' is not allowed: it must be a number"),
         (lambda: Problem(8, 2, (1.0,), (9,), 1e-3, "at-most"), "assumptions = 'at-most' is not allowed"),
+        (lambda: Problem(8, 2, (1.0,), (9,), 1e-3, level_deltas=(None,)), "level_deltas is missing"),
+        (lambda: Assumptions(private_levels="no"), "private_levels = 'no' is not allowed: it must be True or False"),
+        (lambda: account(KRR, n_users=10, epsilon="1", accountant="blanket"), "epsilon = '1' is not allowed"),
+        (lambda: plan("a problem"), "problem = 'a problem' is not allowed: it must be a Problem, not a str"),
+        (lambda: plan(SMALL, equal_copies="no"), "equal_copies = 'no' is not allowed: it must be True or False"),
+        (lambda: simulate(SMALL, []), "plan = .* is not allowed: it must be a Plan, not a Problem"),
+        (lambda: estimate(None, []), "plan is missing: it must be a Plan"),
+        (lambda: simulate(plan(SMALL), [[0]] * 40, seed=None), "seed is missing: it must be an integer >= 0"),
+        (lambda: rehearse(plan(SMALL), [[0]] * 40, repetitions=True), "repetitions = True is not allowed"),
+        (lambda: rehearse(plan(SMALL), [[0]] * 40, seed="1"), "seed = '1' is not allowed"),
+        (lambda: compose(plan(SMALL), delta=1e-4), "collections = .* it must be a list of pairs"),
+        (lambda: compose([(plan(SMALL), "1")], delta=1e-4), "level = '1' is not allowed: it must be a number"),
+        (lambda: plan(SMALL).of_participants(40), "level_counts = 40 is not allowed: it must be a sequence"),
+        (lambda: answer(SMALL), "question = .* it must be a Question, not a Problem"),
+        (lambda: answer(Question(SMALL), patience="long"), "patience = 'long' is not allowed: it must be a number"),
+        (lambda: Question(SMALL, goal=1.0), "it must be a LeastError or FewestMessages or LeastEpsilon, not a float"),
+        (lambda: Question(SMALL, goal=FewestMessages(None)), "target_error is missing: it must be a number positive"),
+        (lambda: Question(SMALL, guess=Guess(1), top=math.nan), "top = nan is not allowed: it must be an integer"),
+        (lambda: Guess("zipf:1"), "frequencies = 'zipf:1' is not allowed: it must be a number, or a list of numbers"),
+        (lambda: answer(Question(SMALL, limits=Limits(blanket_per_user="1"))), "blanket_per_user = '1' is not allowed"),
+        (lambda: answer(Question(SMALL, limits=Limits(blanket_cap=2.5))), "blanket_cap = 2.5 is not allowed"),
     ],
 )
 def test_wrong_types_are_refused_like_wrong_values(ask, says):
@@ -176,7 +203,7 @@ import numpy as np
 from segshuffle import Estimate, Plan, Problem, account, compose, estimate, mechanism, plan
 
 krr = mechanism("krr", local_epsilon=4.0, domain_size=10)
-one: float = account(krr, n_users=1000, delta=1e-6, accountant="blanket")
+one: float = account(krr, n_users=np.int64(1000), delta=1e-6, accountant="blanket")
 many = account(krr, n_users=np.array([10, 20]), delta=1e-6, accountant="blanket")
 largest: float = float(many.max())
 first: str = account(krr, n_users=1000, epsilon=0.5)[0].accountant

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from segshuffle.accounting.collections.composition import composed_delta, composed_epsilon
+from segshuffle.accounting.numerics.ranges import check_integer, check_kind
 from segshuffle.accounting.single_message import amplification
 from segshuffle.accounting.single_message.accountants import Accountant, Mechanism
 from segshuffle.accounting.single_message.amplification import Entry
@@ -123,6 +124,7 @@ def plan(
     ParameterError
         If an option is outside its range.
     """
+    check_kind("problem", problem, Problem)
     return ProvenSegmented(copies_max=copies_max, max_messages=max_messages, equal_copies=equal_copies).plan(problem)
 
 
@@ -149,7 +151,9 @@ def simulate(plan: Plan, users: Transactions | Iterable[Iterable[int]], *, seed:
     DataError
         If the users are not those that were planned for.
     """
-    problem, scheme, users = plan.problem, plan.scheme, _transactions(plan, users)
+    users = _transactions(plan, users)
+    check_integer("seed", seed, 0)
+    problem, scheme = plan.problem, plan.scheme
     check_users(problem, users)
     rng = np.random.default_rng(seed)
     levels = users.levels
@@ -191,6 +195,7 @@ def rehearse(
 
 
 def _transactions(plan: Plan, users: Transactions | Iterable[Iterable[int]]) -> Transactions:
+    check_kind("plan", plan, Plan)
     if isinstance(users, Transactions):
         return users
     return Transactions.from_sets(users, [str(item) for item in range(plan.problem.domain_size)])
@@ -216,6 +221,7 @@ def estimate(plan: Plan, counts: ArrayLike) -> Estimate:
     DataError
         If there is not one count >= 0 per item.
     """
+    check_kind("plan", plan, Plan)
     problem, counted = plan.problem, np.asarray(counts)
     signed = plan.scheme.law.has_signs
     if (
@@ -232,13 +238,13 @@ def estimate(plan: Plan, counts: ArrayLike) -> Estimate:
 
 @overload
 def account(
-    mechanism: Mechanism, *, n_users: int, delta: float | None = None, epsilon: float | None = None
+    mechanism: Mechanism, *, n_users: int | np.integer, delta: float | None = None, epsilon: float | None = None
 ) -> list[Entry]: ...
 @overload
 def account(
     mechanism: Mechanism,
     *,
-    n_users: int,
+    n_users: int | np.integer,
     delta: float | None = None,
     epsilon: float | None = None,
     accountant: str | Accountant,
@@ -317,7 +323,11 @@ def compose(
     """
     if (delta is None) == (epsilon is None):
         raise ParameterError("delta, epsilon", (delta, epsilon), "exactly one of the two given")
-    products = [each for plan, level in collections if (each := product_of(plan, level=level))[1]]
+    try:
+        asked = [(plan, level) for plan, level in collections]
+    except (TypeError, ValueError):
+        raise ParameterError("collections", collections, "a list of pairs (plan, level)") from None
+    products = [each for plan, level in asked if (each := product_of(plan, level=level))[1]]
     if not products:
         return 0.0
     if delta is not None:

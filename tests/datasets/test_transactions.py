@@ -79,3 +79,14 @@ def test_what_is_refused():
     assert Transactions.from_sets([["b"]], items=["a", "b"]).codes.tolist() == [1]
     with pytest.raises(ValueError, match="read-only"):
         Transactions.from_sets([["b"]]).codes[0] = 1
+    for sets, items in ((3, None), (["milk"], None), ([["a"]], "ab"), ([["a"]], 3)):
+        with pytest.raises(DataError, match="users are lists of items"):
+            Transactions.from_sets(sets, items)
+    with pytest.raises(DataError, match="names one twice"):
+        Transactions.from_sets([["a"]], ["a", "a"])
+    assert Transactions.from_sets([[2]], [1, 2]).item_counts.tolist() == [0, 1]
+    with pytest.raises(ParameterError, match=r"offsets = \[0, 1\] is not allowed: it must be an array"):
+        Transactions([0, 1], np.array([0]), 2)
+    for codes in ([0, 2], [-1, 0], [0]):
+        with pytest.raises(ParameterError, match=r"codes = .* 2 integers in \[0, 2\)"):
+            Transactions(np.array([0, 1, 2]), np.array(codes), 2)

@@ -16,7 +16,7 @@ from segshuffle.studies.claims import report as claims
 
 
 def test_a_file_is_found_by_being_there(package):
-    folder, name = package(guess=COMPETITOR, helper="x = 1")
+    folder, name = package(guess=COMPETITOR.replace("\nOPTIONS =", "\nOPTIONS: dict[str, object] ="), helper="x = 1")
     assert list(source.listed(folder)) == ["guess"]
     found = source.listed(folder)["guess"]
     assert found.methods == (("published", "competitor", "guess"), ("proven", "competitor", "guess"))

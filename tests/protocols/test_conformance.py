@@ -40,7 +40,7 @@ METHODS = {
 KINDS = {"subexp-local": "exact"}
 OPTIONS = {"copies_max": 2.0, "analysis": "numerical", "log_power": 1.0, "fakes_per_user": 4}
 PROVEN = {
-    f"{name}, proven": declared.make(OPTIONS)
+    f"{name}, proven": made(declared, {}, OPTIONS)
     for (accounting, name), declared in every().items()
     if accounting == "proven"
 }
@@ -261,7 +261,7 @@ def test_among_few_users_shuffling_gains_little_and_no_less():
 def test_every_declared_method_has_its_name_its_accounting_and_its_copies():
     sampling = ("poisson", "poisson-group", "poisson-equal")
     for (accounting, name), declared in every().items():
-        method = declared.make({**OPTIONS, "local_epsilon": 1.0, "flood_share": 0.25})
+        method = made(declared, {}, {**OPTIONS, "local_epsilon": 1.0, "flood_share": 0.25})
         assert method.name == name
         assert getattr(method, "accounting", accounting) == accounting
         assert getattr(method, "analysis", None) in (None, "proven" if accounting == "proven" else "numerical")

@@ -39,7 +39,7 @@ RANGES = [
     (problem, "delta", "in (0, 1)", (1e-300, BELOW_ONE), (0.0, 1.0)),
     (problem, "levels", "increasing", ((BELOW_ONE, 1.0),), ((1.0, 1.0), (ABOVE_ONE, 1.0))),
     (problem, "levels", "as many as level_counts (2), at least 1", ((1, 2),), ((), (1,), (1, 2, 3))),
-    (lambda epsilon: problem(levels=(epsilon, 1.0)), "epsilon", "", (1e-9, 0.5), (0.0, -1.0)),
+    (lambda levels: problem(levels=(levels, 1.0)), "levels", "", (1e-9, 0.5), (0.0, -1.0)),
     (problem, "level_counts", "an integer >= 0", ((0, 4), (1, 4)), ((-1, 4),)),
     (lambda n_users: problem(level_counts=(n_users, 0)), "n_users", "", (1,), (0,)),
     (problem, "level_deltas", "the least of them delta = 0.001", ((1e-3, 1e-3), (1e-3, 1e-2)), ((1e-3, 9e-4),)),

@@ -174,12 +174,18 @@ def test_all_blankets_beside_a_plan_that_names_none(capsys, monkeypatch):
     monkeypatch.setattr("segshuffle.planning.question.PATIENCE", 4.0)
     found = json.loads(shown(capsys, "--json"))
     named = json.loads(shown(capsys, "--json", "--blanket", "poisson"))
-    single, saving, precise = found.pop("blankets")
+    single, saving, precise = of_shipped_laws(found.pop("blankets"))
     assert found == named  # the plan is the same, and all that was said of it
     assert single["messages_per_user"] == named["messages_per_user"]
     assert saving["messages_per_user"] <= single["messages_per_user"]
     assert precise["mse_sample"] < 0.7 * single["mse_sample"]
     assert all(row["certificate"][0]["delta_upper"] <= 2e-6 for row in (single, saving, precise))
+
+
+def of_shipped_laws(rows):
+    """Rows of the laws that the documents speak of."""
+    by_law = {row["blanket"]: row for row in rows}
+    return [by_law[name] for name in ("poisson", "clustered", "signed")]
 
 
 def users(row, n_users, domain_size):
@@ -195,7 +201,7 @@ def test_the_readmes_numbers_are_those_of_the_guides_commands(capsys, monkeypatc
     tables = []
     for command in commands:
         assert main([*shlex.split(command)[1:], "--json"]) == 0
-        tables.append(json.loads(capsys.readouterr().out)["blankets"])
+        tables.append(of_shipped_laws(json.loads(capsys.readouterr().out)["blankets"]))
     (single, saving, _), (one, _, precise) = tables
     text = " ".join((root / "README.md").read_text(encoding="utf-8").split())
     dummies = f"{saving['blanket_per_user']:.2f} dummies per user instead of {single['blanket_per_user']:.2f}"
@@ -208,12 +214,13 @@ def test_the_readmes_numbers_are_those_of_the_guides_commands(capsys, monkeypatc
 
 
 def test_a_blanket_that_takes_long_is_said_to_be_left_out(capsys):
-    rows = json.loads(shown(capsys, "--json"))["blankets"]
+    rows = of_shipped_laws(json.loads(shown(capsys, "--json"))["blankets"])
     assert [row.get("none", "").partition(":")[2] for row in rows] == ["", " --blanket clustered", " --blanket signed"]
     text = shown(capsys)
-    table = text[text.index("\ndummies ") + 1 :].splitlines()[1:4]
-    assert [line.split()[0] for line in table] == ["poisson", "clustered:", "signed:"]
-    assert "not tried, because it takes about" in table[2]
+    table = text[text.index("\ndummies ") + 1 :].splitlines()
+    assert table[1].startswith("poisson ")
+    for law in ("clustered", "signed"):
+        assert any(line.startswith(f"{law}: not tried, because it takes about") for line in table)
 
 
 def of_laws(*names, **limits):

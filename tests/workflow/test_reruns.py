@@ -47,6 +47,7 @@ FILES = {
     "requirements.lock": set(),
     "src/segshuffle/cli/__init__.py": set(),
     "src/segshuffle/pipeline/run_summary.py": set(),
+    "src/segshuffle/looks.py": DRAWINGS,
     "src/segshuffle/pipeline/style.py": DRAWINGS,
     "src/segshuffle/pipeline/segshuffle.mplstyle": DRAWINGS,
     "src/segshuffle/studies/reproduction/report.py": {"proven_summary", *DRAWN},

@@ -51,9 +51,13 @@ class Transactions:
         check_integer("domain_size", self.domain_size, 1, LARGEST_DOMAIN)
         if self.names is not None and len(self.names) != self.domain_size:
             raise ParameterError("names", f"{len(self.names)} names", f"domain_size = {self.domain_size} names")
-        for part in (self.offsets, self.codes, self.levels):
+        for name, part in (("offsets", self.offsets), ("codes", self.codes), ("levels", self.levels)):
             if part is not None:
+                if not isinstance(part, np.ndarray):
+                    raise ParameterError(name, part, "an array")
                 part.setflags(write=False)
+        if self.codes.size != self.offsets[-1] or not ((self.codes >= 0) & (self.codes < self.domain_size)).all():
+            raise ParameterError("codes", self.codes, f"{self.offsets[-1]} integers in [0, {self.domain_size})")
 
     @property
     def n_users(self) -> int:
@@ -150,7 +154,7 @@ class Transactions:
 
     @classmethod
     def from_sets(
-        cls, sets: Iterable[Iterable[object]], items: Sequence[str] | None = None, *, label: str = "transactions"
+        cls, sets: Iterable[Iterable[object]], items: Iterable[object] | None = None, *, label: str = "transactions"
     ) -> Transactions:
         """Make users of Python sets or lists of items.
 
@@ -158,7 +162,7 @@ class Transactions:
         ----------
         sets : iterable of iterables
             The items of each user, which are taken by their text.
-        items : sequence of str, optional
+        items : sequence, optional
             All items that there are. By default those that are held, in alphabetical order: whoever plans with their
             number uses the data, and the guarantee does not cover that.
         label : str
@@ -169,11 +173,16 @@ class Transactions:
         DataError
             If a user holds an item twice or one that is not in `items`, or nobody holds anything.
         """
-        held = [[str(item) for item in user] for user in sets]
-        names = sorted({item for user in held for item in user}) if items is None else list(items)
+        try:
+            held = list(map(_texts, sets))
+            names = sorted(set(chain.from_iterable(held))) if items is None else _texts(items)
+        except TypeError as error:
+            raise DataError(f"users are lists of items, such as [[0, 1], [2]], and so is items: {error}.") from error
         if not held or not names:
             raise DataError("there is no user who holds an item.")
         codes = {name: code for code, name in enumerate(names)}
+        if len(codes) < len(names):
+            raise DataError("the list of items names one twice; name every item once.")
         for number, user in enumerate(held):
             if len(set(user)) < len(user):
                 twice = max(user, key=user.count)
@@ -183,6 +192,13 @@ class Transactions:
         rows = [sorted(codes[item] for item in user) for user in held]
         flat = np.fromiter(chain.from_iterable(rows), dtype=np.int32)
         return cls(_offsets([len(row) for row in rows]), flat, len(names), names, label=label)
+
+
+def _texts(items: Iterable[object]) -> list[str]:
+    """Return the texts of some items; text itself is no list of them."""
+    if isinstance(items, str):
+        raise TypeError(f"{items!r} is text")
+    return list(map(str, items))
 
 
 def _offsets(sizes: ArrayLike) -> IntArray:

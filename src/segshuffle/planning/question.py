@@ -10,12 +10,13 @@ import functools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from numbers import Real
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from segshuffle.accounting.collections.levels import UserGuarantee
-from segshuffle.accounting.numerics.ranges import check_choice
+from segshuffle.accounting.numerics.ranges import check_choice, check_integer, check_kind, check_within, numbers
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.named import laws
 from segshuffle.errors import InfeasibleError, ParameterError, SegshuffleError
@@ -111,6 +112,15 @@ class Guess:
     frequencies: float | FloatArray | None = None
     mean_size: float | None = None
 
+    def __post_init__(self) -> None:
+        given: Any = self.frequencies
+        if isinstance(given, Real):
+            check_within("zipf", given, 0, 10)
+            given = float(given)
+        elif given is not None:
+            given = numbers("frequencies", given, "a number, or a list of numbers")
+        object.__setattr__(self, "frequencies", given)
+
     def shares(self, problem: Problem) -> FloatArray | None:
         """Share of the users who hold each item, shape (domain_size,); None where the guess says nothing of it."""
         if self.frequencies is None or isinstance(self.frequencies, np.ndarray):
@@ -134,11 +144,13 @@ class Guess:
         """
         exactly, s, d = problem.assumptions.sets == "exactly", problem.set_size, problem.domain_size
         shares = self.frequencies if isinstance(self.frequencies, np.ndarray) else None
-        if self.mean_size is not None and (exactly or shares is not None or not 0 < self.mean_size <= s):
+        if self.mean_size is not None:
             rule = (
                 f"above 0 and at most set-size = {s}, and left out where all users hold {s} items or with frequencies"
             )
-            raise ParameterError("mean-size", self.mean_size, rule)
+            check_within("mean-size", self.mean_size, 0, s, "(]", allowed=rule)
+            if exactly or shares is not None:
+                raise ParameterError("mean-size", self.mean_size, rule)
         if shares is None:
             return
         if shares.shape != (d,):
@@ -148,6 +160,15 @@ class Guess:
             told = ",".join(f"{share:g}" for share in shares[:8]) + ("..." if d > 8 else "")
             allowed = f"in [0, 1] with sum {'' if exactly else 'at most '}set-size = {s} (the sum is"
             raise ParameterError("frequencies", told, f"{allowed} {shares.sum():.10g})")
+
+
+_KINDS: dict[str, tuple[type, ...]] = {
+    "problem": (Problem,),
+    "goal": get_args(Goal),
+    "limits": (Limits,),
+    "guess": (Guess,),
+    "level_privacy": (LevelPrivacy, type(None)),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,10 +208,14 @@ class Question:
     level_privacy: LevelPrivacy | None = None
 
     def __post_init__(self) -> None:
+        for name, kinds in _KINDS.items():
+            check_kind(name, getattr(self, name), *kinds)
+        if not isinstance(self.goal, LeastError):
+            check_within("target_error", self.goal.error, 0, math.inf, "()", allowed="positive and finite")
         self.guess.check(self.problem)
         guessed = self.guess.frequencies is not None
-        if self.top is not None and self.top < 1:
-            raise ParameterError("top", self.top, "an integer >= 1")
+        if self.top is not None:
+            check_integer("top", self.top, 1)
         if self.top is not None and not guessed:
             allowed = "given with a guess of frequencies, such as zipf:1; an error in per cent needs one, too"
             raise ParameterError("top", self.top, allowed)
@@ -260,7 +285,9 @@ class Question:
     def planner(self) -> Any:
         """The same, with the cap on the dummies of one user."""
         cap = self.limits.blanket_cap
-        return self.method if cap is None else Capped(self.method, None if cap == "auto" else cap)
+        if cap is None:
+            return self.method
+        return Capped(self.method, None if isinstance(cap, str) and cap == "auto" else cap)
 
     @property
     def squared_target(self) -> float | None:
@@ -389,13 +416,16 @@ def answer(question: Question, *, patience: float | None = None) -> Answer:
     ParameterError
         If a limit is outside its range.
     """
+    check_kind("question", question, Question)
+    if patience is not None:
+        check_within("patience", patience, 0, math.inf)
     found = Answer(question, _plan(question))
     if patience is None:
         return found
     asked = replace(question, problem=found.plan.problem)
     if isinstance(question.goal, LeastEpsilon):
         asked = replace(asked, goal=LeastError())
-    return replace(found, rows=tuple(_beside(found, law, asked, patience) for law in laws()))
+    return replace(found, rows=tuple(_beside(found, law, asked, patience) for law in {SINGLE: 0, **laws()}))
 
 
 def _beside(found: Answer, law: str, asked: Question, patience: float) -> dict[str, Any]:

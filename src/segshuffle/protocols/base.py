@@ -18,7 +18,7 @@ import numpy as np
 from segshuffle.accounting.numerics.ranges import (
     LARGEST_COUNT,
     check_choice,
-    check_guarantee,
+    check_flag,
     check_integer,
     check_sizes,
     check_within,
@@ -62,6 +62,7 @@ class Assumptions:
     def __post_init__(self) -> None:
         check_choice("sets", self.sets, get_args(SetKind))
         check_within("honest_fraction", self.honest_fraction, 0, 1, "(]")
+        check_flag("private_levels", self.private_levels)
         check_integer("rounds", self.rounds, 1, most=MOST_ROUNDS)
 
     def honest_of(self, n_users: int) -> int:
@@ -144,17 +145,24 @@ class Problem:
         most = LARGEST_DOMAIN
         check_integer("domain_size", self.domain_size, 2, f"an integer in [2, {most}]", most=most)
         check_sizes(domain_size=self.domain_size, n_users=self.n_users, set_size=self.set_size)
+        for name, values, most, ends in (
+            ("levels", self.levels, 100, "(]"),
+            ("delta", (self.delta,), 1, "()"),
+            ("level_deltas", self.level_deltas, 1, "()"),
+        ):
+            for value in values:
+                check_within(name, value, 0, most, ends)
         if self.level_deltas and (len(self.level_deltas) != len(self.levels) or min(self.level_deltas) != self.delta):
             allowed = f"one for each of {len(self.levels)} levels, the least of them delta = {self.delta:g}"
             raise ParameterError("level_deltas", self.level_deltas, allowed)
-        for level, delta in zip(self.levels, self.deltas, strict=True):
-            check_guarantee(epsilon=level, delta=delta)
         if any(low >= high for low, high in zip(self.levels, self.levels[1:], strict=False)):
             raise ParameterError("levels", self.levels, "strictly increasing")
         # numpy's integers are integers to the caller, but neither to JSON nor to a scheme
         object.__setattr__(self, "domain_size", int(self.domain_size))
         object.__setattr__(self, "set_size", int(self.set_size))
         object.__setattr__(self, "level_counts", tuple(map(int, self.level_counts)))
+        for name in ("levels", "level_deltas"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
 
     @property
     def n_users(self) -> int:
@@ -352,12 +360,13 @@ class Plan:
         ParameterError
             If fewer took part than the guarantee relies on, and `fewer` is not set.
         """
-        needed, present = self.problem.honest_users, sum(level_counts)
+        problem = replace(self.problem, level_counts=level_counts)
+        needed, present = self.problem.honest_users, problem.n_users
         if present < needed and not fewer:
             allowed = f"at least {needed} users, whom the guarantee relies on"
             raise ParameterError("level_counts", level_counts, allowed)
-        assumptions = replace(self.problem.assumptions, honest_fraction=min(needed / max(present, 1), 1.0))
-        problem = replace(self.problem, level_counts=level_counts, assumptions=assumptions)
+        assumptions = replace(self.problem.assumptions, honest_fraction=min(needed / present, 1.0))
+        problem = replace(problem, assumptions=assumptions)
         served = tuple(
             replace(each, announcement=replace(each.announcement, n_users=n_users))
             for each in self.collections

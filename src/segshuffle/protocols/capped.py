@@ -5,6 +5,7 @@ import functools
 from dataclasses import dataclass, replace
 
 from segshuffle.accounting.collections.blanket_cap import cap_overflow, capped_delta, uncapped_target
+from segshuffle.accounting.numerics.ranges import check_integer
 from segshuffle.digits import rounded_down, rounded_up
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import Plan, Problem
@@ -34,6 +35,10 @@ class Capped(Collected):
 
     method: ProvenSegmented
     cap: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.cap is not None:
+            check_integer("blanket_cap", self.cap, 0)
 
     @property
     def name(self) -> str:

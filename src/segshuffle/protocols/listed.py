@@ -46,6 +46,8 @@ def _declared_in(path: Path, text: bytes) -> Listed | None:
         raise ConfigError(f"{path}: not a Python file: {error}") from error
     assigned = [node for node in tree.body if isinstance(node, ast.Assign)]
     values = {ast.unparse(target): node.value for node in assigned for target in node.targets}
+    typed = [node for node in tree.body if isinstance(node, ast.AnnAssign)]
+    values |= {ast.unparse(node.target): node.value for node in typed if node.value}
     if "METHODS" not in values:
         return None
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from segshuffle.accounting.collections import privacy_loss
+from segshuffle.accounting.numerics.ranges import check_kind, check_within
 from segshuffle.blankets.base import CounterPair
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import Plan
@@ -58,6 +59,8 @@ def product_of(plan: Plan, *, level: float) -> tuple[CounterPair, int]:
     ParameterError
         If the plan is of another protocol or has no such level.
     """
+    check_kind("plan", plan, Plan)
+    check_within("level", level, 0, 100, "(]")
     problem = plan.problem
     if not plan.certificate or plan.scheme.blanket_cap is not None:
         raise ParameterError(

@@ -10,7 +10,7 @@ sum_k n_k a_k.
 import math
 from dataclasses import dataclass, replace
 
-from segshuffle.accounting.numerics.ranges import check_choice, check_within
+from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET, check_choice, check_flag, check_within
 from segshuffle.blankets.base import COPIES_RANGE, Blanket
 from segshuffle.blankets.named import laws
 from segshuffle.blankets.singles import SINGLES
@@ -70,6 +70,9 @@ class ProvenSegmented(Collected):
 
     def __post_init__(self) -> None:
         check_within("copies_max", self.copies_max, *COPIES_RANGE)
+        check_flag("equal_copies", self.equal_copies)
+        if self.blanket_per_user is not None:
+            check_within("blanket_per_user", self.blanket_per_user, 0, LARGEST_BLANKET, "(]")
         for name in ("max_messages", "target_error"):
             if (value := getattr(self, name)) is not None:
                 check_within(name, value, 0, math.inf, "()", allowed="positive and finite")

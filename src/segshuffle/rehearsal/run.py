@@ -11,9 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from segshuffle.accounting.numerics.ranges import check_integer
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.datasets.transactions import Transactions
-from segshuffle.errors import DataError, ParameterError
+from segshuffle.errors import DataError
 from segshuffle.pipeline.seeds import stream
 from segshuffle.planning.foresight import CONFIDENCE, threshold_of
 from segshuffle.protocols.base import Plan, Problem
@@ -149,9 +150,9 @@ def rehearse(
     ParameterError
         If there is no repetition.
     """
-    if repetitions < 1:
-        raise ParameterError("repetitions", repetitions, "an integer >= 1")
-    problem = plan.problem
+    check_integer("repetitions", repetitions, 1)
+    check_integer("seed", seed, 0)
+    problem, seed = plan.problem, int(seed)
     check_users(problem, users)
     n, n_levels, held = users.n_users, len(problem.levels), users.item_counts
     cut = users.cut(problem.set_size, stream(seed, _ROLE, "cut"))

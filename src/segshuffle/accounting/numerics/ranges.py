@@ -72,18 +72,28 @@ def check_choice(name: str, value: object, choices: Iterable[str]) -> None:
         raise ParameterError(name, value, f"one of {', '.join(known)}")
 
 
-def check_kind(name: str, value: object, kind: type) -> None:
-    """Refuse anything but an object of a class or with the methods of a protocol."""
-    if not isinstance(value, kind):
-        raise ParameterError(name, value, f"a {kind.__name__}, not a {type(value).__name__}")
+def check_flag(name: str, value: object) -> None:
+    """Refuse anything but True and False."""
+    if not isinstance(value, bool):
+        raise ParameterError(name, value, "True or False")
+
+
+def check_kind(name: str, value: object, *kinds: type) -> None:
+    """Refuse anything but an object of one of the classes, or with the methods of a protocol."""
+    if not isinstance(value, kinds):
+        allowed = " or ".join(kind.__name__ for kind in kinds)
+        raise ParameterError(name, value, f"a {allowed}, not a {type(value).__name__}")
 
 
 def numbers(name: str, values: ArrayLike, allowed: str = "a list of numbers") -> FloatArray:
     """Return an array of numbers; anything else is refused."""
     try:
-        return np.asarray(values, dtype=float)
-    except (TypeError, ValueError):
-        raise ParameterError(name, values, allowed) from None
+        found = np.asarray(values)
+        if found.dtype.kind in "iuf":
+            return found.astype(float)
+    except ValueError:  # rows of different lengths
+        pass
+    raise ParameterError(name, values, allowed)
 
 
 def check_sizes(*, domain_size: int, n_users: int, set_size: int = 1) -> None:
