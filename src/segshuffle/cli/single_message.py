@@ -173,8 +173,8 @@ def _ask(make: Make, point: Point, only: tuple[str, ...]) -> Found:
         if 0.0 < found < math.inf:
             entries.append(Entry(each.name, found, each.kind_for(chosen), each.status_for(chosen), each.source))
         else:
-            does = "meets" if found == 0.0 else "misses"
-            left_out[each.name] = f"no local epsilon from 1e-6 to 50 {does} both targets"
+            does = "meets" if found == 0.0 else "provably misses"
+            left_out[each.name] = f"no local epsilon from 1e-6 to 50 {does} the targets"
     return head, entries, left_out
 
 
