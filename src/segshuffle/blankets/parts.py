@@ -130,8 +130,8 @@ def log_poisson_deviation(deviation: FloatArray, mu: float) -> FloatArray:
 def poisson_window(mean: float, log_tail: float) -> tuple[int, int]:
     """Return counts [low, high] outside which each tail of Poisson(mean) has mass at most e^-log_tail.
 
-    Bernstein's inequality gives a first window. Newton's method makes it narrower by Chernoff's bound, D(x) = x log(x /
-    mean) - (x - mean) >= log_tail. D is convex, so Newton's method, started outside, stays outside.
+    Bernstein's inequality gives a first window. Newton's method makes it narrower by Chernoff's bound D(x) >= log_tail,
+    D(x) = x log(x / mean) - (x - mean). D is convex, so Newton's method, started outside, stays outside.
     """
     root = math.sqrt((log_tail / 3) ** 2 + 2 * log_tail * mean)
     low, high = mean - math.sqrt(2 * log_tail * mean), mean + log_tail / 3 + root

@@ -7,8 +7,8 @@ probability 1/b. The estimated number of holders is (X_x - n rho/b - n s p_col)/
 hashed: messages are items, and p_col = 0.
 
 Privacy. If all messages but one are known, the likelihood of the multiset given x is proportional to the number of
-messages consistent with x. So a message is hidden by the dummies consistent with x and not with x'. The paper counts mu
-= n rho/b of them.
+messages consistent with x. So a message is hidden by the dummies consistent with x and not with x'. In the paper their
+number is mu = n rho/b.
 
 - published: mu is the least mean with Pr[X1 >= e^eps X2 - 1] <= delta for independent X1, X2 ~ Bin(n, mu/n). The
   authors' program searches it in this way. For sets of s items group privacy over the items is used.

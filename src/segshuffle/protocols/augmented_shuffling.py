@@ -4,7 +4,7 @@ Users send their items unchanged, encrypted. Before the server sees anything, th
 probability beta, and adds a geometric number of dummies, Pr[z] = (1 - q) q^z, to every item's counter. Users must trust
 it to do this, and not only to shuffle. A counter's law changes by a factor of at most e^eps' in either direction for
 
-    beta = 1 - e^(-eps'),  q = 1/(1 + e^eps'),
+    beta = 1 - e^(-eps'),  q = 1/(1 + e^eps').
 
 Two users' sets differ in at most 2 t counters, t = min(s, d - s), so eps' = eps/(2 t) gives pure epsilon. The expected
 squared error is s (1 - beta)/(beta n) + d q/((1 - q)^2 beta^2 n^2). All users have the lowest level.

@@ -84,7 +84,7 @@ def run_protocol(
         Number of each user's level, 0..K-1.
     problem : Problem
         Public quantities, and what the guarantee of round 2 relies on. Only the sum of its level_counts is used,
-        because round 1 estimates them.
+        because round 1 estimates the counts.
     planner : callable
         Makes a `Plan` from a `Problem`: the `plan` of any method whose plans have collections (`Plan.collections`).
     level_privacy : LevelPrivacy or None
