@@ -55,7 +55,7 @@ RUN = Group("run", "The run", "The run", "", 2000)
 
 @dataclass(frozen=True)
 class Output:
-    """A file of a run, or a figure in its three formats, and what is said of it wherever it is shown.
+    """A file of a run, or a figure in its three formats, with the title and caption for all places that show it.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class Output:
 
     @property
     def in_report(self) -> bool:
-        """Whether Snakemake's report shows it: what has a caption and is no text to read beside a table."""
+        """Whether Snakemake's report shows the output: it has a caption, and is not the readable copy of a table."""
         return bool(self.caption) and not self.path.endswith(".md")
 
 

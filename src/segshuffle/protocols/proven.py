@@ -74,7 +74,7 @@ class ProvenSegmented(Collected):
             if (value := getattr(self, name)) is not None:
                 check_within(name, value, 0, math.inf, "()", allowed="positive and finite")
         if self.max_messages is not None and self.target_error is not None:
-            raise ParameterError("target_error", self.target_error, "left out beside max_messages")
+            raise ParameterError("target_error", self.target_error, "left out if max_messages is given")
         for name in self.laws:
             check_choice("blanket", name, laws())
 

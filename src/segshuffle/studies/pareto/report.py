@@ -127,7 +127,7 @@ def change_of_extra(table: pd.DataFrame, *, method: str, accounting: str) -> Mea
     """Divide a user's further messages per item of the domain by those for the next smaller number of users."""
     rows = _judged(table, accounting, method)
     if rows["n_users"].nunique() < 2:
-        raise NotRunError("what is said of many users needs two numbers of users")
+        raise NotRunError("a statement about many users needs two numbers of users")
     rows = rows.assign(extra=(rows["messages_per_user"] - 1) / rows["domain_size"])
     extra = rows.pivot_table(index="n_users", columns="epsilon", values="extra", aggfunc="min")
     found = {
