@@ -199,7 +199,7 @@ def test_the_readmes_numbers_are_those_of_the_documented_run():
     def numbers(name):
         return [float(value.removesuffix("x")) for value in columns[name]]
 
-    ratio, rival, copies = numbers("ratio"), numbers("its ratio"), numbers("copies, 16 messages / curator")
+    ratio, rival, copies = numbers("ratio"), numbers("competitor ratio"), numbers("copies, 16 messages / curator")
     text = " ".join(read("README.md").split())
     assert f"Over all {len(ratio)} panels" in text
     assert f"{min(ratio):.1f} to {max(ratio):.1f} times less error" in text

@@ -4,7 +4,7 @@
     from segshuffle import account, compose, mechanism
     from segshuffle import Question, answer
 
-Nothing is loaded before it is used: what the pipeline imports stays small.
+Names are imported when they are first used, so that jobs of the pipeline start fast.
 """
 
 from typing import TYPE_CHECKING, Any

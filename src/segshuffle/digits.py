@@ -1,4 +1,4 @@
-"""Ten significant digits on the safe side: what plans, and every table that is written, hold."""
+"""Round to ten significant digits on the safe side, as in all plans and tables."""
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 
@@ -7,7 +7,7 @@ DIGITS = 10
 
 
 def rounded(value: float) -> float:
-    """`value` to ten significant digits, the nearest: for what no guarantee rests on."""
+    """Round `value` to ten significant digits, to the nearest; no guarantee may rely on the result."""
     return float(f"{value:.{DIGITS - 1}e}")
 
 

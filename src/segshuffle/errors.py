@@ -39,11 +39,11 @@ class InfeasibleError(SegshuffleError, ValueError):
 
 
 class RefusedError(SegshuffleError):
-    """A client does not take part: what is announced protects it less than it asks for."""
+    """A client does not take part, because the announcement guarantees less than it demands."""
 
 
 class DataError(SegshuffleError, ValueError):
-    """A data file is not what it should be (wrong bytes, malformed line, item outside the domain)."""
+    """A data file is wrong (wrong bytes, malformed line, item outside the domain)."""
 
 
 class MissingExtraError(SegshuffleError, ImportError):
@@ -51,7 +51,7 @@ class MissingExtraError(SegshuffleError, ImportError):
 
 
 class FetchError(SegshuffleError):
-    """A file could be had from none of its addresses."""
+    """A file could not be downloaded from any of its addresses."""
 
 
 class ConfigError(SegshuffleError, ValueError):

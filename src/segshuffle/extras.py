@@ -13,7 +13,7 @@ EXTRAS = {
 
 
 def require(extra: str, purpose: str) -> None:
-    """Refuse to go on without an extra, before anything is imported half.
+    """Raise an error if an extra is not installed, before anything of it is imported.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def require(extra: str, purpose: str) -> None:
 
 
 def translated(error: ModuleNotFoundError) -> MissingExtraError | None:
-    """Turn the failure into a sentence, if an extra brings the missing module."""
+    """Turn an import error into a sentence, if an extra has the missing module."""
     missing = (error.name or "").partition(".")[0]
     for extra, modules in EXTRAS.items():
         if missing in modules:

@@ -1,4 +1,4 @@
-"""Whole files or none: written under a temporary name in the same folder, then renamed."""
+"""Write files completely or not at all: under a temporary name in the same folder, then renamed."""
 
 import contextlib
 import hashlib
@@ -13,7 +13,7 @@ from segshuffle.errors import DataError, ParameterError
 
 @contextlib.contextmanager
 def writing(path: Path) -> Iterator[Path]:
-    """Give a temporary name beside `path` and rename it when all went well: a reader never sees half a file.
+    """Yield a temporary name in the folder of `path`, and rename the file at the end; readers never see part of it.
 
     Missing folders are made. Two writers do not disturb each other.
 
@@ -51,7 +51,7 @@ def write_atomically(path: Path, content: str | bytes) -> None:
 
 
 def refuse_overwriting(option: str, output: Path | None, inputs: Iterable[Path | str | None]) -> None:
-    """Refuse an output that is a file which is read, under whatever name: it would be lost.
+    """Refuse an output that is also an input, under any name, because the input would be lost.
 
     Parameters
     ----------

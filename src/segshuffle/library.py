@@ -72,7 +72,7 @@ class Estimate:
     frequencies : ndarray of float, shape (domain_size,)
         Unbiased if levels do not depend on items; may be below 0 or above 1.
     variance : ItemVariance
-        Variance of an estimate, by the share: from the blanket, the random copies, and who has which level.
+        Variance of an estimate as a function of the share: from the blanket, random copies, and random levels.
     """
 
     frequencies: FloatArray
@@ -110,7 +110,7 @@ def plan(
     max_messages : float, optional
         Most messages that a user sends altogether, on average.
     equal_copies : bool
-        All levels send the same number of copies: no bias even if levels depend on items.
+        Whether all levels send the same number of copies; then there is no bias even if levels depend on items.
 
     Returns
     -------
@@ -129,15 +129,15 @@ def plan(
 
 
 def simulate(plan: Plan, users: Transactions | Iterable[Iterable[int]], *, seed: int = 0) -> IntArray:
-    """Simulate what users send, and count the messages by item: what the server sees after shuffling.
+    """Simulate what users send, and count the messages by item, as the server does after shuffling.
 
     Parameters
     ----------
     plan : Plan
         As `plan` returns it.
     users : Transactions or iterable of iterables of int
-        As many as the plan is for. A user with more than set_size items sends a random set_size of them. If the users
-        have no levels, levels are given out at random.
+        The users that the plan is for. A user with more than set_size items sends a random set_size of them. If the
+        users have no levels, these are assigned at random.
     seed : int
         Same seed, same counts.
 
@@ -166,7 +166,7 @@ def simulate(plan: Plan, users: Transactions | Iterable[Iterable[int]], *, seed:
 def rehearse(
     plan: Plan, users: Transactions | Iterable[Iterable[int]], *, repetitions: int = 20, seed: int = 0
 ) -> Rehearsal:
-    """Run a plan on users who are known, several times, and compare the estimates with what they hold.
+    """Simulate a plan several times on users with known sets, and compare the estimates with the truth.
 
     Parameters
     ----------
@@ -271,7 +271,7 @@ def account(
     Parameters
     ----------
     mechanism : Mechanism
-        What every user applies, as `mechanism(name, ...)` makes it.
+        The randomizer of every user, made by `mechanism(name, ...)`.
     n_users : int or array_like of int
         Number of users, in [1, 1e15].
     delta, epsilon : float or array_like

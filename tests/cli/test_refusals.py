@@ -91,7 +91,7 @@ PLANS = [
     ("--blanket published --assume rounds=2", "only proven dummies are analysed beyond that"),
     ("--blanket published --assume sets=at-most", "only proven dummies are analysed beyond that"),
     ("--limits max-messages=0.5", "max_messages = 0.5 is used up by round 1"),
-    ("--limits max-messages=3.5 blanket-per-user=9", "of max-messages = 3.5 round 1, about the levels, takes"),
+    ("--limits max-messages=3.5 blanket-per-user=9", "(round 1, about the levels, takes"),
     (
         "--items 1e7 --levels 0.02:5 --delta 1e-6 --limits copies-max=64",
         "and at most 1e+09 can be announced: set max_messages",

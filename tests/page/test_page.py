@@ -207,7 +207,7 @@ def test_the_story_has_the_numbers_of_the_tables(run):
     assert "less error in 0 panels" in proven[2]
     assert "the same in 6" in proven[2]
     assert "2.00 to 2.00 times the curator's" in proven[3]
-    assert "16 messages per user that factor falls to 1.10 to 1.10" in proven[4]
+    assert "16 messages per user this factor falls to 1.10 to 1.10" in proven[4]
     assert "0 violations in 10 comparisons. 4 of these comparisons cannot fail" in referee[1]
     assert referee[2].endswith("variation-ratio (1 of 2).")
     # the ratio is of a lower bound: 1.0599 is rounded down

@@ -443,7 +443,7 @@ def test_the_report_by_hand(by_hand):
     few = by_hand.head(1).assign(worst_n_users=pd.NA, worst_claimed=math.nan, worst_proven=math.nan, kind="upper")
     text = report.report(few)
     assert "| a | x | upper | 6 of 7 | 8 | 3 | 2 |  |  |  |" in text
-    assert "**Proven upper bounds that fail here, so that either their code or their proof is wrong: a for x.**" in text
+    assert "**Proven upper bounds fail here, so their code or their proof is wrong: a for x.**" in text
     assert "quick" not in text
 
 

@@ -1,1 +1,1 @@
-"""Numbers of privacy: pure functions of public parameters, without randomness and without files."""
+"""Privacy numbers: pure functions of public parameters, without randomness and files."""

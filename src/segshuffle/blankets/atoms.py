@@ -45,7 +45,7 @@ class Atoms:
     def table(self, step: float) -> LossTable:
         """Sort the values into cells by their ratio."""
         ratio, log_mass, truncated = self.ratio, self.log_mass, self.truncated
-        # Values with hardly any mass under B are given away, so that no weight over- or underflows later.
+        # Values with hardly any mass under B count as truncated, so that no weight over- or underflows later.
         kept = log_mass > math.log(SMALLEST_MASS)
         if not kept.any():
             raise _no_value()
@@ -76,7 +76,7 @@ class Atoms:
         low, high = float(self.ratio.min()), float(self.ratio.max())
         index = ((self.ratio - low) * (_COARSE / max(high - low, 1e-300) * (1 - 1e-12))).astype(np.intp)
         top = float(self.log_mass.max())
-        # B's mean of the ratio, not of its logarithm, would need no care; deltas live on the logarithm
+        # the mean is that of the log ratio, because delta depends on the logarithm
         mass = np.exp(self.log_mass - top)
         groups = np.bincount(index, mass, minlength=_COARSE)
         moment = np.bincount(index, mass * self.ratio, minlength=_COARSE)
@@ -89,7 +89,7 @@ class AtomPair(ABC):
 
     @abstractmethod
     def _atoms(self, log_tail: float) -> Atoms:
-        """Return the values of the window that leaves about e^-log_tail in each tail."""
+        """Return the values inside a window outside which each tail has mass about e^-log_tail."""
 
     def coarse_law(self, log_tail: float) -> tuple[FloatArray, FloatArray]:
         """Return log ratio and log mass of groups of values."""

@@ -1,4 +1,4 @@
-"""What every blanket shares: its parts, from which messages, variance and samplers follow, and the pair of counters."""
+"""What all blankets share: their parts, from which messages, variance and samplers follow, and the pair of counters."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from segshuffle.blankets.atoms import AtomPair, Atoms
 from segshuffle.blankets.parts import Part
 from segshuffle.looks import Look
 
-#: Expected dummies per item, and copies of a held item, that accountants have numbers for.
+#: Ranges that accountants allow: expected dummies per item, and copies of a held item.
 BLANKET_MEAN_RANGE = (1e-3, 1e12)
 COPIES_RANGE = (1e-120, 64.0)
-#: Cluster parameters above have tails too long for a table.
+#: Clusters with a larger parameter have tails that are too long for a table.
 LARGEST_P = 0.99
 
 
 class CounterPair(Protocol):
-    """What an exchanged item changes: its counter (one number, or one per sign) and that of the other item.
+    """The two counters that change if one item is exchanged for another; a counter is one number, or one per sign.
 
-    With the held item's counter of law A and the other's of law B, P = A x B and Q = B x A.
+    The counter of a held item has law A, that of another item law B. So P = A x B and Q = B x A.
     """
 
     @property
@@ -50,38 +50,38 @@ class CounterPair(Protocol):
         ...
 
     def coarse_law(self, log_tail: float) -> tuple[FloatArray, FloatArray]:
-        """Log ratio and log mass of B on some hundred points; need not be certified."""
+        """Log ratio and log mass of B on a few hundred points; they need not be certified."""
         ...
 
     def loss_table(self, step: float, log_tail: float) -> LossTable:
-        """Certified cells about `step` wide, with about e^-log_tail of each tail given away.
+        """Certified cells about `step` wide; about e^-log_tail of each tail counts as truncated.
 
-        They are wider where `step` would need too many: the bounds say by themselves how good they are.
+        Cells are wider if there would be too many of them. The bounds from the table include the effect.
         """
         ...
 
 
 class Space(NamedTuple):
-    """What a planner may choose of a law beside the variance of what its dummies add to an item's estimate."""
+    """What a planner may choose about a law, apart from the variance that its dummies add to an estimate."""
 
-    #: Least and most of each choice, above 0. The last one of a law that `spends` is the mean of all dummies per item.
+    #: Range of each choice, above 0. If the law `spends`, its last choice is the mean of all dummies per item.
     bounds: tuple[tuple[float, float], ...]
-    #: Arrays of variances and of every choice -> parameters of laws, and their means: nan where there is no law.
+    #: Turns arrays of variances and choices into parameters and means of laws; the mean is nan if there is no such law.
     make: Callable[..., tuple[tuple[FloatArray, ...], FloatArray]]
 
 
 def within(means: FloatArray, least: Any, most: Any) -> FloatArray:
-    """Return the means inside a range, and nan in the place of the others."""
+    """Return the means, with nan for those outside a range."""
     return np.where((means >= least) & (means <= most), means, math.nan)
 
 
 class Blanket(ABC):
-    """Law of the dummy messages of one client, but for their number; each law is a frozen dataclass.
+    """Law of the dummy messages of one client, without their number; each law is a frozen dataclass.
 
-    The counters of all items are independent: what is proven holds for all of them.
+    The counters of the items are independent for every law, so the proof holds for every law.
     """
 
-    #: Identifier, what a sentence says of the dummies, and what a table says of the law.
+    #: Identifier; the words for the dummies in a sentence; the description of the law in a table.
     name: ClassVar[str]
     words: ClassVar[str]
     about: ClassVar[str]
@@ -91,14 +91,14 @@ class Blanket(ABC):
     has_signs: ClassVar[bool] = False
     #: Whether a cap on the dummies of a user is proven (docs/proof.md).
     can_be_capped: ClassVar[bool] = False
-    #: Where a plan has no budget: times the messages of single dummies that it may take. 0 for laws whose messages
-    #: follow from their variance.
+    #: Limit on the messages of a plan without a budget, as a multiple of those with single dummies. 0 if the number of
+    #: messages follows from the variance.
     spends: ClassVar[float] = 0.0
 
     @property
     @abstractmethod
     def means(self) -> tuple[float, float]:
-        """Least and largest expected messages per item that the accountant has numbers for."""
+        """Least and largest expected messages per item that the accountant allows."""
 
     @abstractmethod
     def parts(self, mean: float) -> tuple[Part, ...]:
@@ -111,10 +111,10 @@ class Blanket(ABC):
     @classmethod
     @abstractmethod
     def space(cls, pairs: int, delta: float) -> Space:
-        """Return what a planner chooses from, for a product of so many pairs."""
+        """Return what a planner may choose from, for a product of `pairs` pairs."""
 
     def rough(self) -> Blanket:
-        """Nearly the same law with quicker tables, for searches: nothing is proven of it."""
+        """Nearly the same law with quicker tables, for searches; its numbers are not proven."""
         return self
 
     def as_dict(self) -> dict[str, Any]:
@@ -122,11 +122,11 @@ class Blanket(ABC):
         return {"name": self.name, **vars(self)}
 
     def most(self, per_user: float) -> float:
-        """Most dummies of one client: there is none."""
+        """Largest number of dummies of one client; by default there is none."""
         return math.inf
 
     def variance(self, mean: float) -> float:
-        """Variance of one item's net counter: every part's mean/(1 - p), times what a unit adds squared."""
+        """Variance of one item's net counter: the sum over the parts of (what a unit adds)^2 mean/(1 - p)."""
         return sum(part.net**2 * part.variance for part in self.parts(mean))
 
     def noise(self, n_users: int, per_user: float, domain_size: int) -> float:
@@ -134,11 +134,11 @@ class Blanket(ABC):
         return self.variance(n_users * per_user / domain_size)
 
     def total_noise(self, n_users: int, per_user: float, domain_size: int) -> float:
-        """Variance of what they add to the sum of all counts."""
+        """Variance of what the dummies of all users add to the sum of all counts."""
         return domain_size * self.noise(n_users, per_user, domain_size)
 
     def net_mean(self, mean: float) -> float:
-        """Return what the dummies add on average to an item's count, minuses subtracted."""
+        """Return what the dummies add on average to an item's count; messages with a minus are subtracted."""
         return sum(part.net * part.mean for part in self.parts(mean))
 
     def draw_net(self, n_users: int, per_user: float, size: tuple[int, int], rng: np.random.Generator) -> IntArray:
@@ -152,7 +152,7 @@ class Blanket(ABC):
     def sample(self, per_user: float, domain_size: int, below: exact.Below) -> list[int]:
         """Draw the words of one client's dummies exactly."""
         found = []
-        # parts of a fraction are fractions: nothing is rounded
+        # a Fraction as mean gives parts with fractions, so nothing is rounded
         for part in self.parts(Fraction(per_user)):  # type: ignore[arg-type]
             places = part.places(domain_size, below)
             for sign in part.signs:
@@ -162,7 +162,7 @@ class Blanket(ABC):
     def simulate(
         self, per_user: float, domain_size: int, n_clients: int, rng: np.random.Generator, dtype: np.dtype[Any]
     ) -> tuple[NDArray[Any], IntArray]:
-        """Draw the words of all clients' dummies part by part, and how many each client has."""
+        """Draw the words of all clients' dummies, part by part, and the number of dummies of each client."""
         found, numbers = [], np.zeros(n_clients, dtype=np.int64)
         for part in self.parts(per_user):
             places, units = part.simulated_places(domain_size, n_clients, rng)
@@ -241,7 +241,7 @@ class CountPair(BlanketPair):
         return self.blanket.parts(self.blanket_mean)[0]
 
     def log_ratio(self, count: FloatArray) -> FloatArray:
-        """Log of that ratio at counts >= floor(a) (any shape); nondecreasing in the count."""
+        """Log of this ratio at counts >= floor(a) (any shape); nondecreasing in the count."""
         mean, p, total = self.blanket_mean, self.part.p, np.zeros_like(count)
 
         def above_one(copy: int) -> FloatArray:

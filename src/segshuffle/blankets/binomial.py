@@ -1,4 +1,4 @@
-"""The binomial blanket of Algorithm 2: as published, nothing is proven of it."""
+"""The binomial blanket of Algorithm 2, as published; no guarantee is proven for it."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -38,7 +38,7 @@ class Binomial:
     def simulate(
         self, per_user: float, domain_size: int, n_clients: int, rng: np.random.Generator, dtype: np.dtype[Any]
     ) -> tuple[NDArray[Any], IntArray]:
-        """Draw the items of all clients' dummies, and how many each client has."""
+        """Draw the items of all clients' dummies, and the number of dummies of each client."""
         slots, gamma = blanket_slots(per_user)
         numbers = np.full(n_clients, slots) if gamma == 1.0 else rng.binomial(slots, gamma, size=n_clients)
         return rng.integers(domain_size, size=int(numbers.sum()), dtype=dtype), numbers
@@ -50,7 +50,7 @@ class Binomial:
         return np.asarray(rng.multinomial(total, np.full(size[1], 1.0 / size[1])), dtype=np.int64)
 
     def net_mean(self, mean: float) -> float:
-        """Return the mean: there are no signs."""
+        """Return the mean, because messages have no signs."""
         return mean
 
     def noise(self, n_users: int, per_user: float, domain_size: int) -> float:

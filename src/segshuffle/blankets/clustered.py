@@ -1,7 +1,7 @@
 """The clustered blanket: dummies come in clusters at one item, which hides more per message.
 
-The counters are NB(r, p), r = mean (1 - p)/p, of variance mean/(1 - p). Up to one copy nothing more is needed. The
-lemmas on copies above one ask that the law be log-concave, which is r >= 1 (docs/proof.md): less is refused.
+The counters are NB(r, p) with r = mean (1 - p)/p and variance mean/(1 - p). The proof for copies above 1 needs a
+log-concave law, that is r >= 1 (docs/proof.md). So a smaller r is refused, for all copies.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from segshuffle.blankets.base import BLANKET_MEAN_RANGE, LARGEST_P, Blanket, Cou
 from segshuffle.blankets.parts import Part
 from segshuffle.looks import Look
 
-#: Variance of a counter above which its values are too many for a table; means needed grow with copies^2/epsilon^2, not
-#: with the number of users.
+#: Above this variance a counter has too many values for a table. The variance that plans need grows with
+#: copies^2/epsilon^2, not with the number of users.
 LARGEST_VARIANCE = 1e10
-#: Tails are rounded up to a multiple, so that the law of a blanket is found again.
+#: Tails are rounded up to a multiple of this, so that a cached law is found again.
 _TAIL_STEP = 6.0
-#: Least and most odds p/(1 - p) that plans choose from, and the digits of p: more of either changes nothing.
+#: Range of odds p/(1 - p) that plans choose from, and the digits of p; a larger range or more digits change nothing.
 _ODDS, _DIGITS = (0.02, 30.0), 6
 
 
@@ -54,7 +54,7 @@ class Clustered(Blanket):
     @property
     def means(self) -> tuple[float, float]:
         """Means at which r >= 1 and a table is not too long."""
-        # the least float whose r does not round to less than 1
+        # r must not be rounded to less than 1
         least = self.p / (1 - self.p) * (1 + 1e-14)
         return max(least, BLANKET_MEAN_RANGE[0]), LARGEST_VARIANCE * (1 - self.p)
 

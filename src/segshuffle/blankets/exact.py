@@ -1,7 +1,7 @@
 """Random draws without error: uniform whole numbers in, exact laws out.
 
-All is made of one primitive, ``below(n)``: a uniform whole number in [0, n). A number of the computer is a fraction of
-whole numbers, so a rate needs no rounding, nothing is truncated, and a guarantee loses nothing (docs/proof.md).
+All draws use one primitive, ``below(n)``: a uniform whole number in [0, n). A floating-point number is a fraction of
+whole numbers, so rates are not rounded. Nothing is truncated, so sampling adds nothing to delta (docs/proof.md).
 """
 
 import math
@@ -13,7 +13,7 @@ Below = Callable[[int], int]
 
 
 def bernoulli(probability: Fraction, below: Below) -> bool:
-    """Whether something of that probability, in [0, 1], happens."""
+    """Whether an event with this probability, in [0, 1], happens."""
     return below(probability.denominator) < probability.numerator
 
 
@@ -26,8 +26,8 @@ def poisson(mean: Fraction, below: Below) -> int:
 def _small_poisson(twice: Fraction, below: Below) -> int:
     """Draw a Poisson number of mean twice/2 <= 1/2 by rejection.
 
-    Coins propose k with probability 2^-(k+1), and it is kept with probability twice^k/k!: together mean^k/k! up to a
-    factor. A draw is kept with probability e^mean/2.
+    Coins propose k with probability 2^-(k+1), and k is kept with probability twice^k/k!. The product is mean^k/k! up to
+    a factor. So a proposal is kept with probability e^mean/2.
     """
     while True:
         count = 0
@@ -55,10 +55,10 @@ def _small_negative_binomial(size: Fraction, p: Fraction, below: Below) -> int:
 
 
 def clustered(count: int, size: Fraction, n: int, below: Below) -> list[int]:
-    """Places of `count` units in [0, n), given that the counts of the places are independent NB(size/n, p), any p.
+    """Draw places in [0, n) of `count` units. The counts of the places are independent NB(size/n, p), given their sum.
 
-    Polya's urn: the i-th unit joins an earlier one, any of them alike, with probability (i - 1)/(size + i - 1), or
-    takes a uniform place.
+    Polya's urn: with probability (i - 1)/(size + i - 1) the i-th unit joins a uniformly chosen earlier one; otherwise
+    it takes a uniform place. The law does not depend on p.
     """
     places: list[int] = []
     for earlier in range(count):

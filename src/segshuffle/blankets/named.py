@@ -1,4 +1,4 @@
-"""Every law of dummy messages by its name: all files of this folder that have one."""
+"""All laws of dummy messages by name, found in the files of this folder."""
 
 import functools
 import importlib
@@ -16,7 +16,7 @@ Dummies = Blanket | Binomial
 
 @functools.cache
 def laws() -> dict[str, type[Blanket]]:
-    """Return every law of dummy messages, the simplest first."""
+    """Return all laws of dummy messages, the simplest first."""
     for path in Path(__file__).parent.glob("*.py"):
         importlib.import_module(f"{__package__}.{path.stem}")
     found = sorted(Blanket.__subclasses__(), key=lambda law: (len(_parameters(law)), law.name))
@@ -28,12 +28,12 @@ def _parameters(law: type[Blanket]) -> list[str]:
 
 
 def law_from(values: Mapping[str, Any]) -> Dummies:
-    """Return the law that `as_dict` describes, that of Algorithm 2 included.
+    """Return the law that `as_dict` describes; it may be the binomial one of Algorithm 2.
 
     Raises
     ------
     ParameterError
-        If there is no such law, or its parameters are others.
+        If there is no such law, or it has other parameters.
     """
     if values == BINOMIAL.as_dict():
         return BINOMIAL

@@ -26,7 +26,7 @@ class Part:
         Cluster parameter in [0, 1): a cluster has w units with probability -p^w/(w ln(1 - p)); 0 stands for single
         units. The units of one item are NB(r, p) with r = mean (1 - p)/p, or Poisson(mean).
     signs : tuple of int
-        Messages of one unit: (1,), (-1,) or (1, -1), what each of them adds to the estimate.
+        Messages of one unit: (1,), (-1,) or (1, -1), the number that each message adds to the estimate.
     """
 
     mean: float
@@ -44,7 +44,7 @@ class Part:
         return self.mean / (1 - self.p)
 
     def places(self, domain_size: int, below: exact.Below) -> list[int]:
-        """Draw the items of one client's units exactly; `mean` is that of all items together."""
+        """Draw the items of one client's units exactly; here `mean` is the expected number for all items together."""
         mean, p = Fraction(self.mean), Fraction(self.p)
         if not p:
             return [below(domain_size) for _ in range(exact.poisson(mean, below))]
@@ -52,9 +52,9 @@ class Part:
         return exact.clustered(exact.negative_binomial(size, p, below), size, domain_size, below)
 
     def simulated_places(self, domain_size: int, n_clients: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
-        """Draw the items of all clients' units one client after another, and every client's number of units.
+        """Draw the items of all clients' units, client after client, and the number of units of each client.
 
-        `mean` is that of all items together, as in `places`.
+        As in `places`, `mean` is the expected number for all items together.
         """
         clusters = -size_of(self.mean, self.p) * math.log1p(-self.p) if self.p else self.mean
         numbers = rng.poisson(clusters, size=n_clients)
@@ -66,13 +66,13 @@ class Part:
         return np.repeat(places, sizes), np.bincount(users, sizes, minlength=n_clients).astype(np.int64)
 
     def counts(self, size: tuple[int, ...], rng: np.random.Generator) -> IntArray:
-        """Draw units per item, independent."""
+        """Draw independent numbers of units, one per item."""
         if self.p == 0:
             return rng.poisson(self.mean, size=size)
         return rng.negative_binomial(size_of(self.mean, self.p), 1 - self.p, size=size)
 
     def window(self, log_tail: float) -> tuple[int, int]:
-        """Return counts outside which each tail of an item's units has mass at most e^-log_tail."""
+        """Return a window of counts; each tail outside it has mass at most e^-log_tail."""
         return _window(self, log_tail)
 
     def log_masses(self, window: tuple[int, int]) -> FloatArray:
@@ -84,7 +84,7 @@ class Part:
         return np.exp(self.log_masses(window))
 
 
-@functools.lru_cache(maxsize=16)  # a search tries many numbers of copies in one blanket
+@functools.lru_cache(maxsize=16)  # cached, because a search tries many numbers of copies in one blanket
 def _log_masses(part: Part, window: tuple[int, int]) -> FloatArray:
     count = np.arange(window[0], window[1] + 1, dtype=float)
     found = log_negative_binomial(count, part.mean, part.p) if part.p else log_poisson(count, part.mean)
@@ -130,16 +130,16 @@ def log_poisson_deviation(deviation: FloatArray, mu: float) -> FloatArray:
 def poisson_window(mean: float, log_tail: float) -> tuple[int, int]:
     """Return counts [low, high] outside which each tail of Poisson(mean) has mass at most e^-log_tail.
 
-    Bernstein's inequality, made sharper by Newton's method on Chernoff's, D(x) = x log(x / mean) - (x - mean) >=
-    log_tail: from the outside, Newton's method on a convex function stays outside.
+    Bernstein's inequality gives a first window. Newton's method makes it narrower by Chernoff's bound D(x) >= log_tail,
+    D(x) = x log(x / mean) - (x - mean). D is convex, so Newton's method, started outside, stays outside.
     """
     root = math.sqrt((log_tail / 3) ** 2 + 2 * log_tail * mean)
     low, high = mean - math.sqrt(2 * log_tail * mean), mean + log_tail / 3 + root
-    if mean <= 1e6:  # above it is sharp enough, and D(x) would cancel
+    if mean <= 1e6:  # for larger means the first window is narrow enough, and D(x) would cancel
         low = max(low, 1e-3 * mean * math.exp(-log_tail / mean)) if log_tail < mean else -1.0
         for _ in range(4):
             high -= (high * math.log(high / mean) - (high - mean) - log_tail) / math.log(high / mean)
-            if low > 0:  # close to the mean, where the end is close to 0, a step may go below it
+            if low > 0:  # if the end is close to 0, a step may go below 0
                 low -= (low * math.log(low / mean) - (low - mean) - log_tail) / math.log(low / mean)
         low, high = low * (1 - 1e-9), high * (1 + 1e-9)
     return max(math.floor(low), 0), math.ceil(high)

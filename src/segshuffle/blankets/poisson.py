@@ -1,7 +1,7 @@
 """The Poisson blanket: single dummies at uniform items.
 
-Every counter is Poisson(mu), and its variance is what the messages cost. The loss of a pair is tabulated count by
-count; for large means in one block of counts per cell, at a cost that does not grow with the mean.
+Every counter is Poisson(mu), so its variance equals its number of messages. The loss of a pair is tabulated count by
+count. For large means each cell has one block of counts, so the time does not grow with the mean.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from segshuffle.blankets.base import BLANKET_MEAN_RANGE, Blanket, CountPair, Spa
 from segshuffle.blankets.parts import Part, log_poisson, log_poisson_deviation
 from segshuffle.looks import Look
 
-#: Mean from which on counts may be taken together, and how many for a cell make it worthwhile; cells of a short table.
+#: Least mean for blocks of counts; least counts per cell that make blocks worthwhile, and cells per unit of the tail.
 _LARGE_MEAN = 1e5
 _WORTHWHILE, _BLOCKS = 4, 5
 
@@ -38,7 +38,7 @@ class Poisson(Blanket):
 
     @classmethod
     def space(cls, pairs: int, delta: float) -> Space:
-        """Leave nothing to choose: variance and mean are one."""
+        """Leave nothing to choose: the mean equals the variance."""
         return Space((), lambda variance: ((), within(variance, *cls.means)))
 
     def parts(self, mean: float) -> tuple[Part, ...]:
@@ -60,16 +60,16 @@ class ItemPair(CountPair):
     blanket: Blanket = POISSON
 
     def coarse_law(self, log_tail: float) -> tuple[FloatArray, FloatArray]:
-        """Log ratio and log mass of Y on at most 257 counts (in between, the sum is a trapezoidal rule)."""
+        """Log ratio and log mass of B on at most 257 counts, weighted by the trapezoidal rule."""
         low, high = self.window(log_tail)
         spacing = max((high - low) / 256, 1.0)
         count = np.minimum(low + spacing * np.arange(math.floor((high - low) / spacing) + 1), high)
         return self.log_ratio(count), log_poisson(count, self.blanket_mean) + math.log(spacing)
 
     def loss_table(self, step: float, log_tail: float) -> LossTable:
-        """Loss table of one pair, e^-log_tail of each tail given away; its lattice is about `step` wide.
+        """Loss table of one pair, with cells about `step` wide; e^-log_tail of each tail counts as truncated.
 
-        It is wider where `step` would need more than `MOST_CELLS` cells: the bounds say how good they are.
+        Cells are wider if there would be more than `MOST_CELLS`. The bounds from the table include the effect.
         """
         window = self.window(log_tail)
         low, high = self.log_ratio(np.array(window, dtype=float))

@@ -1,12 +1,11 @@
 """The signed blanket: messages (item, +) and (item, -), and a flood of both that cancels in the estimate.
 
 Per item the server counts N+ = Z1 + Z3 + M and N- = Z2 + Z3, with independent Z1, Z2 of one law, the *noise*, and Z3,
-the *flood*: each of its units sends one + and one -. The estimate is N+ - N-, so only the noise is in its error; the
-flood hides the two numbers that it is the difference of. With noise of geometric law, it is the discrete Laplace
-mechanism that the flood lets everybody see through a shuffler.
+the *flood*: each of its units sends one + and one -. The estimate is N+ - N-, so only the noise adds to its error. The
+flood hides N+ and N- themselves. With geometric noise the difference is the discrete Laplace mechanism.
 
-The law of (N-, N+ - N-) is tabulated as a matrix. Its entries are sums over the flood, of windows of all three laws:
-what such a window cuts off is missing from the entries, and the bounds give it away (`LossTable.missing`).
+The law of (N-, N+ - N-) is tabulated as a matrix. Its entries are sums over the flood, within windows of all three
+laws. The mass outside these windows is missing from the entries, and the bounds allow for it (`LossTable.missing`).
 """
 
 from __future__ import annotations
@@ -39,18 +38,18 @@ from segshuffle.looks import Look
 #: Products of two masses that one matrix may take; a larger one would take seconds and hundreds of megabytes.
 MOST_PRODUCTS = 6e9
 _LARGEST_MEAN = 1e6
-#: Tails are rounded up to a multiple, so that the matrix of a blanket is found again, and end where no delta is told
-#: from 0 any more.
+#: Tails are rounded up to a multiple of the first number, so that a cached matrix is found again. The other two limit
+#: how far a tail goes, as -log of the mass beyond.
 _TAIL_STEP, _SHORTEST_TAIL, _LONGEST_TAIL = 6.0, 24.0, 72.0
 _GEMM_ERROR = 2.3e-16
-#: Relative room for the round-off of what windows cut off.
+#: Relative allowance for round-off in the mass outside the windows.
 _ROUND_OFF = 1e-9
-#: Counts of N- that guides look at within one standard deviation: fewer would be seen in what they say of delta.
+#: Counts of N- per standard deviation that quick estimates use; with fewer, the estimated delta would be visibly wrong.
 _LOOKS = 4.0
-#: Least and most sizes r of the noise and of the flood that plans choose from; less than 1 has no proof.
+#: Ranges of r, for noise and flood, that plans choose from (r < 1 has no proof), and the largest p of the flood.
 _SIZES, _FLOOD_SIZES, _LARGEST_FLOOD_P = (1.02, 15.0), (5.0, 100.0), 0.98
-#: More flood than so much, and so many times the variance, hides hardly more, but takes larger tables. Where a table is
-#: too large even then, the flood is cut so often.
+#: Largest flood times pairs: a constant, and a multiple of the variance. More would hide hardly anything else. If the
+#: table is still too large, the flood is cut, at most this often. Last, the tail with which tables are judged.
 _MOST_FLOOD, _CUTS, _GUIDED_TAIL = (2500.0, 15.0), 10, 18.0
 
 
@@ -63,7 +62,7 @@ class Signed(Blanket):
     p, flood_p : float
         Cluster parameters of the noise and of the flood, in [0, 0.99]; 0 is Poisson.
     flood : float
-        Share of the blanket's messages that are the flood's, in (0, 1).
+        Share of the dummy messages that belong to the flood, in (0, 1).
 
     Raises
     ------
@@ -88,14 +87,14 @@ class Signed(Blanket):
 
     @property
     def means(self) -> tuple[float, float]:
-        """Means at which the sizes r of noise and flood are at least 1."""
+        """Means at which r is at least 1 for noise and flood."""
         noise = 2 * self.p / (1 - self.p) / (1 - self.flood)
         flood = 2 * self.flood_p / (1 - self.flood_p) / self.flood
         return max(max(noise, flood) * (1 + 1e-14), BLANKET_MEAN_RANGE[0]), _LARGEST_MEAN
 
     @classmethod
     def space(cls, pairs: int, delta: float) -> Space:
-        """Return the sizes r of noise and flood, and the mean: the flood takes what the noise leaves of it."""
+        """Return r of noise and flood, and the mean; all messages that are not noise belong to the flood."""
         log_tail = _GUIDED_TAIL - math.log(delta)
 
         def make(variance: Any, size: Any, flood_size: Any, mean: Any) -> tuple[tuple[FloatArray, ...], FloatArray]:
@@ -128,13 +127,13 @@ class Signed(Blanket):
         return SignedPair(mean, copies, self)
 
     def rough(self) -> SampledSigned:
-        """Return the same law, of which only some counts of N- are tabulated."""
+        """Return nearly the same law, which tabulates only some counts of N-."""
         return SampledSigned(self.p, self.flood_p, self.flood)
 
 
 @dataclass(frozen=True)
 class SampledSigned(Signed):
-    """The same blanket by some counts of N-, each of which stands for its neighbours: a guide, not a bound."""
+    """The same blanket with only some counts of N-, each for its neighbours too; an estimate, not a bound."""
 
     def pair(self, mean: float, copies: float) -> SignedPair:
         """Counters of an exchanged item."""
@@ -142,19 +141,19 @@ class SampledSigned(Signed):
 
 
 def _stride(blanket: Signed, mean: float) -> int:
-    """Count the neighbouring counts of N- that one of them may stand for."""
+    """Return how many neighbouring counts of N- one count may stand for."""
     noise, _, flood = blanket.parts(mean)
     return max(round(math.sqrt(noise.variance + flood.variance) / _LOOKS), 1)
 
 
 def table_work(blanket: Signed, mean: float, log_tail: float) -> float:
-    """At most the products of two masses that a table of the counters takes: its time and memory go with them."""
+    """Upper bound on the products of two masses in a table; its time and memory are proportional to them."""
     noise, _, flood = blanket.parts(mean)
     return float(_products(log_tail, noise, flood))
 
 
 def _products(log_tail: float, noise: Part, flood: Part) -> Any:
-    """Return the products for windows as wide as Bernstein's inequality says."""
+    """Return the number of products, for windows from Bernstein's inequality."""
 
     def width(part: Part) -> Any:
         deviations = np.sqrt(2 * log_tail * part.variance)
@@ -165,11 +164,11 @@ def _products(log_tail: float, noise: Part, flood: Part) -> Any:
 
 @functools.lru_cache(maxsize=8)
 def _joint(blanket: Signed, mean: float, log_tail: float, stride: int, merged: bool) -> tuple[FloatArray, float, float]:
-    """Law of (N-, N+ - N-) for the blanket alone, a bound on what its entries lack, and on their relative error.
+    """Law of (N-, N+ - N-) for the blanket alone, with bounds on the missing mass and on the relative error.
 
     Sum over the flood, as a product of matrices: row n, column k is the sum over z of g(z) f(n - z) f(n - z + k).
 
-    `stride` neighbouring rows are one: `merged`, or else the middle one for all of them.
+    `stride` neighbouring rows become one: their sum (`merged`), or the middle one times `stride`.
     """
     noise, _, flood = blanket.parts(mean)
     window, flood_window = noise.window(log_tail), flood.window(log_tail)
@@ -184,7 +183,7 @@ def _joint(blanket: Signed, mean: float, log_tail: float, stride: int, merged: b
     products = f[:, None] * sliding_window_view(padded, 2 * n - 1)[:n]
     totals = products.sum(axis=0)
     tail = math.exp(-log_tail)
-    # differences in the far corners of the window
+    # differences N+ - N- with hardly any mass are left out
     cut = int(np.searchsorted(np.cumsum(totals), tail))
     lost = float(totals[:cut].sum() + totals[totals.size - cut :].sum())
     products = products[:, cut : totals.size - cut]
@@ -202,9 +201,9 @@ class SignedPair(BlanketPair):
     Parameters
     ----------
     stride : int
-        Neighbouring counts of N- that one of them stands for.
+        Number of neighbouring counts of N- that one count stands for.
     merged : bool
-        Whether they are seen as one instead: that hides a little, but shows the ends of the law.
+        Whether these counts are summed instead. The sum has slightly less loss, but keeps the ends of the law.
     """
 
     blanket: Signed
@@ -213,28 +212,28 @@ class SignedPair(BlanketPair):
 
     def _atoms(self, log_tail: float) -> Atoms:
         tail = min(_TAIL_STEP * math.ceil(log_tail / _TAIL_STEP), _LONGEST_TAIL)
-        # shorter tails where longer ones would make the table too large, which the bounds then say
+        # shorter tails if the table would be too large; the bounds are then wider
         while tail > _SHORTEST_TAIL and table_work(self.blanket, self.blanket_mean, tail) > MOST_PRODUCTS:
             tail -= _TAIL_STEP
         return _atoms(self, tail)
 
     def coarse_law(self, log_tail: float) -> tuple[FloatArray, FloatArray]:
-        """Return groups of values of similar ratio, with counts of N- merged: quick, and nearly the same."""
+        """Return groups of values with similar ratios, with counts of N- merged; quick, and nearly exact."""
         stride = max(self.stride, _stride(self.blanket, self.blanket_mean))
         return replace(self, stride=stride, merged=True)._atoms(log_tail).coarse()
 
 
 @functools.lru_cache(maxsize=2)
 def _atoms(pair: SignedPair, log_tail: float) -> Atoms:
-    """Ratios of the law with copies to the law without: copies shift N+, that is the difference alone."""
+    """Ratios of the law with copies to the law without; copies shift only the difference N+ - N-."""
     b, missing, error = _joint(pair.blanket, pair.blanket_mean, log_tail, pair.stride, pair.merged)
     floor, fraction = pair.floor, pair.fraction
     a = np.zeros_like(b)
     for shift, share in ((floor, 1 - fraction), (floor + 1, fraction)):
         if share and shift < b.shape[1]:
             a[:, shift:] += share * b[:, : b.shape[1] - shift]
-    # Given away: what copies shift beyond the last column, and corners where neither law has mass worth a logarithm;
-    # merged laws keep their corners, since tilts depend on the ends of a law.
+    # Two things count as truncated: what copies shift beyond the last column, and corners where both laws have hardly
+    # any mass. Merged laws keep their corners, because tilts depend on the ends of a law.
     tiny = 0.0 if pair.merged else math.exp(-log_tail) / b.size
     kept = ((a > tiny) | (b > tiny)) & (a > 0) & (b > 0)
     other_a, other_b = a[~kept], b[~kept]

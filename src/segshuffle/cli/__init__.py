@@ -1,8 +1,8 @@
 """The command line: plan a collection, rehearse it, carry it out, account for one, fetch MSNBC.
 
-One file per command, named like it: its docstring is the help, `add_options` says what it reads, and `run` gives the
-text to print. They import what computes only when they run, so that help is immediate. Errors are one sentence on
-standard error with the name, the value and the allowed range; the exit status is 2.
+Every command has a file of its name: the docstring is the help, `add_options` declares the options, and `run` returns
+the text to print. Numerical modules are imported only in `run`, so that help is immediate. An error is one sentence on
+standard error with the name, the value and the allowed range. The exit status is then 2.
 """
 
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ def build_parser() -> Parser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit status."""
+    """Run one command, and return the exit status."""
     options, unknown = build_parser().parse_known_args(arguments)
     if unknown:
         options.refuse(f"unrecognized arguments: {' '.join(unknown)}")
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (SegshuffleError, ModuleNotFoundError) as error:
         told: Exception | None = translated(error) if isinstance(error, ModuleNotFoundError) else error
         if isinstance(error, ParameterError) and error.name == "n_users":
-            told = ParameterError("users", error.value, error.allowed)  # as the option is called
+            told = ParameterError("users", error.value, error.allowed)  # the name of the option
         if told is None:
             raise
         complain(f"{program}: {told}")

@@ -5,7 +5,7 @@ users with budgets of their own; or the segmented protocol.
 
 What is asked: the epsilon at --delta; the delta at --epsilon; or, with both and no --local-epsilon, the local epsilon
 that satisfies both. One of --users, --delta, --epsilon and --local-epsilon may have several values (1,2,3 or
-1e3..1e9/13): then the answer is a curve, which --save also writes to a table and a figure.
+1e3..1e9/13). The answer is then a curve, which --save writes to a table and a figure.
 
 Each number says whether it is proven (exact, upper, lower) or only published or asymptotic. Parameters must be
 public: a local epsilon or a matrix that was chosen by looking at the data breaks the guarantee.
@@ -23,7 +23,7 @@ from segshuffle.cli.terminal import leave_out, need, shown
 from segshuffle.cli.values import integers, number, numbers, picture, spec
 from segshuffle.errors import ParameterError
 
-#: What is asked of one message per user alone.
+#: Options that only one message per user has.
 _SINGLE = ("local_epsilon", "delta", "accountant", "compose", "subsample", "blanket_messages", "save")
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from segshuffle.planning.documents import Document
     from segshuffle.protocols.scheme import Scheme
 
-#: Most that is shown of a level, in all collections, by a user who does not say anything else: an epsilon.
+#: Default of the largest epsilon that all collections together may spend on the level.
 _LEVEL_EPSILON = 2.0
 
 
@@ -49,7 +49,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=positive,
         metavar="N",
         help="number of users, this one included, who certainly exist, send their dummy messages and tell nobody which "
-        "these are; needed the first time, and then stored",
+        "these are; needed the first time, and stored for later",
     )
     own.add_argument(
         "--delta",
@@ -61,27 +61,27 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--sets",
         choices=["exactly", "at-most"],
         default="at-most",
-        help="how many items all other users are known to hold: exactly S, or at most S (default; needs no trust)",
+        help="how many items all other users are known to hold: exactly S, or at most S (the default)",
     )
     own.add_argument(
         "--hide-level",
         type=_hidden,
         metavar="EPSILON[,DELTA]",
-        help="most that all collections together may reveal about the user's level, with any items; 'no' if the level "
-        f"is no secret; then stored; default the first time: {_LEVEL_EPSILON:g} (the level, if larger) and --delta",
+        help="most that all collections together may reveal about the user's level; 'no' if the level is no secret; "
+        f"stored for later; default the first time: {_LEVEL_EPSILON:g} (the level, if larger) and --delta",
     )
     own.add_argument(
         "--budget",
         type=guarantee,
         metavar="EPSILON[,DELTA]",
-        help="most that all collections together may reveal about the user's items; then stored; default the first "
-        "time: --level and --delta, which is one collection",
+        help="most that all collections together may reveal about the user's items; stored for later; default the "
+        "first time: --level and --delta, which allows one collection",
     )
     own.add_argument(
         "--rounds",
         type=integer,
         default=1,
-        help="number of collections with this same plan that together cost epsilon and delta once (default 1)",
+        help="number of collections with this plan that epsilon and delta cover together (default 1)",
     )
     own.add_argument(
         "--most-messages",
@@ -104,7 +104,7 @@ def _hidden(text: str) -> tuple[float, float | None] | Literal["no"]:
 
 
 def run(options: argparse.Namespace) -> str:
-    """Check the plan, remember what it spends, and draw."""
+    """Check the plan, store the privacy spent, and draw the messages."""
     from segshuffle.files import refuse_overwriting
     from segshuffle.planning.documents import read_document
     from segshuffle.rehearsal.message_lines import lines_of
@@ -143,7 +143,7 @@ def _sent(
     items: tuple[int, ...],
     account: Account,
 ) -> list[int]:
-    """Draw the messages; what they spend is in the account then."""
+    """Draw the messages, and add the privacy spent to the account."""
     from segshuffle.protocols.messages import Client, Demand, check_announcement
 
     _own_words(options, account)
@@ -158,7 +158,7 @@ def _sent(
         most_messages=options.most_messages,
     )
     if isinstance(hide_level, tuple):
-        # what other levels are promised is the server's word: it counts as far as the user's own limit
+        # only the server claims the epsilons of other levels, so the user's own limit bounds them
         epsilons = tuple(max(options.level, min(each, hide_level[0])) for each in levels)
         demand = replace(demand, level_epsilons=epsilons, level_delta=hide_level[1])
     level = levels.index(options.level)
@@ -178,7 +178,7 @@ def _sent(
 
 
 def _own_words(options: argparse.Namespace, account: Account) -> None:
-    """Take honest users, budget, and what the level may show: as given now, or before, or at first."""
+    """Set honest users, budget and limit on the level: from the options, the file, or the defaults."""
     account.honest_users = options.honest_users or account.honest_users
     if account.honest_users is None:
         raise DataError(
@@ -191,7 +191,7 @@ def _own_words(options: argparse.Namespace, account: Account) -> None:
 
 
 def _limit(given: tuple[float, float | None] | Literal["no"] | None, before: Limit, at_first: float) -> Limit:
-    """Take a limit as it is given, with the delta of before where only epsilon is."""
+    """Return a limit from an option; if it has no delta, the stored delta is kept."""
     if given is None or given == "no":
         return given or before
     epsilon, delta = given
@@ -199,12 +199,12 @@ def _limit(given: tuple[float, float | None] | Literal["no"] | None, before: Lim
 
 
 def _digest(announcement: Scheme) -> str:
-    """Name of what was announced, the same however the plan is written."""
+    """Digest of the announcement, which does not depend on the format of the file."""
     return hashlib.sha256(json.dumps(announcement.as_dict(), sort_keys=True).encode()).hexdigest()
 
 
 def _tell(entry: Entry, account: Account) -> None:
-    """Say what was granted and what is spent by now."""
+    """Say what the plan guarantees, and the privacy spent so far."""
     epsilon, delta = account.spent("items_spent")
     told = _guarantee_told(*entry.items_spent)
     if entry.level_spent != (0.0, 0.0):
@@ -216,5 +216,5 @@ def _tell(entry: Entry, account: Account) -> None:
 
 
 def _guarantee_told(epsilon: float, delta: float) -> str:
-    """Say an epsilon and a delta, the delta never below the value."""
+    """Say an epsilon and a delta; delta is rounded up."""
     return f"epsilon = {epsilon:.10g} and delta = {1.005 * delta:.3g}"

@@ -1,12 +1,12 @@
-"""A user's own file: what the user believes, and what all collections so far have spent. JSON, version 1.
+"""A user's own file: the user's settings, and the privacy spent in all collections so far. JSON, version 1.
 
     {"format": "segshuffle-client", "version": 1, "honest_users": 900, "budget": [1.0, 1e-05],
      "hide_level": [2.0, 1e-05],
      "collections": [{"plan": "9f...", "level": 0.5, "sets": "at-most", "rounds": 1, "sent": 1,
                       "items_spent": [0.5, 9.1e-07], "level_spent": [1.0, 9.4e-07]}]}
 
-Guarantees add up by basic composition: epsilons and deltas are summed, whatever the plans. `hide_level` is "no" where
-the level is no secret. `plan` is a digest of what was announced. The file does not say which items the user holds.
+Epsilons and deltas are summed (basic composition), which is valid for any plans. `hide_level` is "no" if the level is
+not secret. `plan` is a digest of the announcement. The file does not say which items the user holds.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _LARGEST = 2**26
 
 #: An epsilon and a delta.
 Guarantee = tuple[float, float]
-#: The most that may be spent; "no" where that is no secret.
+#: A limit on the privacy spent; "no" if there is no secret.
 Limit = Guarantee | Literal["no"]
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What one plan has spent, for as many collections as its guarantee covers together."""
+    """The privacy spent with one plan, in as many collections as its guarantee covers together."""
 
     plan: str
     level: float
@@ -45,7 +45,7 @@ class Entry:
     level_spent: Guarantee = (0.0, 0.0)
 
     def sending(self, items: Guarantee, level: Guarantee) -> Entry:
-        """After one collection more; a later one of the same rounds may have been checked with other beliefs."""
+        """Return the entry after one more collection; its check may have used other settings than the earlier ones."""
         return replace(
             self,
             sent=self.sent + 1,
@@ -56,7 +56,7 @@ class Entry:
 
 @dataclass
 class Account:
-    """The content of the file; None where the user has said nothing yet."""
+    """The content of the file; None for a setting that the user has not yet made."""
 
     path: Path
     honest_users: int | None = None
@@ -65,7 +65,7 @@ class Account:
     collections: list[Entry] = field(default_factory=list)
 
     def take(self, new: Entry) -> Entry:
-        """Take out the entry that covers one collection more of its rounds; `new` where there is none."""
+        """Remove and return the entry that covers one more collection; `new` if there is none."""
         for place, entry in enumerate(self.collections):
             unsent = replace(entry, sent=0, items_spent=new.items_spent, level_spent=new.level_spent)
             if unsent == new and entry.sent < entry.rounds:
@@ -79,12 +79,12 @@ class Account:
         return epsilon, delta
 
     def refuse_beyond(self, limit: Limit | None, what: str, option: str) -> None:
-        """Refuse if the collections together exceed a limit of the user's.
+        """Refuse if all collections together exceed a limit of the user.
 
         Raises
         ------
         RefusedError
-            Says what would be spent, and which option allows it.
+            Says how much would be spent, and which option allows it.
         """
         if limit is None or limit == "no":
             return
@@ -97,7 +97,7 @@ class Account:
             )
 
     def write(self) -> None:
-        """Write the file, as a whole, for its owner only."""
+        """Write the file completely, readable by its owner only."""
         values = {"format": FORMAT, "version": VERSION, **asdict(self)}
         del values["path"]
         with writing(self.path) as temporary:
@@ -110,7 +110,7 @@ def _larger(one: Guarantee, other: Guarantee) -> Guarantee:
 
 
 def default_path() -> Path:
-    """Where the file is unless the user says otherwise."""
+    """Return the default path of the file."""
     state = os.environ.get("XDG_STATE_HOME")
     folder = Path(state) if state and Path(state).is_absolute() else Path.home() / ".local/state"
     return folder / "segshuffle/client.json"
@@ -118,12 +118,12 @@ def default_path() -> Path:
 
 @contextlib.contextmanager
 def opened(path: Path) -> Iterator[Account]:
-    """Open the account for one program at a time: another one waits.
+    """Open the account; a second program waits until the first is done.
 
     Raises
     ------
     DataError
-        If the file is no account, or its folder cannot be used.
+        If the file is not an account, or its folder cannot be used.
     """
     import fcntl
 

@@ -1,4 +1,4 @@
-"""Curves of an answer over what is varied, drawn into files."""
+"""Draw curves of an answer into files."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,7 +17,7 @@ def draw(
     looks: Mapping[str, Look] | None = None,
     title: str = "",
 ) -> None:
-    """Draw a panel for each measure, on logarithmic axes, into files; their endings (.png, .pdf, .svg) say how."""
+    """Draw a panel for each measure, on logarithmic axes, into files of type .png, .pdf or .svg."""
     from segshuffle.pipeline.style import finished, log_axes, panel_grid, save
 
     figure, grid = panel_grid(len(panels), height=2.6 if len(panels) > 1 else 4.0)

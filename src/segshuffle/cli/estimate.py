@@ -96,7 +96,7 @@ def run(options: argparse.Namespace) -> str:
     }
     columns = {name: values[order].tolist() for name, values in of_items.items()}
     columns = {"item": [document.name(item) for item in order.tolist()], **columns}
-    if odd:  # whoever finds the table alone is to know
+    if odd:  # a reader of the table alone must know this
         columns["impossible"] = [True] * len(order)
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     summary = {
@@ -133,7 +133,7 @@ def run(options: argparse.Namespace) -> str:
 
 
 def _guarantee(planned: Plan, plan: Plan) -> dict[str, Any]:
-    """Say what holds for those who took part, if they are fewer than the plan's guarantee relies on."""
+    """Return the guarantee for the users who took part, if they are fewer than the plan's guarantee relies on."""
     from segshuffle.protocols.messages.received import epsilons
 
     problem, needed = plan.problem, planned.problem.honest_users
@@ -147,7 +147,7 @@ def _guarantee(planned: Plan, plan: Plan) -> dict[str, Any]:
             rows.append({"honest_users": honest, "level": level, "epsilon": certified, "delta": delta})
     complain(
         f"segshuffle estimate: the plan's guarantee relies on {needed} honest users, and {problem.n_users} took part. "
-        f"Under guarantee is what holds for them if all of them were honest"
+        f"The answer has the guarantee that holds for them if all of them were honest"
         f"{'' if share == 1 else f', and if {100 * share:g} % were honest'}."
     )
     return {"guarantee": rows}

@@ -1,4 +1,4 @@
-"""A table of probabilities from a file: CSV, TSV, numbers with spaces, or NumPy's .npy; errors name file and line."""
+"""Read a table of probabilities: CSV, TSV, numbers with spaces, or NumPy's .npy; errors name file and line."""
 
 from fractions import Fraction
 from io import BytesIO
@@ -19,7 +19,7 @@ def read_matrix(path: Path, claimed_epsilon: float | None) -> Any:
     Raises
     ------
     DataError
-        With file, line, column and value of what is wrong.
+        Names file, line, column and value.
     """
     import numpy as np
 
@@ -42,7 +42,7 @@ def read_matrix(path: Path, claimed_epsilon: float | None) -> Any:
 
     try:
         return matrix_randomizer(rows, claimed_epsilon=claimed_epsilon, where=where)
-    except DataError as error:  # names the file in one of the table as a whole
+    except DataError as error:  # adds the file to an error about the whole table
         told = str(error)
         raise DataError(told if str(path) in told.partition(":")[0] else f"{path}: {told}") from error
 

@@ -1,4 +1,4 @@
-"""Options that several commands have, each declared once, and the question that they ask."""
+"""Options that several commands share, each declared once, and the question that they form."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _cap(text: str) -> int | str:
     return text if text == "auto" else integer(text)
 
 
-#: Option -> how it is read and what it is. The keys of settings are the fields of the library's values.
+#: Option -> its arguments for argparse. Keys of settings are fields of the library's values.
 _OPTIONS: dict[str, dict[str, Any]] = {
     "--items": {
         "type": _items,
@@ -64,8 +64,8 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         {
             "sets": (
                 str,
-                "exactly: every user holds exactly S items; at-most: at most S, and nobody pads (default: "
-                "exactly in plan, at-most in rehearse)",
+                "exactly: every user holds exactly S items; at-most: every user holds at most S (default: exactly "
+                "in plan, at-most in rehearse)",
             ),
             "honest_fraction": (
                 number,
@@ -82,8 +82,8 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "--hide-level": {
         "type": guarantee,
         "metavar": "EPSILON[,DELTA]",
-        "help": "hide which level a user picked, with this epsilon in (0, 100], which may fail with this probability "
-        "(default: --delta); without this option levels are only shuffled",
+        "help": "hide which level a user picked, with this epsilon in (0, 100] and this delta (default: --delta); "
+        "without this option levels are only shuffled, and the server sees how many users picked each",
     },
     "--blanket": {
         "metavar": "LAW",
@@ -91,7 +91,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "the kind with the least error for max-messages",
     },
     "--limits": settings(
-        "what the plan must keep to",
+        "limits of the plan",
         {
             "copies_max": (
                 number,
@@ -100,7 +100,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
             ),
             "max_messages": (
                 number,
-                "most messages (> 0) that a user sends altogether, on average, those about the level included",
+                "most messages (> 0) that a user sends in both rounds together, on average",
             ),
             "equal_copies": (
                 yes_or_no,
@@ -121,23 +121,23 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "--json": {"action": "store_true", "help": "print JSON, with everything"},
 }
 
-#: What every command that plans can be told beside items and set size.
+#: Options of every command that plans, apart from items and set size.
 PLANNING = ("--levels", "--delta", "--assume", "--hide-level", "--blanket", "--limits")
 
 
 def add(parser: Any, *names: str, **changed: Any) -> None:
-    """Add declared options to a parser or a group of one; `changed` says what is different in this command."""
+    """Add declared options to a parser or a group; `changed` replaces arguments for this command."""
     for name in names:
         parser.add_argument(name, **{**_OPTIONS[name], **changed})
 
 
 def participants(problem: Problem, levels: Sequence[Level], n_users: int) -> tuple[int, ...]:
-    """Users at each level of a plan who took part; shares are of `n_users`.
+    """Return the users at each level of a plan who took part; shares are of `n_users`.
 
     Raises
     ------
     ParameterError
-        If these are other levels than the plan's.
+        If the levels are not those of the plan.
     """
     given = counted(levels, n_users)
     epsilons = tuple(level for level, _ in given)
@@ -154,7 +154,7 @@ def question_of(
     level_counts: Sequence[tuple[float, int]],
     **asked: Any,
 ) -> Question:
-    """Make the question of the options in `PLANNING` and of `asked`."""
+    """Make a question from the options in `PLANNING` and from `asked`."""
     from segshuffle.planning.question import Limits, Question
     from segshuffle.protocols.base import Assumptions, Problem
     from segshuffle.protocols.messages import LevelPrivacy

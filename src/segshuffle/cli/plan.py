@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from segshuffle.arrays import FloatArray
     from segshuffle.planning.question import Answer, Goal, Question
 
-#: Seconds of work from which on it is announced, and refused.
+#: Seconds from which on long work is announced, and from which on it is refused.
 _LONG, _LONGEST = 10.0, 600.0
 
 
@@ -42,8 +42,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             {
                 "frequencies": (
                     str,
-                    "the share of the users that hold each item: d numbers with commas, or a file of them, or "
-                    "zipf:EXPONENT: the j-th share is roughly proportional to j^-EXPONENT; default: all are equal",
+                    "the share of the users that hold each item: d numbers with commas, a file of them, or "
+                    "zipf:EXPONENT (the j-th share is roughly proportional to j^-EXPONENT); default: equal shares",
                 ),
                 "mean_size": (number, "with sets=at-most: number of items that users hold on average, in (0, S]"),
                 "top": (
@@ -60,8 +60,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         asked,
         "--blanket",
         help=f"kind of dummy messages: one of {', '.join(law_names())}; best: the kind with the least error for "
-        "max-messages, or with the fewest messages for --target-error; default: single dummies (poisson), with "
-        "a table of all kinds but those that take many seconds to plan; all: the same, with these kinds; "
+        "max-messages, or with the fewest messages for --target-error; default: single dummies (poisson), and a table "
+        "that compares the kinds that are planned within seconds; all: the same with all kinds in the table; "
         "published: the paper's dummies and privacy analysis, which is not proven and gives a larger error",
     )
     add(asked, "--limits")
@@ -79,9 +79,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         **settings(
             "also plan for other values of one or two of these, such as users=1e4,1e5 epsilon=0.5..2/4",
             {
-                "users": (numbers, "number of all users; the share of each level stays"),
-                "epsilon": (numbers, "that of the lowest level; the ratios between levels stay"),
-                "delta": (numbers, "that of all levels"),
+                "users": (numbers, "number of all users; the share of each level does not change"),
+                "epsilon": (numbers, "the lowest level; the ratios between levels do not change"),
+                "delta": (numbers, "the delta of all levels"),
                 "set_size": (numbers, "items per user"),
                 "domain_size": (numbers, "number of items"),
                 "plot": (picture, "file for a figure of the table (.png, .pdf or .svg)"),
@@ -100,7 +100,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> str:
-    """Ask, answer, save, and say."""
+    """Make the plan, save it, and return its text."""
     from segshuffle.cli import plan_text
     from segshuffle.files import refuse_overwriting
     from segshuffle.planning.documents import Document, write_document
@@ -175,14 +175,14 @@ def _question(options: argparse.Namespace, domain_size: int) -> Question:
 
 
 def _refuse_unpublished(options: argparse.Namespace) -> None:
-    """Refuse what the paper's analysis does not have."""
+    """Refuse options that the paper's analysis does not cover."""
     others = [name for name in ("target_error", "what_if", "alternatives", "save") if getattr(options, name)]
     for name in (*others, *(key for key, _ in options.limits if key != "blanket_per_user")):
         raise OptionsError(f"--blanket published has no {name.replace('_', '-')}: leave one of them out.")
 
 
 def _more(options: argparse.Namespace, found: Answer, varied: dict[str, Any], plot: Path | None) -> dict[str, Any]:
-    """Make the tables that were asked for beside the plan, JSON-ready."""
+    """Make the tables of --what-if and --alternatives, JSON-ready."""
     more: dict[str, Any] = {}
     question = found.question
     if varied:
@@ -203,7 +203,7 @@ def _more(options: argparse.Namespace, found: Answer, varied: dict[str, Any], pl
 
 
 def _announce(question: Question, patience: float | None) -> None:
-    """Write a line before minutes of work; refuse hours of it."""
+    """Announce minutes of work before it starts; refuse longer work."""
     problem, seconds = question.problem, question.seconds(patience)
     levels, s, d = len(problem.levels), problem.set_size, problem.domain_size
     size = f"{levels} levels and sets of {s} of {d} items take about {_minutes(seconds)} of a processor to plan"
@@ -219,7 +219,7 @@ def _minutes(seconds: float) -> str:
 
 
 class Target(NamedTuple):
-    """An error that is asked for: a sum of squares, or of the estimates of the top items, divided by their shares."""
+    """The error of --target-error: a squared error of all items, or the relative error of the top items."""
 
     error: float
     of_top: bool

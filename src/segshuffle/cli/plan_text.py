@@ -1,4 +1,4 @@
-"""A plan for people: the decision and the alternatives on one screen, and all the rest on request."""
+"""The text of a plan: the decision and the alternatives on one screen, and everything else on request."""
 
 import argparse
 import math
@@ -19,16 +19,16 @@ from segshuffle.protocols.segmented import Segmented
 _REST = "More: --details, --json, and --blanket for other dummies."
 #: Beginnings of sentences about errors that are among the details.
 _FURTHER = ("The 95 % interval", "The largest of these errors")
-#: Shares of honest users for which a plan's epsilons are shown.
+#: Shares of honest users for which epsilons are shown.
 _HONEST = (1.0, 0.95, 0.9, 0.8, 0.5)
-#: Shares of corrupt users for which their influence is shown, beside a single one.
+#: Shares of lying users for which the influence is shown, in addition to one liar.
 _CORRUPT = (0.01, 0.1)
-#: Most levels that are all shown; of more, the two lowest and the two highest are.
+#: Most levels that are all shown; of more levels the two lowest and the two highest are shown.
 _LEVELS = 5
 
 
 def _paragraphs(sentences: Sequence[str]) -> str:
-    """Indent sentences, and their further lines more."""
+    """Indent sentences, with more indentation for further lines."""
     return wrapped(sentences, "  ", "  ")
 
 
@@ -41,7 +41,7 @@ def _warned(warnings: Sequence[str]) -> list[str]:
 
 
 def of_proven(found: Answer, options: argparse.Namespace, more: Mapping[str, Any]) -> str:
-    """Say the answer: JSON, or one screen for people, with the rest by --details."""
+    """Return the answer as JSON, or as one screen of text, or everything with --details."""
     asked = replace(found.question, problem=found.plan.problem)
     values = {**_numbers(found.plan, asked), **found.numbers, **_relied_on(found.plan), **_inputs(asked)}
     if options.json:
@@ -64,7 +64,7 @@ def of_proven(found: Answer, options: argparse.Namespace, more: Mapping[str, Any
 
 
 def of_published(plan: Plan, question: Question, options: argparse.Namespace) -> str:
-    """Say the plan by the paper's analysis: JSON, or a line for every number."""
+    """Return the plan of the paper's analysis, as JSON or as a line for every number."""
     values = {**_numbers(plan, question), "mse_bound": plan.mse_bound, **_inputs(question)}
     warnings, public = [*plan.warnings, *level_cautions(question.level_messages)], _public(question)
     if options.json:
@@ -74,7 +74,7 @@ def of_published(plan: Plan, question: Question, options: argparse.Namespace) ->
 
 
 def _if_any(**values: Any) -> dict[str, Any]:
-    """Leave out what there is nothing of."""
+    """Leave out empty values."""
     return {name: value for name, value in values.items() if value}
 
 
@@ -92,7 +92,7 @@ def _inputs(asked: Question) -> dict[str, Any]:
 
 
 def _public(asked: Question) -> dict[str, str]:
-    """Return the inputs that must not depend on the data, and how they can be known without it."""
+    """Return the inputs that must be public, and how they can be known without the data."""
     given = {
         "item_frequencies": asked.guess.frequencies is not None,
         "private_levels": asked.problem.assumptions.private_levels,
@@ -103,7 +103,7 @@ def _public(asked: Question) -> dict[str, str]:
 
 
 def _numbers(plan: Plan, asked: Question) -> dict[str, Any]:
-    """Return what is said of every plan with copies by level."""
+    """Return the numbers of a plan with copies by level."""
     return {
         "blanket": plan.scheme.law.name,
         "blanket_per_user": plan.blanket_per_user,
@@ -117,7 +117,7 @@ def _numbers(plan: Plan, asked: Question) -> dict[str, Any]:
 
 
 def _relied_on(plan: Plan) -> dict[str, Any]:
-    """Return what the guarantee relies on, and every level's epsilon by the share of users who really are honest."""
+    """Return the assumptions of the guarantee, and every level's epsilon by the share of really honest users."""
     problem = plan.problem
     said = {
         "sets": problem.assumptions.sets,
@@ -132,7 +132,7 @@ def _relied_on(plan: Plan) -> dict[str, Any]:
 
 
 def _influence(plan: Plan) -> dict[str, Any]:
-    """Return the most that liars can do: one, and shares of all users."""
+    """Return the influence of one liar, and of shares of all users."""
     one, n_users = influence(plan), plan.problem.n_users
     together = {number: one.of(number) for number in (1, *(math.ceil(share * n_users) for share in _CORRUPT))}
     return {
@@ -146,12 +146,12 @@ def _influence(plan: Plan) -> dict[str, Any]:
 
 
 def _finite(value: float) -> float | None:
-    """Return None where there is no bound: JSON has no infinity."""
+    """Return None instead of infinity, which JSON does not have."""
     return value if math.isfinite(value) else None
 
 
 def _decision(found: Answer) -> str:
-    """Say what is sent, what is promised, how far off estimates are, and what this relies on."""
+    """Say what users send, what they are promised, how far off estimates are, and what this relies on."""
     words, plan, problem = found.words, found.plan, found.plan.problem
     messages = many(plan.blanket_per_user, "dummy message")
     dummies = f"Every user also sends {messages} on average, {plan.scheme.law.words}."
@@ -171,11 +171,11 @@ def _decision(found: Answer) -> str:
         more = [f"The {len(rows) - 4} levels between them are shown by --details."]
         rows = [*rows[:2], *rows[-2:]]
     errors = [each for each in words["How far off estimates are"] if not each.startswith(_FURTHER)]
-    # a sentence for every level is in the table already
+    # the table already has every level
     changes = [each for each in words["What they are promised"][len(levels) :] if not each.startswith(BETWEEN)]
     promise = (
-        "The promise: if a user held other items, anything that the server may see would be at most that many times as "
-        "likely, up to a probability of --delta."
+        "The promise: if a user held other items, anything that the server may see would be at most this many times "
+        "as likely, up to this probability."
     )
     sent = _paragraphs([*more, promise, dummies, words["What users send"][-1], *changes])
     parts = [
@@ -188,7 +188,7 @@ def _decision(found: Answer) -> str:
 
 
 def _laws_table(rows: Sequence[Mapping[str, Any]], problem: Problem, top: int) -> str:
-    """Every law of the dummies: how far off an item is (root of its mean squared error), and for how many messages."""
+    """Make the table of all laws: the error of an item (root mean square), and the number of messages."""
     planned = [row for row in rows if "none" not in row]
     shown_rows = [
         {
@@ -203,14 +203,18 @@ def _laws_table(rows: Sequence[Mapping[str, Any]], problem: Problem, top: int) -
         for row in planned
     ]
     said = [f"{row['blanket']}: {row['none']}" for row in rows if "none" in row]
-    said += [f"{row['blanket']}: no better than {SINGLE}, which is shown instead" for row in planned if "note" in row]
+    said += [
+        f"{row['blanket']}: no better than {row['law']['name']}, which is shown instead"
+        for row in planned
+        if "note" in row
+    ]
     if planned:
         said.append("error in users: root of the mean squared error of an item, over all items")
     return "\n".join([*([table(shown_rows)] if planned else []), wrapped(said, hang="  ")])
 
 
 def _further(found: Mapping[str, Any], n_users: int) -> list[str]:
-    """Show the tables that were asked for beside the plan."""
+    """Show the tables of --what-if and --alternatives."""
     parts = []
     if "what_if" in found:
         rows = found["what_if"]
@@ -240,7 +244,7 @@ def _further(found: Mapping[str, Any], n_users: int) -> list[str]:
 
 
 def _details(sentences: Mapping[str, list[str]], values: Mapping[str, Any], public: Mapping[str, str]) -> str:
-    """Every sentence and every number, what the names mean, and which inputs are public."""
+    """Show every sentence and every number, with the meaning of the names, and the public inputs."""
     width = max(map(len, public))
     inputs = [wrapped([IN_GENERAL]), *(wrapped([how], f"  {name:<{width}}  ") for name, how in public.items())]
     return "\n\n".join([*_titled(sentences), shown(dict(values), as_json=False), "\n".join(inputs)])

@@ -34,15 +34,14 @@ if TYPE_CHECKING:
     from segshuffle.protocols.base import Plan, SetKind
     from segshuffle.rehearsal.run import Rehearsal
 
-#: Repetitions unless another number is given, and the entries that they may read together where levels are at random.
+#: Default number of repetitions, and the entries that they may read together if levels are random.
 _REPETITIONS, _ENTRIES = 20, 10**8
-#: What levels that the data have do to the estimates.
+#: Note about bias, if the data have the levels.
 _BIASED = (
-    "Levels are those of the data. Because they depend on items, or by chance, estimates are off by up to {:.2g} % of "
-    "the users on average. If they depend on items, more users do not remove this error; --limits equal-copies=yes "
-    "does."
+    "Levels are those of the data. They depend on items, at least by chance, so estimates are off by up to {:.2g} % of "
+    "the users on average. Unless it is chance, more users do not remove this error; --limits equal-copies=yes does."
 )
-#: Items on the page, at most.
+#: Most items on the page.
 _MOST_ROWS = 200
 
 
@@ -53,8 +52,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=_data,
         help="who holds what: csv, tsv, jsonl or parquet with a row per user and item (or per user), or text with one "
         "line per user; text may be packed by gzip or zstd; - is standard input. Or a guess of how many users hold how "
-        "many items, such as 1:60%%,3:30%%,10:10%%: then set sizes are compared, and nothing is simulated; with "
-        ",zipf:1 behind it the share of the j-th item is roughly proportional to j^-1",
+        "many items, such as 1:60%%,3:30%%,10:10%%: then set sizes are compared, and nothing is simulated. If ,zipf:1 "
+        "follows the guess, the share of the j-th item is roughly proportional to j^-1",
     )
     add(
         parser,
@@ -66,7 +65,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--layout",
         **settings(
-            "how to read the file, and what to do about what should not be in it",
+            "how to read the file, and what to do about irregular entries",
             {name: (readers.get(name, str), _described(rules)) for name, rules in LAYOUT.items()},
         ),
     )
@@ -95,13 +94,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=integer, default=0, help="seed of all random numbers (default 0)")
     parser.add_argument(
-        "--top", type=positive, default=20, metavar="K", help="how many of the most frequent items matter (default 20)"
+        "--top",
+        type=positive,
+        default=20,
+        metavar="K",
+        help="number of most frequent items for which errors are shown (default 20)",
     )
     parser.add_argument(
         "--messages",
         **settings(
-            "also simulate every message of both rounds, once; only the errors of this simulation include round 1 "
-            "(about the levels)",
+            "also simulate every message of both rounds, once: in round 1 users send their level, in round 2 items; "
+            "only the errors of this simulation include round 1",
             {
                 "take_part": (
                     number,
@@ -110,7 +113,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
                 ),
                 "chunk_users": (
                     integer,
-                    "users per batch, which bounds the memory; messages wait in a temporary file",
+                    "users per batch, which bounds the memory; messages are kept in a temporary file",
                 ),
             },
         )
@@ -186,14 +189,14 @@ def run(options: argparse.Namespace) -> str:
 
 
 class Guessed(NamedTuple):
-    """A guess of what users hold: the share of the users with so many items, and an exponent of Zipf's law."""
+    """A guess of what users hold: the share of the users by number of items, and an exponent of Zipf's law."""
 
     shares: dict[int, float]
     zipf: float
 
 
 def _data(text: str) -> str | Guessed:
-    """Take the name of a file, or read ``size:share%`` pairs separated by commas."""
+    """Return the name of a file, or read ``size:share%`` pairs separated by commas."""
     if not re.match(r"\d+:", text):
         return text
     listed, _, zipf = text.partition(",zipf:")
@@ -210,7 +213,7 @@ def _data(text: str) -> str | Guessed:
 
 
 def _users(options: argparse.Namespace, saved: Plan | None = None) -> Transactions:
-    """Read the file as asked; progress is said on standard error."""
+    """Read the file; progress goes to standard error."""
     from segshuffle.datasets.reading import read_transactions
 
     numbered = isinstance(options.items, int)
@@ -226,14 +229,14 @@ def _users(options: argparse.Namespace, saved: Plan | None = None) -> Transactio
 
 
 def _compared(options: argparse.Namespace) -> str:
-    """Compare sizes of sets, on the file or by the guess."""
+    """Compare set sizes, with the file or with a guess."""
     from segshuffle.protocols.padding import guessed_holders
     from segshuffle.rehearsal.set_sizes import compared, holders_of
 
     seen: Any
     held: Any
     kinds: tuple[SetKind, ...] = ("at-most",)
-    leave_out(options, ("plan", "messages"), "where sizes of sets are compared")
+    leave_out(options, ("plan", "messages"), "if set sizes are compared")
     if isinstance(options.data, Guessed):
         need(options, "items", "levels", "delta")
         shares, zipf = options.data
@@ -258,13 +261,13 @@ def _compared(options: argparse.Namespace) -> str:
 def _question(
     options: argparse.Namespace, domain_size: int, set_size: int, levels: Sequence[tuple[float, int]]
 ) -> Question:
-    """Ask for the least error; users hold at most so many items, unless anything else is said."""
+    """Ask for the least error; by default users hold at most `set_size` items."""
     options.assume = [("sets", "at-most"), *options.assume]
     return question_of(options, domain_size=domain_size, set_size=set_size, level_counts=levels)
 
 
 def _users_by_level(levels: Sequence[Level], users: Transactions) -> tuple[tuple[float, int], ...]:
-    """Count the users of every level: as given, as shares, or as the data say."""
+    """Count the users of every level, from the option (numbers or shares) or from the data."""
     held = users.level_counts(len(levels))
     if held is not None and all(count is None for _, count in levels):
         return tuple((level, count) for (level, _), count in zip(levels, held, strict=True))
@@ -272,7 +275,7 @@ def _users_by_level(levels: Sequence[Level], users: Transactions) -> tuple[tuple
 
 
 def _assume(options: argparse.Namespace, users: Transactions) -> list[str]:
-    """Take levels and delta where nothing is said, and say which."""
+    """Set default levels and delta if they are not given, and say which."""
     assumed = []
     if options.levels is None:
         options.levels = ((1.0, 1.0),)
@@ -284,7 +287,7 @@ def _assume(options: argparse.Namespace, users: Transactions) -> list[str]:
 
 
 def _planned(options: argparse.Namespace, users: Transactions) -> tuple[Answer, list[str]]:
-    """Plan for the users of the file, and say what was assumed because nothing was said."""
+    """Plan for the users of the file, and say which defaults were used."""
     from segshuffle.planning.question import answer
     from segshuffle.rehearsal.set_sizes import chosen
 
@@ -305,7 +308,7 @@ def _planned(options: argparse.Namespace, users: Transactions) -> tuple[Answer, 
 
 
 def _saved(options: argparse.Namespace) -> Plan:
-    """Read the plan of ``--plan``; the items to read are then the plan's, by name or by number."""
+    """Read the plan of ``--plan``; the file is then read with the items of the plan, by name or by number."""
     from segshuffle.datasets.reading import read_items
     from segshuffle.planning.documents import checked_names, read_document
 
@@ -324,7 +327,7 @@ def _saved(options: argparse.Namespace) -> Plan:
 
 
 def _serving(plan: Plan, users: Transactions, options: argparse.Namespace) -> tuple[Plan, list[str]]:
-    """Return the plan as it serves the users of the file, and what was assumed for that."""
+    """Return the plan for the users of the file, and say what was assumed."""
     problem, n = plan.problem, users.n_users
     if n < problem.honest_users:
         raise DataError(
@@ -342,14 +345,14 @@ def _serving(plan: Plan, users: Transactions, options: argparse.Namespace) -> tu
 
 
 def _repetitions(plan: Plan, users: Transactions) -> int:
-    """Fewer where every repetition reads all entries again."""
+    """Return the default number of repetitions; fewer if each must read all entries again."""
     if len(plan.problem.levels) == 1 or users.levels is not None:
         return _REPETITIONS
     return max(1, min(_REPETITIONS, _ENTRIES // max(users.codes.size, 1)))
 
 
 def _answer(found: Rehearsal, users: Transactions, options: argparse.Namespace, assumed: list[str]) -> dict[str, Any]:
-    """Everything but the items, JSON-ready."""
+    """Return all results except those by item, JSON-ready."""
     from segshuffle.planning.foresight import CONFIDENCE
     from segshuffle.planning.wording import promises, resting_on, sending
     from segshuffle.protocols.item_variance import coverage_of_nothing
@@ -394,7 +397,7 @@ def _write(
     answer: Mapping[str, Any],
     top: int,
 ) -> None:
-    """Write the folder, as a whole or not at all."""
+    """Write the folder, completely or not at all."""
     from segshuffle.planning.documents import Document, write_document
     from segshuffle.rehearsal import page
     from segshuffle.rehearsal.figures import write_figures
@@ -414,7 +417,7 @@ def _write(
 
 
 def _headline(found: Rehearsal, all_of_it: Mapping[str, Any]) -> list[str]:
-    """Say what came out."""
+    """Say the main results."""
     top = all_of_it["top"]
     lines = [
         f"{all_of_it['users']:,} users, {all_of_it['items']:,} items, of which {all_of_it['items_held']:,} are held."
@@ -441,7 +444,7 @@ def _headline(found: Rehearsal, all_of_it: Mapping[str, Any]) -> list[str]:
 
 
 def _told(found: Rehearsal, answer: Mapping[str, Any], top: int) -> list[str]:
-    """Say the answer for people, 80 columns wide, below the headline."""
+    """Return the parts of the text below the headline, 80 columns wide."""
     parts = []
     if answer["assumed"]:
         parts.append("Assumed, because no option says otherwise:\n" + wrapped(answer["assumed"], "- "))
@@ -460,8 +463,8 @@ def _messages_told(run: dict[str, Any]) -> list[str]:
         f"A user sends {run['messages_per_user']:.4g} messages in both rounds, all users together "
         f"{run['bytes'] / 1e6:.3g} MB.",
         f"The squared error of all items is {run['squared_error']:.3g}; {run['expected_error']:.3g} was expected. "
-        f"Because of who has which level, estimates are off by up to {100 * max(map(abs, run['bias'])):.2g} % of the "
-        "users on average.",
+        f"Given the users' levels, estimates are off by up to {100 * max(map(abs, run['bias'])):.2g} % of the users on "
+        "average.",
     ]
 
 

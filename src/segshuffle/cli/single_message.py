@@ -32,9 +32,9 @@ from segshuffle.errors import DataError, OptionsError, ParameterError
 from segshuffle.files import refuse_overwriting, write_atomically
 
 Make = Callable[[float | None], Mechanism]
-#: One question: numbers of users or blanket messages, local epsilon, delta and epsilon, without what is asked for.
+#: One question: number of users or dummy messages, local epsilon, delta and epsilon; the quantity asked for is missing.
 Point = dict[str, Any]
-#: What was asked about, every accountant's number, and why other accountants have none.
+#: The parameters, every accountant's number, and the reasons why other accountants have none.
 Found = tuple[Point, list[Entry], dict[str, str]]
 
 
@@ -71,7 +71,7 @@ def answer(options: argparse.Namespace) -> str:
 
 
 def _asked(options: argparse.Namespace, names: list[str]) -> str:
-    """Return what is asked for: delta, epsilon or local_epsilon; refuse nothing and two things."""
+    """Return which one is asked for: delta, epsilon or local_epsilon; refuse none and two."""
     if options.delta is None and options.epsilon is None:
         raise OptionsError("Give --delta or --epsilon; both, without --local-epsilon, ask for the local epsilon.")
     if options.delta is None or options.epsilon is None:
@@ -86,7 +86,7 @@ def _asked(options: argparse.Namespace, names: list[str]) -> str:
 
 
 def _of_budgets(options: argparse.Namespace) -> tuple[Point, Callable[[Point], Found]]:
-    """Users with a local epsilon of their own: published bounds, and what is proven for the largest one."""
+    """Answer for users with their own local epsilons: published bounds, and proven bounds for the largest epsilon."""
     alone = ("users", "local_epsilon", "compose", "subsample", "blanket_messages", "accountant", "save")
     leave_out(options, alone, "with budgets")
     try:
@@ -101,7 +101,7 @@ def _of_budgets(options: argparse.Namespace) -> tuple[Point, Callable[[Point], F
 
 
 def _of_messages(options: argparse.Namespace, names: list[str], asked: str) -> tuple[Point, Callable[[Point], Found]]:
-    """One message per user, or several: what is given, and how it is answered."""
+    """Return the given values, and the function that answers, for one message per user or several."""
     counted, users = _users(options, names)
     make = _maker(options, asked)
     only = tuple(name for name in (options.accountant or "").split(",") if name)
@@ -111,10 +111,10 @@ def _of_messages(options: argparse.Namespace, names: list[str], asked: str) -> t
 
 
 def _users(options: argparse.Namespace, names: list[str]) -> tuple[str, tuple[int, ...]]:
-    """Return whether users or blanket messages are counted, and their numbers."""
+    """Return whether users or dummy messages are counted, and the numbers of them."""
     multi = [name for name in names if name in MULTI_MESSAGE]
     given, other = ("blanket_messages", "users") if multi else ("users", "blanket_messages")
-    what = f"{multi[0]}, whose messages hide among dummy ones" if multi else "what hides among other users"
+    what = f"{multi[0]}, whose messages hide among dummy ones" if multi else "messages that hide among other users"
     leave_out(options, [other], f"for {what}: give --{given.replace('_', '-')}")
     need(options, given)
     values: tuple[int, ...] = getattr(options, given)
@@ -125,7 +125,7 @@ def _users(options: argparse.Namespace, names: list[str]) -> tuple[str, tuple[in
 
 
 def _maker(options: argparse.Namespace, asked: str) -> Make:
-    """Return what makes the mechanism of a local epsilon; a matrix is made and checked once."""
+    """Return a function that makes the mechanism for a local epsilon; a matrix is read and checked once."""
     if options.compose is None and len(options.randomizer) > 1:
         raise ParameterError("randomizer", " ".join(options.randomizer), "one, or several with --compose")
     makers = [_of_one(text, options, asked) for text in options.randomizer]
@@ -139,7 +139,7 @@ def _maker(options: argparse.Namespace, asked: str) -> Make:
 
 
 def _of_one(text: str, options: argparse.Namespace, asked: str) -> Make:
-    """Return what makes one randomizer of a local epsilon."""
+    """Return a function that makes one randomizer for a local epsilon."""
     if text.startswith("matrix:"):
         claims = options.local_epsilon or (None,)
         if len(claims) > 1:
@@ -153,7 +153,7 @@ def _of_one(text: str, options: argparse.Namespace, asked: str) -> Make:
 
 
 def _ask(make: Make, point: Point, only: tuple[str, ...]) -> Found:
-    """Ask every accountant, or those named: a delta, an epsilon, or the local epsilon for both."""
+    """Ask all accountants, or the named ones, for a delta, an epsilon, or the local epsilon for both."""
     n_users = point["n_users"] if "n_users" in point else point["blanket_messages"] + 1
     target = {name: point[name] for name in ("delta", "epsilon") if name in point}
     chosen = make(point.get("local_epsilon", 1.0 if len(target) > 1 else None))
@@ -168,14 +168,15 @@ def _ask(make: Make, point: Point, only: tuple[str, ...]) -> Found:
         if 0.0 < found < math.inf:
             entries.append(Entry(each.name, found, each.kind_for(chosen), each.status_for(chosen), each.source))
         else:
-            left_out[each.name] = "no local epsilon from 1e-6 to 50 " + ("reaches it" if found == 0.0 else "misses it")
+            does = "meets" if found == 0.0 else "provably misses"
+            left_out[each.name] = f"no local epsilon from 1e-6 to 50 {does} the targets"
     return head, entries, left_out
 
 
 def _told(
     options: argparse.Namespace, head: dict[str, Any], asked: str, entries: list[Entry], left_out: dict[str, str]
 ) -> str:
-    """Say what every accountant answers, below what was asked."""
+    """Return the text of all answers, below the parameters."""
     rows = [
         {"accountant": e.accountant, asked: e.value, "kind": e.kind, "status": e.status, "source": e.source}
         for e in entries
@@ -191,7 +192,7 @@ def _told(
 
 
 def _curve(options: argparse.Namespace, head: Point, rows: list[Point], along: str, asked: str) -> str:
-    """Say what every accountant answers along several values."""
+    """Return the text of all answers for several values of a parameter."""
     if not rows:
         raise DataError("no accountant has a number for any of these values; ask for one value to see why.")
     if options.json:

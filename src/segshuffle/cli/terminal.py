@@ -1,4 +1,4 @@
-"""What the commands share: a parser, refusals of options, answers and complaints shown."""
+"""Code that all commands share: the parser, refusals of options, and the output of answers and errors."""
 
 import argparse
 import bisect
@@ -16,9 +16,9 @@ from typing import Any, NoReturn
 
 from segshuffle.errors import ParameterError
 
-#: Characters of a line of an answer.
+#: Width of an answer, in characters.
 WIDTH = 80
-#: Name in an answer -> what it is.
+#: Name in an answer -> its meaning.
 WORDS = {
     "blanket_cap": "most dummy messages of one user; none: no limit",
     "blanket_per_user": "dummy messages that a user sends on average, spread evenly over all items",
@@ -31,20 +31,20 @@ WORDS = {
     "deviation_users": "the same as a number of users",
     "dropped": "lines that are not messages and were left out",
     "epsilon_if_honest": "the epsilons that hold if only this share of the users send their dummy messages",
-    "guarantee": "epsilon of each level for the users who took part, if honest_users are honest; none: not certified",
+    "guarantee": "epsilon of each level for those who took part, if honest_users are honest; none: not certified",
     "honest_users": "users whose dummy messages the guarantee relies on",
     "influence": "most that so many liars can shift the estimate of one item and of all, as shares; none: no limit",
     "kind": "exact: proven, and no smaller number holds; upper: proven; published: stated in a paper, not proven",
     "level_counts": "users at each level",
     "law": "the kind of the dummy messages, with its parameters",
-    "level_deltas": "by level, the probability with which its guarantee may fail; delta is the least",
+    "level_deltas": "by level, the probability with which its guarantee may fail; delta is the smallest",
     "level_messages_per_user": "messages about the level that a user sends on average, dummies included",
-    "messages_possible": "least and most messages that those who took part send, in all but one of 10^6 collections",
+    "messages_possible": "range of the number of messages; it fails in at most one of 10^6 collections",
     "messages_per_user": "messages that a user sends on average, dummies included",
     "most_item_messages": "most messages about items that the shuffler takes from one user; none: no limit",
-    "mse_bound": "bound on the expected squared error, summed over the items, whatever users hold",
+    "mse_bound": "bound on the expected squared error, summed over the items, for any sets of the users",
     "mse_sample": "expected squared error, summed over the items, at the item frequencies given (or uniform ones)",
-    "share_expected": "share of the users who must take part and be honest; estimate says what holds if fewer do",
+    "share_expected": "share of users who must take part and be honest; for fewer, estimate prints their guarantee",
     "smallest_share_told_from_zero": "share of the users who must hold an item for it to be told from zero",
     "told_from_zero_above": "estimate above which an item is held by somebody (probability 0.95, all items at once)",
     "top_relative_deviation": "largest standard deviation of a top item, divided by its share",
@@ -53,7 +53,7 @@ WORDS = {
 
 
 class _Paragraphs(argparse.HelpFormatter):
-    """Texts as wide as the terminal, with their paragraphs."""
+    """Help texts as wide as the terminal, with paragraphs."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         return "\n\n".join(super(_Paragraphs, self)._fill_text(part, width, indent) for part in text.split("\n\n"))
@@ -65,36 +65,36 @@ class _Paragraphs(argparse.HelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are one sentence, and whose texts have paragraphs."""
+    """A parser whose errors are one sentence, and whose help has paragraphs."""
 
     def __init__(self, **given: Any) -> None:
         super().__init__(formatter_class=_Paragraphs, **given)
 
     def error(self, message: str) -> NoReturn:
-        """Complain about the arguments and stop."""
+        """Print an error about the arguments, and exit."""
         complain(f"{self.prog}: {message} (see {self.prog} --help)")
         raise SystemExit(2)
 
     def print_help(self, file: Any = None) -> None:
-        """Print the help; a full disk or a closed output is said in one sentence."""
+        """Print the help; a full disk or a closed output gives a one-sentence error."""
         if status := write(self.prog, self.format_help().rstrip("\n")):
             raise SystemExit(status)
 
 
 def need(options: argparse.Namespace, *names: str) -> None:
-    """Stop as argparse does where options are missing."""
+    """Exit as argparse does if options are missing."""
     missing = ["--" + name.replace("_", "-") for name in names if getattr(options, name) is None]
     if missing:
         options.refuse(f"the following arguments are required: {', '.join(missing)}")
 
 
 def leave_out(options: argparse.Namespace, names: Iterable[str], rule: str) -> None:
-    """Refuse options that mean nothing beside the others.
+    """Refuse options that have no effect with the others.
 
     Raises
     ------
     ParameterError
-        Naming the first one, its value and the rule.
+        Names the first such option, its value and the rule.
     """
     for name in names:
         value = getattr(options, name)
@@ -104,7 +104,7 @@ def leave_out(options: argparse.Namespace, names: Iterable[str], rule: str) -> N
 
 
 def shown(values: dict[str, Any], *, as_json: bool) -> str:
-    """Text of an answer: JSON that reads back, or a line for every name and for every entry of what it has."""
+    """Return the text of an answer: JSON, or a line for every name, and one for every entry of a list."""
     if as_json:
         return json.dumps(values, indent=2)
     width = max(map(len, values))
@@ -130,7 +130,7 @@ def _short(value: object) -> str:
 
 
 def wrapped(sentences: Sequence[str], mark: str = "", hang: str = "") -> str:
-    """Put sentences one below the other, 80 characters wide, after a mark; further lines are under it and hang."""
+    """Write each sentence on its own lines, 80 characters wide, after a mark; further lines are indented."""
     rest = " " * len(mark) + hang
     # a number and its sign of per cent stay together
     texts = (each.replace(" %", "\u00a0%") for each in sentences)
@@ -139,7 +139,7 @@ def wrapped(sentences: Sequence[str], mark: str = "", hang: str = "") -> str:
 
 
 def as_csv(rows: list[dict[str, Any]]) -> str:
-    """Rows of equal keys as CSV."""
+    """Return rows with equal keys as CSV."""
     text = io.StringIO()
     writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
     writer.writeheader()
@@ -148,10 +148,10 @@ def as_csv(rows: list[dict[str, Any]]) -> str:
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Rows below the names of their columns, 80 characters wide; the first column is text, the others are numbers.
+    """Return a table, 80 characters wide; the first column is text, the others are numbers.
 
-    Columns without a value are left out, texts that are too long are wrapped, and columns for which there is no room
-    stand in a further table below.
+    Columns without a value are left out, and long texts are wrapped. If there are too many columns, the rest is in a
+    second table below.
     """
     from rich.console import Console
     from rich.table import Table
@@ -188,18 +188,18 @@ def _cell(value: Any) -> str:
 
 
 def write(program: str, text: str) -> int:
-    """Write all of the answer to standard output; returns the exit status."""
+    """Write the answer to standard output, and return the exit status."""
     try:
         if sys.stdout is None:
             raise OSError("it is closed")
-        # nothing is not a line: a client may have no message to send
+        # no empty line for an empty text: a client may have no message to send
         print(text, end="\n" if text else "", flush=True)
-    except (OSError, ValueError) as error:  # ValueError: closed by the caller, or a character it cannot show
-        # a reader that has gone (head, less) has seen enough
+    except (OSError, ValueError) as error:  # ValueError: the output is closed, or cannot show a character
+        # a closed pipe (head, less) is no error
         if not isinstance(error, BrokenPipeError):
             reason = getattr(error, "strerror", None) or error
             complain(f"{program}: standard output cannot be written ({reason}). Write to a disk with room.")
-        # what is still in the buffer is flushed again at exit: let it go nowhere
+        # Python flushes the buffer again at exit: send the rest to nowhere
         with contextlib.suppress(OSError, ValueError, AttributeError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
@@ -207,7 +207,7 @@ def write(program: str, text: str) -> int:
 
 
 def seldom(line: Callable[..., str], *, every: float = 5.0) -> Callable[..., None]:
-    """Make what writes `line` of its arguments to standard error, but not more often than every so many seconds."""
+    """Return a function that writes `line` of its arguments to standard error, at most once in `every` seconds."""
     last = time.monotonic()
 
     def say(*done: int) -> None:
@@ -220,6 +220,6 @@ def seldom(line: Callable[..., str], *, every: float = 5.0) -> Callable[..., Non
 
 
 def complain(message: str) -> None:
-    """Write a line to standard error, if anybody listens."""
+    """Write a line to standard error, if it is open."""
     with contextlib.suppress(OSError, ValueError):
         print(message, file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""Values of options, read from words: numbers, lists and ranges of them, levels, and settings KEY=VALUE."""
+"""Read the values of options: numbers, lists and ranges of them, levels, and settings KEY=VALUE."""
 
 import argparse
 import contextlib
@@ -11,7 +11,7 @@ from typing import Any
 from segshuffle.errors import ParameterError
 from segshuffle.pipeline.design import level_counts
 
-#: Values of a range without a count, and the most values that are answered at once.
+#: Number of values of a range without a count, and the most values in one answer.
 _POINTS, MOST = 13, 200
 
 
@@ -40,14 +40,14 @@ def positive(text: str) -> int:
 
 
 def whole(text: str) -> int:
-    """Read an integer, exactly; a power of ten may stand for its noughts."""
+    """Read an integer exactly; 5e3 is allowed for 5000."""
     with contextlib.suppress(ValueError):
         return int(text)
     try:
         value = Decimal(text)
     except InvalidOperation:
         raise ValueError(text) from None
-    # an integer of a million digits would take a while, and is no size of anything
+    # an integer with a million digits would take long, and is never meant
     if not value.is_finite() or value.adjusted() > 400 or value != value.to_integral_value():
         raise ValueError(text)
     return int(value)
@@ -59,12 +59,12 @@ def numbers(text: str) -> tuple[float, ...]:
 
 
 def integers(text: str) -> tuple[int, ...]:
-    """Read the same of integers, which may be written as 1e6."""
+    """Read integers in the same way; they may be written as 1e6."""
     return _several(text, whole, "{:.0f}")
 
 
 def _several(text: str, read: Callable[[str], Any], digits: str) -> tuple[Any, ...]:
-    """Read several values; those within a range have so many digits."""
+    """Read several values; those inside a range are formatted by `digits`."""
     try:
         if ".." not in text:
             found = tuple(map(read, text.split(",")))
@@ -93,14 +93,14 @@ def yes_or_no(text: str) -> bool:
 
 
 def picture(text: str) -> Path:
-    """Read the path of a figure, whose ending says how it is drawn."""
+    """Read the path of a figure; its ending gives the format."""
     if not text.endswith((".png", ".pdf", ".svg")):
         raise argparse.ArgumentTypeError(f"{text} must end in .png, .pdf or .svg")
     return Path(text)
 
 
 def guarantee(text: str) -> tuple[float, float | None]:
-    """Read an epsilon, and a delta after a comma, which may be left out."""
+    """Read an epsilon, and optionally a delta after a comma."""
     epsilon, comma, delta = text.partition(",")
     found = number(epsilon), number(delta) if comma else None
     if not (0.0 < found[0] <= 1e6 and (found[1] is None or 0.0 < found[1] < 1.0)):
@@ -108,7 +108,7 @@ def guarantee(text: str) -> tuple[float, float | None]:
     return found
 
 
-#: A level on offer: its epsilon, and its users, their share (a float), or neither where the data say who has which.
+#: A level on offer: its epsilon, and its number of users, their share (a float), or None if the data have the levels.
 Level = tuple[float, int | float | None]
 
 
@@ -137,18 +137,18 @@ def _level(text: str) -> Level:
 
 
 def written(levels: Sequence[Level]) -> str:
-    """Write levels as they were given."""
+    """Write levels as in the option."""
     shares = [f":{100 * users:g}%" if isinstance(users, float) else f":{users}" for _, users in levels]
     return ",".join(f"{level:g}{share.removesuffix(':None')}" for (level, _), share in zip(levels, shares, strict=True))
 
 
 def counted(levels: Sequence[Level], n_users: int | None) -> tuple[tuple[float, int], ...]:
-    """Users of every level; shares are of `n_users`, rounded so that they add up.
+    """Return the users of every level; shares are of `n_users`, rounded so that they add up.
 
     Raises
     ------
     ParameterError
-        If shares do not add up to all, or nothing says of how many users they are.
+        If shares do not add up to 1, or the number of all users is not known.
     """
     counts = [users for _, users in levels if isinstance(users, int)]
     shares = [users for _, users in levels if isinstance(users, float)]
@@ -166,7 +166,7 @@ def counted(levels: Sequence[Level], n_users: int | None) -> tuple[tuple[float, 
 
 
 def spec(text: str) -> tuple[str, dict[str, Any]]:
-    """Read a name and its numbers, ``krr`` or ``krr:domain-size=4,local-epsilon=1``."""
+    """Read a name and its numbers, such as ``krr`` or ``krr:domain-size=4,local-epsilon=1``."""
     name, _, rest = text.partition(":")
     own = {}
     for part in filter(None, rest.split(",")):
@@ -186,11 +186,11 @@ def settings(about: str, keys: Mapping[str, tuple[Callable[[str], Any], str]], p
     Parameters
     ----------
     about : str
-        What the settings are about.
+        What the settings describe.
     keys : mapping of str to (callable, str)
-        Key -> how its value is read, and what it is.
+        Key -> function that reads its value, and its description.
     plain : str
-        Key of a word that has none.
+        Key for a word without ``KEY=``.
     """
     names = {name.replace("_", "-"): name for name in keys}
 

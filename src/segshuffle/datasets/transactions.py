@@ -162,9 +162,9 @@ class Transactions:
         ----------
         sets : iterable of iterables
             The items of each user, which are taken by their text.
-        items : sequence, optional
-            All items that there are. By default those that are held, in alphabetical order: whoever plans with their
-            number uses the data, and the guarantee does not cover that.
+        items : sequence of str, optional
+            All items. By default those that are held, in alphabetical order. A plan with their number then uses the
+            data, and the guarantee does not cover that.
         label : str
             Name of the data.
 

@@ -77,7 +77,7 @@ def proven(summary: pd.DataFrame) -> list[str]:
         "A Poisson blanket makes the counters independent. Its accounting is exact and needs no group privacy.",
         f"At the same (ε, δ) the published protocol has {nearest(gain.min())} to {nearest(gain.max())} times the "
         f"error of ours ({len(summary)} panels).",
-        f"Against the best proven competitor it has less error in {better} panels (up to {nearest(rival.max())} "
+        f"Against the best proven competitor ours has less error in {better} panels (up to {nearest(rival.max())} "
         f"times less) and the same in {len(rival) - better - worse}{f'; in {worse} it has more' if worse else ''}.",
         f"A Gaussian curator would still be better: our error is {nearest(curator.min())} to "
         f"{nearest(curator.max())} times the curator's.",
@@ -85,7 +85,7 @@ def proven(summary: pd.DataFrame) -> list[str]:
     if budgets := budgets_of(summary):
         most = summary[f"copies_{budgets[-1]:g}_over_curator"]
         sentences.append(
-            f"With whole copies and up to {budgets[-1]:g} messages per user that factor falls to "
+            f"With whole copies and up to {budgets[-1]:g} messages per user this factor falls to "
             f"{nearest(most.min())} to {nearest(most.max())}."
         )
     return sentences

@@ -87,7 +87,7 @@ def level_deltas(config: Mapping[str, Any], n_users: int) -> tuple[float, ...]:
 
 
 def least_delta(config: Mapping[str, Any], n_users: int) -> float:
-    """Return the delta of all levels, or the least of them: on the safe side for whoever knows of one only."""
+    """Return the delta of all levels, or the smallest of them, for code that uses only one delta."""
     deltas = level_deltas(config, n_users)
     return min(deltas) if deltas else float(config["delta_times_n"] / n_users)
 
@@ -103,7 +103,7 @@ def level_counts(n_users: int, shares: list[float]) -> tuple[int, ...]:
 
 
 def without_paths(config: Config) -> Config:
-    """Return a copy of the configuration for records: where data lie on this machine is nobody's business."""
+    """Return a copy of the configuration for records, without the paths of data on this machine."""
     hidden = {
         name: {key: None if key in ("path", "items") else value for key, value in section.items()}
         for name, section in config["datasets"].items()

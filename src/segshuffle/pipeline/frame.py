@@ -1,4 +1,4 @@
-"""What every run has around its studies: data and users before, records and the page after.
+"""The parts of a run that belong to no study: data and users, records, and the page.
 
 Imported by the Snakefile, which every remote job parses again: no numpy.
 """

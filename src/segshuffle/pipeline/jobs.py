@@ -1,4 +1,4 @@
-"""A job of the pipeline: functions of the package, from files to files, with what they say in the rule's log."""
+"""A job of the pipeline: functions of the package that read and write files; their output goes to the rule's log."""
 
 from __future__ import annotations
 

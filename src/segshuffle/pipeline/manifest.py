@@ -1,11 +1,11 @@
-"""What a run makes and how, declared once per study in its ``outputs.py``, and all that is said of it.
+"""What a run makes and how, with titles and captions; every study declares this once, in its ``outputs.py``.
 
-Rules, menu, default target, page, Snakemake's report, results/README.md and the copies in docs/ are derived from it. A
-study is found by being there: a folder of studies/ with an ``outputs.py`` that has ``targets`` and ``rules``. It may
-also have ``DOCS`` (files of a full run, and their copies below docs/), ``PARTS`` (folders of what is made on the way,
-and what is in them) and ``COLUMNS`` (tables, their columns, and what each means); paths are below the results folder.
-The ``report.py`` beside it may have ``words``, which say what its figures show. Imported by the Snakefile, which every
-remote job parses again: standard library only.
+Rules, list of targets, default target, page, Snakemake's report, results/README.md and the copies in docs/ are derived
+from these declarations. Every folder of studies/ with an ``outputs.py`` that has ``targets`` and ``rules`` is a study.
+The file may also have ``DOCS`` (files of a full run, and their copies below docs/), ``PARTS`` (folders of intermediate
+files, and their content) and ``COLUMNS`` (tables, their columns, and the meaning of each); paths are below the results
+folder. ``report.py`` in the same folder may have ``words``, which describe its figures. The Snakefile imports this
+file, and every remote job parses it again. So it uses the standard library only.
 """
 
 import importlib
@@ -55,14 +55,14 @@ RUN = Group("run", "The run", "The run", "", 2000)
 
 @dataclass(frozen=True)
 class Output:
-    """A file of a run, or a figure in its three formats, and what is said of it wherever it is shown.
+    """A file of a run, or a figure in its three formats, with the title and caption for all places that show it.
 
     Parameters
     ----------
     path : str
         File below the results folder; "figures/x" stands for its PDF, SVG and PNG.
     title : str
-        What it is, in a few words without a full stop.
+        What the file is, in a few words without a full stop.
     caption : str, optional
         How to read it, and the kind of its numbers.
     group : Group, optional
@@ -102,7 +102,7 @@ class Output:
 
     @property
     def in_report(self) -> bool:
-        """Whether Snakemake's report shows it: what has a caption and is no text to read beside a table."""
+        """Whether Snakemake's report shows the output: it has a caption, and is not the readable copy of a table."""
         return bool(self.caption) and not self.path.endswith(".md")
 
 
@@ -116,7 +116,7 @@ RECORDS = (
     Output(
         "index.html",
         "everything on one page: story, verdicts, figures, interactive charts; opens without a network",
-        "Every privacy number on it says of which kind it is.",
+        "Every privacy number on the page has its kind.",
         OVERVIEW,
     ),
     Output("config.yaml", "the configuration in effect", group=RUN),
@@ -130,7 +130,7 @@ RECORDS = (
     Output(
         "runtimes.csv",
         "seconds and memory per rule",
-        "Measured by Snakemake's benchmarks on the machine of the run. The page shows this table to read.",
+        "Measured by Snakemake's benchmarks on the machine of the run. The page shows this table.",
         RUN,
         on_page=True,
     ),

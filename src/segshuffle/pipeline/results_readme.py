@@ -1,4 +1,4 @@
-"""The README beside the results: what each file is, and each column of the tidy table."""
+"""The README in the folder of results: the meaning of each file, and of each column of the tidy table."""
 
 from collections.abc import Sequence
 

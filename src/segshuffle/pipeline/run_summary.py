@@ -1,4 +1,4 @@
-"""What a finished run says at its end: where everything is, the verdicts, what took how long, what was a stand-in."""
+"""The closing text of a run: where the results are, verdicts, run times, and stand-in data."""
 
 import json
 import sys

@@ -1,6 +1,6 @@
 """What a configuration runs: every population and every panel.
 
-Imported by the Snakefile, which every remote job parses again: no numpy. Apart from `design`, so that a script that
+Imported by the Snakefile, which every remote job parses again: no numpy. This is not in `design`, so that a script that
 only handles a scenario does not depend on the files of all datasets.
 """
 

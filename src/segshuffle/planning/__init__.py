@@ -1,4 +1,4 @@
-"""What is asked of a plan and what is answered, a plan in words, and plans as files.
+"""Questions about plans and their answers, plans in words, and plans as files.
 
-`question` has both values and finds the one for the other; `foresight` says how far off estimates will be.
+`question` defines questions and answers, and finds the answer; `foresight` predicts errors of estimates.
 """

@@ -26,7 +26,7 @@ MESSAGES = 1
 #: Largest file of a plan, in bytes: a list of a million names.
 _LARGEST = 2**26
 _NUMBER = int | float
-#: Part -> key -> type of its value. Lists are of numbers, but for the certificate.
+#: Part -> key -> type of its value. Lists contain numbers, except the certificate.
 _PARTS: dict[str, dict[str, Any]] = {
     "problem": {
         "domain_size": int,
@@ -50,12 +50,12 @@ _PARTS: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Document:
-    """A plan and the names of its items.
+    """A plan, and the names of its items.
 
     Parameters
     ----------
     plan : Plan
-        With copies by level.
+        A plan with copies by level.
     items : sequence of str or None
         Names, in the order of the items' numbers; None for the numbers themselves.
     """
@@ -68,7 +68,7 @@ class Document:
         return str(item) if self.items is None else self.items[item]
 
     def number(self, name: str) -> int:
-        """Return the number of an item; blanks around names make no difference, unless items differ in nothing else.
+        """Return the number of an item; blanks around names are ignored, unless two items differ only in these.
 
         Raises
         ------
@@ -108,7 +108,7 @@ def as_text(document: Document) -> str:
 
 
 def write_document(path: Path, document: Document) -> None:
-    """Write a plan, as a whole or not at all."""
+    """Write a plan, completely or not at all."""
     write_atomically(path, as_text(document))
 
 
@@ -118,8 +118,8 @@ def read_document(path: Path) -> Document:
     Raises
     ------
     DataError
-        If it is not one of this version, or its numbers do not fit together or are not proven; names the file and the
-        key.
+        If the file is not a plan of this version, or its numbers contradict each other or are not proven. The error
+        names the file and the key.
     """
     content = read_bounded(path, limit=_LARGEST)
     try:
@@ -149,7 +149,7 @@ def _document(content: bytes) -> Document:
     scheme = _scheme(own_scheme, asked)
     whole = Collection(scheme, tuple(range(len(asked.levels))), 1.0)
     made = Plan(problem=asked, blanket_per_user=scheme.blanket_per_user, collections=(whole,), **plan)
-    _ = scheme.parts  # refuses a mean that the law cannot have
+    _ = scheme.parts  # raises an error for a mean that the law does not allow
     names = values.get("items")
     return Document(made, None if names is None else checked_names(names, asked.domain_size))
 
@@ -159,7 +159,7 @@ def _no_constant(name: str) -> Any:
 
 
 def _is(value: object, kind: Any) -> bool:
-    # True is an int in Python, and no number here
+    # True is an int in Python, but not a number here
     return isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
 
 
@@ -176,7 +176,7 @@ def _part(values: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def _scheme(values: dict[str, Any], problem: Problem) -> Scheme:
-    """Make the scheme, if clients can send by it."""
+    """Make the scheme; refuse one that clients cannot use."""
     copies, (_, most) = values["copies"], COPIES_RANGE
     if len(copies) != len(problem.levels) or not all(0 <= each <= most for each in copies):
         raise DataError(
@@ -187,7 +187,7 @@ def _scheme(values: dict[str, Any], problem: Problem) -> Scheme:
 
 
 def checked_names(names: object, domain_size: int) -> list[str]:
-    """Return the names of all items, if they are names.
+    """Return the names of all items; refuse anything else.
 
     Raises
     ------

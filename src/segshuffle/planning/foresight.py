@@ -1,4 +1,4 @@
-"""How far off a plan's estimates will be, computed from public numbers."""
+"""Predicted errors of a plan's estimates, from public numbers."""
 
 import math
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import Plan
 from segshuffle.protocols.item_variance import ItemVariance, blanket_quantile, coverage_of_nothing
 
-#: Probability that an interval contains its item's share, and that no item that nobody holds is told from zero.
+#: Probability that an interval contains its item's share; also, that no item that nobody holds is told from zero.
 CONFIDENCE = 0.95
 
 
@@ -25,15 +25,16 @@ class Expected:
     deviation : float
         Standard deviation of the estimate of an item that nobody holds, as a share of the users.
     smallest : float
-        Share from which on an item is told from zero, all items at once, with probability 0.95 each way.
+        Least share with which an item is told from zero with probability 0.95. With the same probability no item that
+        nobody holds is told from zero.
     coverage : float
-        Exact probability with which the 95 % interval of an item that nobody holds has 0 in it.
+        Exact probability that the 95 % interval of an item that nobody holds contains 0.
     top : int or None
-        How many of the most frequent items of a guess are looked at.
+        Number of top items: the most frequent items of a guess.
     relative : float
-        Largest standard deviation of their estimates over their share.
+        Largest ratio of standard deviation to share among the top items.
     share : float
-        Share of the item that has it.
+        Share of the item with this ratio.
     """
 
     deviation: float
@@ -44,7 +45,7 @@ class Expected:
     share: float = math.nan
 
     def as_dict(self, n_users: int) -> dict[str, Any]:
-        """JSON-ready, with users beside shares."""
+        """JSON-ready form, in users and as shares."""
         found: dict[str, Any] = {
             "deviation_users": self.deviation * n_users,
             "deviation": self.deviation,
@@ -56,14 +57,14 @@ class Expected:
         return found
 
     def sentences(self, n_users: int) -> list[str]:
-        """Say the same in words."""
+        """Say these errors in words."""
         found = [
             f"The estimate of a rare item has a standard deviation of {self.deviation * n_users:.3g} users "
             f"({100 * self.deviation:.3g} %).",
-            f"An item that at least {100 * self.smallest:.3g} % of the users hold is told from zero with probability "
-            f"{CONFIDENCE:g}. With the same probability every item that is told from zero is held by somebody."
+            f"An item that at least {100 * self.smallest:.3g} % of the users hold is told from zero (recognised as "
+            f"held) with probability {CONFIDENCE:g}. With the same probability no item that nobody holds is."
             if self.smallest <= 1.0
-            else "No item is told from zero reliably, not even one that all users hold.",
+            else "No item is told from zero (recognised as held) reliably, not even one that all users hold.",
             f"The 95 % interval of an item that nobody holds contains 0 in {100 * self.coverage:.3g} % of all "
             "collections. This is computed exactly; it is not 95 % because counts are whole numbers.",
         ]
@@ -86,11 +87,11 @@ def expected(plan: Plan, shares: FloatArray | None = None, top: int = 20) -> Exp
     shares : ndarray of float, shape (domain_size,), optional
         A public guess of the items' shares of the users.
     top : int
-        How many of the most frequent ones count.
+        Number of top items.
     """
     variance, z = ItemVariance.of(plan), float(special.ndtri(CONFIDENCE))
 
-    # above the threshold with that probability: the variance at the share itself
+    # the share whose estimate is above the threshold with that probability; the variance is that at the share
     smallest = float(variance.ends(np.array(threshold_of(plan)), z)[1])
     rare = Expected(math.sqrt(variance.noise), smallest, coverage_of_nothing(plan, CONFIDENCE))
     if shares is None:
@@ -100,12 +101,12 @@ def expected(plan: Plan, shares: FloatArray | None = None, top: int = 20) -> Exp
 
 
 def hardest_share(shares: FloatArray, top: int) -> float:
-    """Return the share of the least frequent of the top items: no other estimate is off by more of its share.
+    """Return the share of the least frequent of the top items, which has the largest relative error.
 
     Raises
     ------
     ParameterError
-        If nobody holds anything.
+        If all shares are 0.
     """
     best = np.sort(shares[shares > 0.0])[::-1][:top]
     if not best.size:
@@ -114,6 +115,6 @@ def hardest_share(shares: FloatArray, top: int) -> float:
 
 
 def threshold_of(plan: Plan) -> float:
-    """Share above which an estimate is told from 0, for all items at once (Bonferroni), by the dummies' own law."""
+    """Share above which an estimate is told from 0, for all items at once (Bonferroni), from the dummies' exact law."""
     most = blanket_quantile(plan, (1.0 - CONFIDENCE) / plan.problem.domain_size)
     return float(plan.scheme.estimate(most, plan.problem.level_counts))

@@ -1,7 +1,7 @@
-"""A question about a collection and its answer, as values: the command line, rehearsals and the library ask the same.
+"""A question about a collection, and its answer, as values. Command line, rehearsals and library use them.
 
-A question is a problem, a goal, limits, laws of dummies and a guess of how frequent items are. One error ranks all that
-is planned for it: that of all items together, or that of the most frequent items of the guess.
+A question has a problem, a goal, limits, laws of dummies, and a guess of how frequent items are. All its plans are
+ranked by one error: that of all items together, or that of the most frequent items of the guess.
 """
 
 import bisect
@@ -31,18 +31,18 @@ from segshuffle.protocols.planner import error_of_item
 from segshuffle.protocols.proven import SINGLE, ProvenSegmented, expected_seconds
 from segshuffle.protocols.weights import ErrorTerms
 
-#: How many of a guess's most frequent items are shown, where the question is not about some of them.
+#: Number of top items that are shown if the question does not give one.
 TOP = 20
-#: Name for the law that is best for the goal.
+#: Value of `blanket` that chooses the best law for the goal.
 BEST = "best"
-#: Seconds of a processor that a law may take beside a plan that was not asked for it.
+#: Seconds of a processor that a law may take in the comparison, if the question does not ask for this law.
 PATIENCE = 4.0
-#: Seconds of another law than single dummies, measured: times theirs, and for every level; the latter for a law that
-#: has to be planned with one budget after the other.
+#: Measured seconds of a law other than single dummies: a multiple of theirs, plus a number per level. The second pair
+#: is for laws that need plans for several budgets.
 _OTHER_LAWS, _BUDGETS = (2.0, 0.7), (5.0, 1.2)
-#: Plans that the search for the least epsilon makes.
+#: Number of plans in a search for the least epsilon.
 _EPSILON_PLANS = 12
-#: Relative accuracy of the least epsilon, and the largest epsilons of a plan that are tried.
+#: Relative accuracy of the least epsilon, and range of the largest level in that search.
 _CLOSE = 0.01
 _EPSILONS = (1e-6, 100.0)
 
@@ -56,14 +56,14 @@ class LeastError:
 
 @dataclass(frozen=True)
 class FewestMessages:
-    """The fewest messages whose error is not above `error` (see `Question.top` for its unit)."""
+    """The fewest messages for an error of at most `error` (see `Question.top` for its unit)."""
 
     error: float
 
 
 @dataclass(frozen=True)
 class LeastEpsilon:
-    """The least epsilons, all levels in proportion and to within 1 %, whose error is not above `error`."""
+    """The least epsilons, to within 1 %, for an error of at most `error`; ratios between levels do not change."""
 
     error: float
 
@@ -73,7 +73,7 @@ Goal = LeastError | FewestMessages | LeastEpsilon
 
 @dataclass(frozen=True)
 class Limits:
-    """What a plan must keep to.
+    """Limits of a plan.
 
     Parameters
     ----------
@@ -82,9 +82,9 @@ class Limits:
     max_messages : float or None
         Most messages of a user altogether, on average, those about the level included.
     equal_copies : bool
-        All levels send the same number of copies: no bias where levels depend on items.
+        Whether all levels send the same number of copies; then there is no bias if levels depend on items.
     blanket_per_user : float or None
-        Dummies of a user on average, fixed beforehand; for single dummies.
+        Dummies of a user on average, if given; only for single dummies.
     blanket_cap : int, "auto" or None
         Most dummies of one user; "auto" takes the least number that costs a thousandth of the smallest epsilon.
     """
@@ -103,10 +103,10 @@ class Guess:
     Parameters
     ----------
     frequencies : float, ndarray of float or None
-        Exponent a of Zipf's law, by which item j is held as often as j^-a; or the share of the users who hold each
-        item, shape (domain_size,); None where all items are equally frequent.
+        Exponent a of Zipf's law: the share of item j is roughly proportional to j^-a. Or the share of the users who
+        hold each item, shape (domain_size,). None: all items are equally frequent.
     mean_size : float or None
-        Items that a user holds on average, where sets have at most set_size items; None for set_size.
+        Items that a user holds on average, if sets have at most set_size items; None: set_size.
     """
 
     frequencies: float | FloatArray | None = None
@@ -122,7 +122,7 @@ class Guess:
         object.__setattr__(self, "frequencies", given)
 
     def shares(self, problem: Problem) -> FloatArray | None:
-        """Share of the users who hold each item, shape (domain_size,); None where the guess says nothing of it."""
+        """Share of the users who hold each item, shape (domain_size,); None if there is no guess of frequencies."""
         if self.frequencies is None or isinstance(self.frequencies, np.ndarray):
             return self.frequencies
         return _zipf_shares(self.mean_size or problem.set_size, problem.domain_size, self.frequencies)
@@ -140,7 +140,7 @@ class Guess:
         Raises
         ------
         ParameterError
-            Names what is too much or missing.
+            Names the part of the guess that does not fit, or is missing.
         """
         exactly, s, d = problem.assumptions.sets == "exactly", problem.set_size, problem.domain_size
         shares = self.frequencies if isinstance(self.frequencies, np.ndarray) else None
@@ -173,30 +173,30 @@ _KINDS: dict[str, tuple[type, ...]] = {
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """What is asked of a plan.
+    """A question about a plan.
 
     Parameters
     ----------
     problem : Problem
         Public quantities.
     goal : LeastError, FewestMessages or LeastEpsilon
-        What the plan is to be best at.
+        What the plan minimises.
     limits : Limits
-        What it must keep to.
+        Limits of the plan.
     blanket : str
         Law of the dummies; "best" chooses among all.
     guess : Guess
-        How frequent items are.
+        Guess of how frequent items are.
     top : int or None
-        The error is the largest one of so many of the guess's most frequent items: the standard deviation of an
-        estimate over its share. None: the expected squared error of all items together.
+        Number of top items of the guess. The error is then the largest ratio of standard deviation to share among them.
+        None: the error is the expected squared error of all items together.
     level_privacy : LevelPrivacy or None
-        Privacy of which level a user picked; None where levels are shuffled, and nothing more.
+        Guarantee for the level that a user picked; None: levels are only shuffled.
 
     Raises
     ------
     ParameterError
-        If parts of the question contradict each other, or one has no effect.
+        If parts of the question contradict each other, or a part has no effect.
     """
 
     problem: Problem
@@ -228,7 +228,7 @@ class Question:
         self._check_laws()
 
     def _check_laws(self) -> None:
-        """Refuse a law that is unknown, or that the goal and the limits leave no meaning."""
+        """Refuse a law that is unknown, or that contradicts the goal or the limits."""
         check_choice("blanket", self.blanket, (*laws(), BEST))
         if self.blanket == BEST and self.target is None and self.limits.max_messages is None:
             allowed = (
@@ -243,17 +243,17 @@ class Question:
 
     @property
     def laws(self) -> tuple[str, ...]:
-        """Laws of the dummies that the plan may have, single ones first."""
+        """Laws of dummies that the plan may have, single dummies first."""
         return tuple(dict.fromkeys((SINGLE, *(laws() if self.blanket == BEST else (self.blanket,)))))
 
     @property
     def target(self) -> float | None:
-        """Largest error that is asked for, in the unit of `top`."""
+        """Largest allowed error, in the unit of `top`."""
         return None if isinstance(self.goal, LeastError) else self.goal.error
 
     @functools.cached_property
     def hardest(self) -> float | None:
-        """Share of the users who hold the least frequent of the top items; None where all items count."""
+        """Share of the users who hold the least frequent of the top items; None if all items count."""
         shares = self.guess.shares(self.problem)
         return None if self.top is None or shares is None else hardest_share(shares, self.top)
 
@@ -264,7 +264,7 @@ class Question:
 
     @property
     def method(self) -> ProvenSegmented:
-        """What plans for the limits, with the least error."""
+        """The method that plans within the limits, without a cap."""
         measure, counts, problem = None, self.guess.counts(self.problem), self.problem
         if self.hardest is not None:
             measure = error_of_item(self.hardest, problem.n_users)
@@ -283,7 +283,7 @@ class Question:
 
     @property
     def planner(self) -> Any:
-        """The same, with the cap on the dummies of one user."""
+        """The method that plans within the limits, with the cap on the dummies of one user."""
         cap = self.limits.blanket_cap
         if cap is None:
             return self.method
@@ -291,19 +291,19 @@ class Question:
 
     @property
     def squared_target(self) -> float | None:
-        """Largest error that is asked for, in the unit of the planner."""
+        """Largest allowed error, in the unit of the planner."""
         if self.target is None or self.hardest is None:
             return self.target
         return (self.target * self.hardest) ** 2
 
     def seconds(self, patience: float | None = None) -> float:
-        """Say about how long an answer takes, in seconds of a processor: within a factor of three."""
+        """Estimate how long an answer takes, in seconds of a processor, within a factor of three."""
         own = sum(map(self.seconds_of, self.laws if self.blanket == BEST else (self.blanket,)))
         own *= _EPSILON_PLANS if isinstance(self.goal, LeastEpsilon) else 1
         return own + sum(self.seconds_of(law) for law in laws() if law not in self.laws and patience == math.inf)
 
     def seconds_of(self, law: str) -> float:
-        """Say about how long one law takes to plan, in seconds of a processor."""
+        """Estimate how long a plan with one law takes, in seconds of a processor."""
         times, every_level = (1.0, 0.0) if law == SINGLE else _OTHER_LAWS
         if laws()[law].spends and isinstance(self.goal, FewestMessages):
             times, every_level = _BUDGETS
@@ -319,9 +319,9 @@ class Answer:
     question : Question
         What was asked.
     plan : Plan
-        The plan; its levels are other ones than the question's where the least epsilon was asked for.
+        The plan. If the least epsilon was asked for, its levels differ from those of the question.
     rows : tuple of dict
-        A row for every law that stands beside the plan, JSON-ready: its numbers, or why there are none.
+        A row of the comparison for every law, JSON-ready: its numbers, or why there are none.
     """
 
     question: Question
@@ -330,7 +330,7 @@ class Answer:
 
     @property
     def note(self) -> str | None:
-        """Sentence that the laws that were asked for are not in the plan, if they are not."""
+        """Sentence about a law that was asked for but is not in the plan, if any."""
         named, found = self.question.blanket, self.plan.scheme.law.name
         if named in (found, BEST):
             return None
@@ -338,7 +338,7 @@ class Answer:
 
     @property
     def warnings(self) -> list[str]:
-        """Sentences on what makes the guarantee, the error or the cost meaningless; usually none."""
+        """Warnings about a meaningless guarantee, error or cost; usually empty."""
         return [*self.plan.warnings, *level_cautions(self.question.level_messages)]
 
     @functools.cached_property
@@ -349,7 +349,7 @@ class Answer:
 
     @functools.cached_property
     def numbers(self) -> dict[str, Any]:
-        """What is shown of a plan with any law, JSON-ready."""
+        """Numbers that are shown for a plan with any law, JSON-ready."""
         asked, plan = self.question, self.plan
         return {
             "mse_sample": ProvenSegmented().expected_mse(plan, asked.guess.counts(plan.problem)),
@@ -365,13 +365,13 @@ class Answer:
 
     @functools.cached_property
     def guarantees(self) -> tuple[UserGuarantee, ...]:
-        """Guarantees by level after both rounds; none where the levels are not private."""
+        """Guarantees of both rounds together, by level; empty if levels are not private."""
         privacy = self.question.level_privacy
         return () if privacy is None else Server(self.plan.problem, privacy).guarantees(self.plan)
 
     @functools.cached_property
     def words(self) -> Mapping[str, list[str]]:
-        """The answer in sentences, by what they are about."""
+        """The answer in sentences, by topic."""
         asked, n_users = self.question, self.plan.problem.n_users
         size = asked.guess.mean_size
         believed = [] if size is None else [f"For the errors: users hold {size:g} items on average (--guess)."]
@@ -383,7 +383,7 @@ class Answer:
         }
 
     def _reached(self) -> list[str]:
-        """Say which error was asked for and reached."""
+        """Say which error was asked for and which was reached."""
         asked, levels = self.question, self.plan.problem.levels
         if asked.target is None:
             return []
@@ -401,9 +401,9 @@ def answer(question: Question, *, patience: float | None = None) -> Answer:
     Parameters
     ----------
     question : Question
-        What is asked.
+        The question.
     patience : float or None
-        Seconds that each other law may take to stand beside the plan; None: no other law is tried.
+        Seconds that each further law in the comparison may take; None: no other law is tried.
 
     Returns
     -------
@@ -412,7 +412,7 @@ def answer(question: Question, *, patience: float | None = None) -> Answer:
     Raises
     ------
     InfeasibleError
-        If there is no such plan, or nobody can announce it.
+        If there is no such plan, or it cannot be announced.
     ParameterError
         If a limit is outside its range.
     """
@@ -429,7 +429,7 @@ def answer(question: Question, *, patience: float | None = None) -> Answer:
 
 
 def _beside(found: Answer, law: str, asked: Question, patience: float) -> dict[str, Any]:
-    """Plan with one law more; what stands beside a plan never costs the plan, so a law that has none says why."""
+    """Plan with a further law for the comparison; if that fails, the row has the reason, and the plan remains."""
     seconds, own = asked.seconds_of(law), replace(asked, blanket=law)
     if law == found.plan.scheme.law.name:
         return {"blanket": law, **found.numbers}
@@ -445,7 +445,7 @@ def _beside(found: Answer, law: str, asked: Question, patience: float) -> dict[s
 
 
 def _plan(question: Question) -> Plan:
-    """Plan for a question, without other laws beside it."""
+    """Plan for a question, without a comparison."""
     target = question.squared_target
     if target is not None and isinstance(question.goal, LeastEpsilon):
         return _of_least_epsilon(question, target)
@@ -460,7 +460,7 @@ def _of_least_error(question: Question) -> Plan:
     except InfeasibleError as error:
         if budget is None:
             raise
-        told = f"(of max-messages = {budget:g} round 1, about the levels, takes {question.level_messages:g})"
+        told = f"(round 1, about the levels, takes {question.level_messages:g} of max-messages = {budget:g})"
         raise InfeasibleError(f"{error} {told}") from error
     return plan
 
@@ -491,7 +491,7 @@ def _of_fewest_messages(question: Question, target: float) -> Plan:
 
 
 def _of_least_epsilon(question: Question, target: float) -> Plan:
-    """Plan with the least epsilons for an error, all levels in proportion, to within 1 %."""
+    """Plan with the least epsilons for an error, to within 1 %; ratios between levels do not change."""
     problem, step = question.problem, math.log1p(_CLOSE)
 
     @functools.cache

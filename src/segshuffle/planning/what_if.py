@@ -1,4 +1,4 @@
-"""A plan for several values of one or two public numbers, as a table and as curves, and beside all other protocols."""
+"""Plans for several values of one or two public numbers, as a table and curves, and plans with other protocols."""
 
 import itertools
 import math
@@ -16,14 +16,14 @@ from segshuffle.protocols.registry import every, look_of, made
 
 
 def changed(problem: Problem, values: Mapping[str, float]) -> Problem:
-    """Change values of the problem: users stay in the same shares, levels in the same proportions.
+    """Change values of the problem; shares of users and ratios between levels do not change.
 
     Parameters
     ----------
     problem : Problem
         What is varied.
     values : mapping of str to float
-        Key -> value, as for `table`; epsilon is that of the lowest level.
+        Key -> value, as for `table`; epsilon is the lowest level.
     """
     for name, value in values.items():
         if name == "users":
@@ -46,14 +46,15 @@ def _integer(name: str, value: float) -> int:
 
 
 def table(question: Question, values: Mapping[str, tuple[float, ...]]) -> list[dict[str, Any]]:
-    """Answer a question for every combination of values: a row for each, the values first.
+    """Answer a question for every combination of values; each row begins with its values.
 
     Parameters
     ----------
     question : Question
         What is varied.
     values : mapping of str to tuple of float
-        Out of users, epsilon, delta, set_size and domain_size; where there is no plan the row says why in ``none``.
+        Values of users, epsilon, delta, set_size or domain_size. If there is no plan, the row has the reason in
+        ``none``.
     """
     rows = []
     for each in itertools.product(*values.values()):
@@ -79,16 +80,16 @@ def table(question: Question, values: Mapping[str, tuple[float, ...]]) -> list[d
 def curves(
     question: Question, rows: Sequence[Mapping[str, Any]], keys: Sequence[str]
 ) -> tuple[str, dict[str, dict[str, list[tuple[float, float]]]]]:
-    """Curves of a table: the key with more values, and for each measure a curve over it by value of the other key.
+    """Return the key with more values, and for each measure a curve over it per value of the other key.
 
     Parameters
     ----------
     question : Question
         What was varied.
     rows : sequence of mapping
-        As `table` makes them.
+        Rows of `table`.
     keys : sequence of str
-        One or two names of columns.
+        Names of the one or two columns of values.
     """
     measures = {"error_%": "error, % of the users", "messages": "messages per user"}
     if question.guess.frequencies is not None:
@@ -104,12 +105,12 @@ def curves(
 
 
 def side_by_side(found: Answer) -> list[dict[str, Any]]:
-    """Plan with every declared method: rows from the least error on, and last, with reasons, those without a plan.
+    """Plan with every declared method; rows are sorted by error, and methods without a plan are last, with reasons.
 
     Parameters
     ----------
     found : Answer
-        To be compared with; its guess, and those of its limits that a method takes, count.
+        The answer to compare with. Its guess is used, and those of its limits that a method accepts.
 
     Returns
     -------

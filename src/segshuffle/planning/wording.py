@@ -1,4 +1,4 @@
-"""A plan in sentences: what is sent, what is promised, what it relies on."""
+"""A plan in sentences: what users send, what they are promised, and what this relies on."""
 
 import math
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from segshuffle.accounting.collections.levels import UserGuarantee
 from segshuffle.protocols.base import Plan
 
-#: What the theorem on any change says of two levels.
+#: The theorem on any change (docs/proof.md), for two levels.
 BETWEEN = "Between two given levels, with any items, epsilon and delta are the larger ones of these levels"
 
 
@@ -18,7 +18,7 @@ def promises(plan: Plan, guarantees: Sequence[UserGuarantee] = ()) -> list[str]:
     plan : Plan
         Round 2.
     guarantees : sequence of UserGuarantee
-        Both rounds together, by level, where round 1 is known.
+        Guarantees of both rounds together, by level; empty if round 1 is not known.
     """
     problem = plan.problem
     times = f" {problem.assumptions.rounds} collections together" if problem.assumptions.rounds > 1 else ""
@@ -46,14 +46,14 @@ def _times(epsilon: float) -> str:
 
 
 def sending(plan: Plan, level_messages: float = 1.0) -> list[str]:
-    """Say in a sentence what a user of every level sends, and what it costs.
+    """Say what a user of every level sends, and what it costs.
 
     Parameters
     ----------
     plan : Plan
         With copies by level.
     level_messages : float
-        Messages of one user about the level, on average, of a byte each.
+        Messages of one user about the level, on average; each has one byte.
     """
     problem, scheme = plan.problem, plan.scheme
     size = bytes_per_message(plan)
@@ -79,7 +79,7 @@ def many(value: float, noun: str) -> str:
 
 
 def factor(epsilon: float) -> str:
-    """Say how many times as likely something may become."""
+    """Say how many times as likely something may become, at an epsilon."""
     return _said(math.exp(epsilon))
 
 
@@ -102,12 +102,12 @@ def _sampled(copies: float) -> str:
 
 
 def bytes_per_message(plan: Plan) -> int:
-    """Bytes of a message that names an item, and a sign where there are signs."""
+    """Bytes of a message, which names an item, and a sign if there are signs."""
     return int(plan.scheme.dtype.itemsize)
 
 
 def resting_on(plan: Plan) -> list[str]:
-    """Say what the guarantee relies on, a sentence each."""
+    """Say what the guarantee relies on, one sentence per assumption."""
     problem, assumed = plan.problem, plan.problem.assumptions
     sets = "exactly" if assumed.sets == "exactly" else "at most"
     found = [

@@ -1,19 +1,21 @@
 """Almost a single message (Luo, Wang and Yi, CCS 2022): hashed items among uniform dummies, for large domains.
 
-A user sends every item x as (u, v, w), w = ((u x + v) mod q) mod b, with u and v of its own and q a prime above both d
-and b; and rho dummies (u, v, w) that are uniform. An item's counter X_x holds the messages that are consistent with
-it: its own, other items' with probability p_col, and dummies with probability 1/b. The estimate of its holders is
-(X_x - n rho/b - n s p_col)/(1 - p_col). Where d <= b nothing is hashed: messages are items, and p_col = 0.
+A user sends every item x as (u, v, w), w = ((u x + v) mod q) mod b. Every message has its own random u and v; q is a
+prime above both d and b. A user also sends rho uniform dummies (u, v, w). The counter X_x of an item is the number of
+messages consistent with it: those of its holders, those of other items with probability p_col, and dummies with
+probability 1/b. The estimated number of holders is (X_x - n rho/b - n s p_col)/(1 - p_col). If d <= b nothing is
+hashed: messages are items, and p_col = 0.
 
-Privacy. All messages but one known, the likelihood of the multiset given x is that number of the messages consistent
-with x; the dummies consistent with x and not with x' are what hides a message, mu = n rho/b of them in print.
+Privacy. If all messages but one are known, the likelihood of the multiset given x is proportional to the number of
+messages consistent with x. So a message is hidden by the dummies consistent with x and not with x'. In the paper their
+number is mu = n rho/b.
 
-- published: mu is the least mean with Pr[X1 >= e^eps X2 - 1] <= delta, X1 and X2 independent Bin(n, mu/n): as the
-  authors' program searches it. Sets of s items: group privacy over the items.
-- proven: each of s exchanged items hides among its own share of the dummies (a division that only the proof makes), so
-  two sets make a product of s pairs at the Poisson mean n rho (1 - p_col)/(s b); docs/proof.md.
+- published: mu is the least mean with Pr[X1 >= e^eps X2 - 1] <= delta for independent X1, X2 ~ Bin(n, mu/n). The
+  authors' program searches it in this way. For sets of s items group privacy over the items is used.
+- proven: each of s exchanged items has its own share of the dummies (only the proof divides them). So two sets give a
+  product of s pairs with Poisson mean n rho (1 - p_col)/(s b); see docs/proof.md.
 
-Every level is served as the lowest one.
+All users have the guarantee of the lowest level.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ from segshuffle.protocols.base import Plan, Problem, Sample
 from segshuffle.protocols.method import Declared, ErrorAsPlanned, Influence
 
 _MESSAGES_AT_ONCE = 1_000_000
-#: Fewer consistent dummies than this hide nothing that anybody asks for.
+#: Fewer consistent dummies than this are useless for any guarantee.
 _LEAST_MEAN = 1e-3
 
 
@@ -59,7 +61,7 @@ class Hash:
 
     @classmethod
     def of(cls, domain_size: int, n_users: int, log_power: float) -> Hash:
-        """Buckets b = n/ln(n)^c as in print, or no hashing where that is no less than the domain."""
+        """Take b = n/ln(n)^c buckets as the paper does, or no hashing if b is at least the domain size."""
         buckets = max(int(n_users / math.log(max(n_users, 3)) ** log_power), 2)
         if buckets >= domain_size:
             return cls(domain_size, 0, domain_size)
@@ -74,7 +76,7 @@ class Hash:
         return whole * (rest + self.prime - self.buckets) / (self.prime * (self.prime - 1))
 
     def consistent(self, items: IntArray, dummies: int, rng: np.random.Generator) -> IntArray:
-        """Messages consistent with each item, shape (domain_size,), of the given items and so many dummies."""
+        """Draw how many messages are consistent with each item, shape (domain_size,), for these items and dummies."""
         counts = np.zeros(self.domain_size, dtype=np.int64)
         for start in range(0, items.size + dummies, _MESSAGES_AT_ONCE):
             own = items[start : start + _MESSAGES_AT_ONCE]
@@ -86,7 +88,7 @@ class Hash:
         return counts
 
     def count(self, u: IntArray, v: IntArray, w: IntArray) -> IntArray:
-        """Messages (u, v, w) consistent with each item, found from the few values before the hash's last step."""
+        """Count the messages (u, v, w) consistent with each item, by undoing the hash's last step."""
         counts, inverse = np.zeros(self.domain_size, dtype=np.int64), _powers(u, self.prime - 2, self.prime)
         for first in range(0, self.prime, self.buckets):
             value = w + first
@@ -130,7 +132,7 @@ def published_mean(*, n_users: int, epsilon: float, delta: float) -> float:
     Returns
     -------
     float
-        Number of consistent dummies, of kind "published" (it is sufficient, and more than the exact pair needs).
+        Number of consistent dummies, of kind "published"; the exact pair needs fewer.
     """
     at_least = 1e-30 * delta
 
@@ -151,9 +153,9 @@ class AlmostSingleMessage(ErrorAsPlanned):
     Parameters
     ----------
     log_power : float
-        c >= 0 of b = n/ln(n)^c: 1 for least error, 3 for fewest messages.
+        The c >= 0 in b = n/ln(n)^c: 1 gives the least error, 3 the fewest messages.
     accounting : {"published", "proven"}
-        Which mean of consistent dummies is taken.
+        Which mean number of consistent dummies is used.
     """
 
     log_power: float = 1.0
@@ -195,7 +197,7 @@ class AlmostSingleMessage(ErrorAsPlanned):
         return published_mean(n_users=problem.n_users, epsilon=epsilon, delta=delta)
 
     def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
-        """Message by message: counters of different items are not independent."""
+        """Simulate message by message, because counters of different items are not independent."""
         hashing, items = _hash_of(plan), sample.items.ravel().astype(np.int64)
         estimates = np.empty((sample.repetitions, sample.domain_size))
         for estimate in estimates:
@@ -216,19 +218,19 @@ class AlmostSingleMessage(ErrorAsPlanned):
         return n_users * int(whole) + int(rng.binomial(n_users, part))
 
     def sum_variance(self, plan: Plan, item_counts: IntArray) -> float | None:
-        """Variance of the number of dummies; None where items are hashed, since collisions are pairwise independent."""
+        """Variance of the sum of all estimates; None if items are hashed, because there is no closed form."""
         return None if plan.parameters["prime"] else self._variance(plan.blanket_per_user) / plan.problem.n_users
 
     def _variance(self, dummies: float) -> float:
-        """Variance of the number of dummies of one user: Poisson, or whole ones and a coin for the rest."""
+        """Variance of the number of dummies of one user: Poisson, or a whole number plus a coin for the fraction."""
         part = dummies % 1.0
         return dummies if self.accounting == "proven" else part * (1 - part)
 
     def influence(self, plan: Plan) -> Influence:
-        """Count a message for every item with its hash: at most ceil(q/b) of them."""
+        """Count a message for every item with the same hash: at most ceil(q/b) items."""
         d, s, n = plan.problem.sizes
         hashing = _hash_of(plan)
-        # with a Poisson number of dummies there is no most
+        # a Poisson number of dummies has no maximum
         most = s + math.ceil(plan.blanket_per_user) if plan.kind == "published" else math.inf
         dummies, weight = plan.blanket_per_user / hashing.buckets, (1 - hashing.collision) * n
         free, held = dummies + s * hashing.collision, 1 + dummies + (s - 1) * hashing.collision

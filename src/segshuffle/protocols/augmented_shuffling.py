@@ -1,13 +1,13 @@
-"""Augmented shuffling (Murakami, Sei and Eriguchi, 2025), protocol S1Geo: another trust model, shown apart.
+"""Augmented shuffling (Murakami, Sei and Eriguchi, 2025), protocol S1Geo: the shuffler also adds noise.
 
-Users send their items as they are, encrypted. The *shuffler* keeps each with probability beta and adds to every item's
-counter a geometric number of dummies, Pr[z] = (1 - q) q^z, before the server sees anything: it is trusted to do so,
-not only to shuffle. A counter's law changes by a factor of at most e^eps' in either direction for
+Users send their items unchanged, encrypted. Before the server sees anything, the *shuffler* keeps each item with
+probability beta, and adds a geometric number of dummies, Pr[z] = (1 - q) q^z, to every item's counter. Users must trust
+it to do this, and not only to shuffle. A counter's law changes by a factor of at most e^eps' in either direction for
 
-    beta = 1 - e^(-eps'),  q = 1/(1 + e^eps'),
+    beta = 1 - e^(-eps'),  q = 1/(1 + e^eps').
 
-and two users' sets differ in at most 2 t counters, t = min(s, d - s), so eps' = eps/(2 t) gives pure epsilon. The
-expected squared error is s (1 - beta)/(beta n) + d q/((1 - q)^2 beta^2 n^2). Everybody is at the lowest level.
+Two users' sets differ in at most 2 t counters, t = min(s, d - s), so eps' = eps/(2 t) gives pure epsilon. The expected
+squared error is s (1 - beta)/(beta n) + d q/((1 - q)^2 beta^2 n^2). All users have the lowest level.
 """
 
 import math
@@ -29,7 +29,7 @@ class AugmentedShuffling(IndependentCounters):
     name = "augmented-shuffling"
 
     def plan(self, problem: Problem) -> Plan:
-        """Fix what the shuffler keeps and adds, for the lowest level; delta is not used."""
+        """Fix beta and q for the lowest level; delta is not used."""
         problem.assumptions.refuse_beyond_plain(self.name)
         share = problem.levels[0] / (2 * max(problem.pairs, 1))
         kept, odds = rounded_down(-math.expm1(-share)), rounded_up(1 / (1 + math.exp(share)))
@@ -38,7 +38,7 @@ class AugmentedShuffling(IndependentCounters):
         return Plan(
             method=self.name,
             problem=problem,
-            # pure epsilon needs no delta: what is allowed beside it is not used
+            # pure epsilon: the allowed delta is not used
             kind="upper",
             blanket_per_user=dummies,
             messages_per_user=float(s),
@@ -47,13 +47,13 @@ class AugmentedShuffling(IndependentCounters):
         )
 
     def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
-        """Draw what is kept of each item, and its dummies."""
+        """Draw how many messages of each item are kept, and its dummies."""
         kept, odds, shape = plan.parameters["kept"], plan.parameters["odds"], (sample.repetitions, sample.domain_size)
         counts = rng.binomial(sample.item_counts, kept, size=shape) + rng.geometric(1 - odds, size=shape) - 1
         return np.asarray((counts - odds / (1 - odds)) / (kept * sample.n_users))
 
     def influence(self, plan: Plan) -> Influence:
-        """All s messages about one item; dummies are the shuffler's, and what it keeps is divided out."""
+        """Let a liar send all s messages about one item; dummies come from the shuffler."""
         _, s, n = plan.problem.sizes
         return Influence(s, s / n, 2 * s / n)
 

@@ -1,6 +1,6 @@
-"""Balls-into-bins, the multi-message protocol for one privacy level, alone (MM) or once per level (SepMM).
+"""Balls into bins: a multi-message protocol for one privacy level, used for all users (MM) or per level (SepMM).
 
-Every user sends each held item and m uniform blanket messages in expectation. Three analyses fix m:
+Every user sends each held item, and m uniform blanket messages on average. Three analyses determine m:
 
 - "numerical": the variation-ratio pair at sampling rate 1 with group privacy over the s items (kind: published);
 - "closed-form": the original balls-into-bins bound per item, n m = 32 ln(2/delta') d/eps'^2, with the same group
@@ -24,14 +24,14 @@ from segshuffle.looks import Look
 from segshuffle.protocols.base import Plan, Problem, collection_of
 from segshuffle.protocols.method import Collected, Declared
 
-#: How the levels' estimates are weighed, and what that is called.
+#: How the estimates of the levels are weighted -> name of the method.
 _NAMES = {"none": "mm", "plain": "sepmm", "published": "weighted-sepmm", "inverse-variance": "inverse-variance-sepmm"}
 
 
 def least_blanket(problem: Problem, epsilon: float, n_users: int, analysis: str) -> float:
-    """Least expected blanket per user that gives epsilon with every item sent, by the named analysis.
+    """Least expected blanket per user that gives epsilon if every item is sent, by the named analysis.
 
-    `n_users` are those whose blanket can be relied on.
+    `n_users` is the number of users who certainly send their blanket.
     """
     check_choice("analysis", analysis, ("numerical", "closed-form", "proven"))
     d, s, delta = problem.domain_size, problem.set_size, problem.delta
@@ -49,7 +49,7 @@ def least_blanket(problem: Problem, epsilon: float, n_users: int, analysis: str)
 
 @dataclass(frozen=True)
 class BallsIntoBins(Collected):
-    """MM: all users at the most conservative level. SepMM: every level apart, with delta of the whole population.
+    """MM: all users have the lowest level. SepMM: one collection per level, with the delta of the whole population.
 
     Parameters
     ----------
@@ -73,12 +73,12 @@ class BallsIntoBins(Collected):
         return _NAMES[self.weights]
 
     def plan(self, problem: Problem) -> Plan:
-        """Fix m, and the weight of every collection where there are several.
+        """Fix m, and the weight of every collection if there are several.
 
-        An honest fraction is relied on within every collection, which is more than is asked of all users together.
+        The honest fraction is assumed within every collection, a stronger assumption than for all users together.
         """
         proven, s = self.analysis == "proven", problem.set_size
-        # a blanket of honest users alone is a smaller Poisson one
+        # the blanket of the honest users is a smaller Poisson blanket
         problem.assumptions.refuse_beyond_plain(self.name, covered=("honest_fraction",) if proven else ())
         collected: list[tuple[int | None, int]] = [(None, problem.n_users)]
         if self.weights != "none":

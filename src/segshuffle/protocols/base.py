@@ -1,7 +1,7 @@
-"""What every protocol shares: the problem it is given, the plan it makes, the sample it runs on.
+"""What all protocols share: the problem, the plan, and the sample on which a plan is simulated.
 
-A plan depends on public quantities only (a `Problem`), a simulation on a plan and a `Sample`, and a simulation
-computes no privacy number. That separation is the privacy argument: no parameter may depend on the data.
+A plan depends on public quantities only (a `Problem`). A simulation depends on a plan and a `Sample`, and computes no
+privacy number. This separation guarantees that no parameter depends on the data.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ from segshuffle.protocols.scheme import Collection, Scheme
 
 SetKind = Literal["exactly", "at-most"]
 
-#: More collections of one guarantee are refused: their product needs too long a transform.
+#: More collections within one guarantee are refused, because their product would need too long a transform.
 MOST_ROUNDS = 10_000
-#: Expected messages per user from which on it is worth a word.
+#: From this number of expected messages per user on, a plan has a warning.
 MANY_MESSAGES = 1000.0
 
 
 @dataclass(frozen=True)
 class Assumptions:
-    """Who may differ from whom, who can be relied on, and how often data is collected.
+    """What a guarantee assumes: the sets and levels of neighbours, honest users, and the number of collections.
 
     Parameters
     ----------
     sets : {"exactly", "at-most"}
-        Whether every user holds exactly s items, or at most s (none is allowed): then nobody pads.
+        Whether every user holds exactly s items, or at most s (then nobody pads, and users may hold none).
     honest_fraction : float
-        Share h in (0, 1] of the n users who certainly send their blanket, and do not tell the server of it.
+        Share h in (0, 1] of the n users who certainly send their blanket, and do not reveal it to the server.
     private_levels : bool
         Whether neighbours may differ in their level as well as in their items.
     rounds : int
@@ -66,24 +66,24 @@ class Assumptions:
         check_integer("rounds", self.rounds, 1, most=MOST_ROUNDS)
 
     def honest_of(self, n_users: int) -> int:
-        """Users who certainly are honest, of so many: h n, rounded down, and at least the user in question."""
+        """Return the number of honest users among n: h n, rounded down, and at least the user in question."""
         exact = Fraction(repr(float(self.honest_fraction))) * n_users
-        return max(int(exact + Fraction(1, 10**6)), 1)  # a fraction made of two whole numbers finds them again
+        return max(int(exact + Fraction(1, 10**6)), 1)  # a fraction of two whole numbers gives exactly the smaller one
 
     def refuse_beyond_plain(self, method: str, *, covered: Sequence[str] = ()) -> None:
-        """Refuse what an analysis of users with exactly s items, all of them honest, in one collection cannot cover.
+        """Refuse assumptions other than exactly s items, honest users, public levels and one collection.
 
         Parameters
         ----------
         method : str
-            Whose analysis it is.
+            The method that has the analysis.
         covered : sequence of str
-            Assumptions that it covers all the same.
+            Further assumptions that the analysis covers.
 
         Raises
         ------
         ParameterError
-            Naming the first assumption that the method has no analysis for.
+            Names the first assumption that the analysis does not cover.
         """
         for name in ("sets", "honest_fraction", "rounds"):
             if name not in covered and getattr(self, name) != getattr(PLAIN, name):
@@ -91,7 +91,7 @@ class Assumptions:
                 raise ParameterError(name, getattr(self, name), allowed)
 
 
-#: Users with exactly s items, all of them honest, their levels known, in one collection.
+#: Exactly s items, all users honest, public levels, one collection.
 PLAIN = Assumptions()
 #: Field of a problem, its type, and what errors say is allowed.
 _TYPES: tuple[tuple[str, type, str], ...] = (
@@ -115,10 +115,10 @@ class Problem:
     level_counts : tuple of int
         Users n_k >= 0 that chose each level; their sum n_users is at least 1.
     delta : float
-        Failure probability in (0, 1), the same for all levels; with `level_deltas` the least of them, so that whoever
-        knows of one delta only is on the safe side.
+        Failure probability in (0, 1) of all levels. With `level_deltas` it is the smallest of them, for code that uses
+        only one delta.
     assumptions : Assumptions
-        What the guarantee is given against and relies on.
+        What the guarantee assumes.
     level_deltas : tuple of float
         Failure probability of each level; empty: `delta` for all.
     """
@@ -157,7 +157,7 @@ class Problem:
             raise ParameterError("level_deltas", self.level_deltas, allowed)
         if any(low >= high for low, high in zip(self.levels, self.levels[1:], strict=False)):
             raise ParameterError("levels", self.levels, "strictly increasing")
-        # numpy's integers are integers to the caller, but neither to JSON nor to a scheme
+        # JSON and schemes do not accept numpy's integers
         object.__setattr__(self, "domain_size", int(self.domain_size))
         object.__setattr__(self, "set_size", int(self.set_size))
         object.__setattr__(self, "level_counts", tuple(map(int, self.level_counts)))
@@ -181,9 +181,9 @@ class Problem:
 
     @property
     def pairs(self) -> int:
-        """Pairs of counters that bound what tells two neighbouring users apart, in all rounds (docs/proof.md)."""
+        """Number of pairs of counters in the bound on delta, over all rounds (docs/proof.md)."""
         same_size = self.assumptions.sets == "exactly" and not self.assumptions.private_levels
-        # so many items can be in one set and not in the other
+        # the largest number of items that are in one set and not in the other
         most = min(self.set_size, self.domain_size - self.set_size) if same_size else self.set_size
         return most * self.assumptions.rounds
 
@@ -193,7 +193,7 @@ class Problem:
         return self.assumptions.honest_of(self.n_users)
 
     def honest_mean(self, blanket_per_user: float) -> float:
-        """Blanket messages per item that the guarantee relies on, n' m/d, rounded down."""
+        """Blanket messages per item of the honest users, n' m/d, rounded down."""
         if not math.isfinite(blanket_per_user):
             raise ParameterError("blanket_per_user", blanket_per_user, "finite")
         exact = Fraction(blanket_per_user) * self.honest_users / self.domain_size
@@ -203,12 +203,12 @@ class Problem:
 
 @dataclass(frozen=True)
 class Sample:
-    """The users of one scenario, with a number of independent random assignments of levels.
+    """The users of one scenario, with several independent random assignments of levels.
 
     Parameters
     ----------
     items : ndarray of int, shape (n_users, set_size)
-        Each user's distinct items in [0, domain_size), and `NO_ITEM` where a user holds fewer.
+        Each user's distinct items in [0, domain_size), filled up with `NO_ITEM` if a user holds fewer.
     domain_size : int
         Number of items d.
     level_item_counts : ndarray of int64, shape (repetitions, n_levels, domain_size)
@@ -236,7 +236,7 @@ class Sample:
 
     @property
     def frequencies(self) -> FloatArray:
-        """Share of the users that hold each item, shape (domain_size,): what is to be estimated."""
+        """Share of the users that hold each item, shape (domain_size,); the estimates are compared with these."""
         return self.item_counts / self.n_users
 
 
@@ -257,20 +257,20 @@ class Plan:
     messages_per_user : float
         Expected messages per user, blanket and data together.
     mse_bound : float
-        The bound or closed form that the protocol was optimised for.
+        The error bound, or closed form of the error, that the protocol minimised.
     parameters : dict
-        The protocol's own values, JSON only. Nothing else reads them, but for ``bits_per_message`` where a message is
-        no item.
+        The protocol's own values, JSON only. Other code reads only ``bits_per_message``, which is there if a message is
+        not an item.
     collections : tuple of Collection
-        What users send, where that is copies of their items among dummies: one collection of all levels, or one of
-        every level that somebody chose.
+        What users send, if they send copies of their items and dummies: one collection for all levels, or one for every
+        level that somebody chose. Otherwise empty.
     certificate : tuple of dict
-        Certified interval of delta of every level, at its epsilon; empty where nothing was certified.
+        Certified interval of delta of every level, at its epsilon; empty if nothing was certified.
 
     Raises
     ------
     ParameterError
-        If the numbers are about other dummies than those that users send.
+        If the numbers do not belong to the dummies that users send.
     """
 
     method: str
@@ -290,7 +290,7 @@ class Plan:
 
     @property
     def chosen(self) -> dict[str, Any]:
-        """What the protocol chose, JSON-ready."""
+        """The values that the protocol chose, JSON-ready."""
         return {**self.parameters, "collections": [each.as_dict() for each in self.collections]}
 
     def as_dict(self) -> dict[str, Any]:
@@ -312,7 +312,7 @@ class Plan:
         Raises
         ------
         ParameterError
-            If users of this plan do not send copies of their items among dummies, or not all in one collection.
+            If users of this plan do not send copies of their items and dummies, or not all in one collection.
         """
         if len(self.collections) != 1:
             raise ParameterError("plan", self.method, "one with copies by level, as segshuffle.plan makes it")
@@ -320,7 +320,7 @@ class Plan:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Sentences on what makes guarantee, error or cost meaningless, and what to change; usually none."""
+        """Warn if the guarantee, error or cost is meaningless, and say what to change; usually empty."""
         problem, found = self.problem, []
         d, s, n = problem.sizes
         if problem.delta * n >= 1.0:
@@ -328,7 +328,7 @@ class Plan:
                 f"delta = {problem.delta:g} is too large: publishing all items of one random user would meet it. "
                 f"Take a delta much below 1/n = {1 / n:.3g}."
             )
-        # whoever answers s/d for every item (0, where users may hold fewer) knows nothing and errs by no more than this
+        # the largest error of an answer without data: s/d for every item, or 0 if users may hold fewer
         largest = s * (1.0 - s / d) if problem.assumptions.sets == "exactly" else float(s)
         if self.mse_bound >= largest > 0.0:
             found.append(
@@ -343,17 +343,17 @@ class Plan:
         return tuple(found)
 
     def of_participants(self, level_counts: tuple[int, ...], *, fewer: bool = False) -> Plan:
-        """Return the plan as it serves those who took part: to simulate them, or to divide by their number.
+        """Return the plan for the users who took part, to simulate them or to divide by their number.
 
-        Blanket, copies and guarantee stay: the guarantee relies on `Problem.honest_users` of those who were expected.
+        Blanket, copies and guarantee do not change. The guarantee still relies on the planned `Problem.honest_users`.
 
         Parameters
         ----------
         level_counts : tuple of int
             Users of every level who took part.
         fewer : bool
-            Also serve fewer than the guarantee relies on, when they have sent already: the plan then is without its
-            certificate, and `received.epsilons` says what holds instead.
+            Accept fewer users than the guarantee relies on, if they have already sent. The plan then has no
+            certificate, and `received.epsilons` gives the guarantee that holds.
 
         Raises
         ------
@@ -385,7 +385,7 @@ def collection_of(
     only: int | None = None,
     weight: float = 1.0,
 ) -> Collection:
-    """Return the collection in which users of all levels, or of one only, send so many copies and dummies."""
+    """Return the collection in which users of all levels, or of only one, send these copies and dummies."""
     levels = tuple(range(len(problem.levels))) if only is None else (only,)
     n_users = sum(problem.level_counts[level] for level in levels)
     scheme = Scheme(problem.domain_size, problem.set_size, n_users, tuple(copies), float(blanket_per_user), law)
@@ -399,6 +399,6 @@ def uniform_item_counts(problem: Problem) -> FloatArray:
 
 
 def assignment_spread(item_counts: IntArray | FloatArray, n_users: int) -> float:
-    """Variance of the items over a random user, (s - sum_j w_j^2) n/(n - 1): weight of the levels' imbalance."""
+    """Return (s - sum_j w_j^2) n/(n - 1), the `spread` of `weights.ErrorTerms` for levels at random."""
     frequencies = np.asarray(item_counts, dtype=float) / n_users
     return float(frequencies @ (1 - frequencies)) * n_users / max(n_users - 1, 1)

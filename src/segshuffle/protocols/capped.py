@@ -12,25 +12,26 @@ from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.method import Collected
 from segshuffle.protocols.proven import ProvenSegmented
 
-#: kappa over the smallest epsilon, or over 1 if that is larger: every epsilon is lower by about this share at most.
+#: Largest kappa divided by the smallest epsilon (at most 1). Every epsilon is lower by about this share at most.
 OVERFLOW_SHARE = 1e-3
 _BISECTIONS = 60
-#: No cap need be larger: blankets are below it.
+#: Largest cap; no blanket needs a larger one.
 _MOST_CAP = 2**40
 
 
 @dataclass(frozen=True)
 class Capped(Collected):
-    """A method whose users send at most so many blanket messages each.
+    """A method with a cap on the blanket messages of each user.
 
-    Counters are simulated as if there were no cap: it changes them with a probability below kappa only.
+    Counters are simulated without the cap, which changes them with a probability below kappa.
 
     Parameters
     ----------
     method : ProvenSegmented
-        What is planned, for slightly smaller epsilons and delta.
+        The method without the cap. It plans for slightly smaller epsilons and delta.
     cap : int or None
-        Most blanket messages of a user c; None takes the least number that costs a thousandth of the smallest epsilon.
+        Largest number c of blanket messages of a user. None takes the smallest c that costs at most a thousandth of the
+        smallest epsilon.
     """
 
     method: ProvenSegmented
@@ -46,7 +47,7 @@ class Capped(Collected):
         return self.method.name
 
     def plan(self, problem: Problem) -> Plan:
-        """Plan within what the cap leaves of every epsilon and delta (kind: upper).
+        """Plan with the epsilon and delta that the cap leaves for every level (kind: upper).
 
         Raises
         ------
@@ -68,7 +69,7 @@ class Capped(Collected):
             return overflow <= largest
 
         targets = [uncapped_target(epsilon=e, delta=problem.delta, overflow=largest) for e in problem.levels]
-        # of several deltas the least holds for all
+        # with several deltas the smallest is used for all
         inner = replace(problem, levels=tuple(epsilon for epsilon, _ in targets), delta=targets[0][1], level_deltas=())
         plan = self.method.plan(inner)
         if not plan.scheme.law.can_be_capped:
@@ -91,7 +92,7 @@ class Capped(Collected):
         certificate = []
         for level, found in zip(problem.levels, plan.certificate, strict=True):
             delta = capped_delta(uncapped=found["delta_upper"], delta=problem.delta, overflow=largest)
-            # what a cap costs is bounded from above only
+            # the cost of a cap has only an upper bound
             certificate.append({"epsilon": level, "delta_lower": 0.0, "delta_upper": rounded_up(delta)})
         collection = replace(plan.collections[0], announcement=replace(plan.scheme, blanket_cap=cap))
         return replace(plan, problem=problem, kind="upper", collections=(collection,), certificate=tuple(certificate))

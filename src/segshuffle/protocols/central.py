@@ -1,12 +1,13 @@
-"""What a trusted curator could do with the same levels: the references that the shuffle protocols are held against.
+"""Trusted curators with the same levels: references for the errors of the shuffle protocols.
 
-Two users' sets differ in at most t items each way, so 2 t counters change. The curator adds noise to every counter:
+A *curator* sees all items, and publishes noisy counts. Two sets differ in at most t items each way, so 2 t counters
+change. The curator adds noise to every counter:
 
 - Gaussian, calibrated by the analytic Gaussian mechanism at sensitivity sqrt(2 t);
-- of density exp(-|x/scale|^q), q between 1 and 2, calibrated by the product of t pairs, with the q of least error;
-- discrete Laplace, everybody at the lowest level.
+- with density exp(-|x/scale|^q), calibrated by the product of t pairs, for the q in [1, 2] with the least error;
+- discrete Laplace, with all users at the lowest level.
 
-Gaussian noise is what curators are usually given, but it is the best of the three only where 2 t is large.
+Curators usually have Gaussian noise, but it is the best of the three only if 2 t is large.
 """
 
 import math
@@ -24,17 +25,17 @@ from segshuffle.protocols.base import Plan, Problem, Sample, assignment_spread, 
 from segshuffle.protocols.method import Declared
 from segshuffle.protocols.weights import ErrorTerms, best_copies
 
-#: Exponents that are tried; the error is flat between two of them.
+#: Exponents q that are tried; between two of them the error hardly changes.
 EXPONENTS = tuple(round(1.0 + 0.1 * i, 1) for i in range(11))
 
 
-#: What noise may be: the largest weight of every level for it, and its parameters.
+#: A choice of noise: the largest weight that it allows every level, and its parameters.
 Choices = Iterable[tuple[FloatArray, dict[str, float]]]
 
 
 @dataclass(frozen=True)
 class Curator:
-    """A trusted curator who adds noise of a common law to every weighted count.
+    """A trusted curator who adds noise of one law to every weighted count.
 
     Parameters
     ----------
@@ -43,22 +44,22 @@ class Curator:
     kind : str
         Kind of its privacy numbers.
     choices : callable
-        Noises that the plan of least error is chosen from, for a problem and a number of pairs.
+        Returns choices of noise for a problem and a number of pairs; the plan takes the one with the least error.
     variance : callable
         Variance of the noise of one counter, given its parameters.
     noise : callable
-        Draws noise of a shape, given its parameters.
+        Draws an array of noise, given its parameters.
     """
 
     name: str
     kind: str
-    # what jobs keep goes by a method's repr, and that of a function differs from process to process
+    # files of jobs are named by a method's repr, and the repr of a function differs between processes
     choices: Callable[[Problem, int], Choices] = field(repr=False)
     variance: Callable[..., float] = field(repr=False)
     noise: Callable[..., FloatArray] = field(repr=False)
 
     def plan(self, problem: Problem) -> Plan:
-        """Choose the noise, and weights of least error within the limits of every level."""
+        """Choose the noise, and the weights with the least error within the limit of every level."""
         counts, plans = np.asarray(problem.level_counts, dtype=float), list[Plan]()
         for limits, parameters in self.choices(problem, max(problem.pairs, 1)):
             terms = self._terms(problem, parameters, uniform_item_counts(problem))
@@ -81,7 +82,7 @@ class Curator:
         return ErrorTerms(problem.domain_size * self.variance(**parameters), 0.0, spread)
 
     def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
-        """Weighted counts plus noise."""
+        """Simulate weighted counts plus noise."""
         weights, parameters = _chosen(plan)
         counts = np.einsum("rkd,k->rd", sample.level_item_counts, weights)
         noise = self.noise(rng, counts.shape, **parameters)
@@ -113,7 +114,7 @@ def _gaussian(problem: Problem, pairs: int) -> Choices:
 
 
 def _gaussian_alike(problem: Problem, pairs: int) -> Choices:
-    """Return the same with everybody at the lowest level."""
+    """Return Gaussian noise for all users at the lowest level."""
     for limits, parameters in _gaussian(problem, pairs):
         yield np.full_like(limits, limits[0]), parameters
 

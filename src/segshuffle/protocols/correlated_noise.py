@@ -1,13 +1,13 @@
 """Private counting by correlated noise (Ghazi, Kumar, Manurangsi and Pagh, 2020; Ghazi et al., ICML 2021).
 
-Every item has a counter of its own. A user sends (item, +) for what it holds; and for every item, holding it or not,
-shares of negative-binomial noise: NB(1/n, p) messages + and as many in expectation -, whose difference over all users
-is the discrete Laplace law exp(-eps* |z|); and NB(r/n, p') pairs of one + and one -, a flood that cancels in the
-estimate and hides the rest. The estimate is (N+ - N-)/n.
+Every item has its own counter. A user sends (item, +) for every item that it holds. For every item of the domain it
+also sends its share of negative-binomial noise: NB(1/n, p) messages +, and independently as many -. Over all users
+their difference has the discrete Laplace law exp(-eps* |z|). In addition it sends NB(r/n, p') pairs of one + and one -,
+a *flood* that cancels in the estimate and hides N+ and N-. The estimate is (N+ - N-)/n.
 
 Published: with eps_c = eps/(2 t) and delta_c = delta/(2 t) for each of the 2 t counters in which two sets differ,
 p = e^(-(1 - gamma) eps_c), r = 3 (1 + ln(1/delta_c)), p' = e^(-0.2 min(1, gamma eps_c)): the 2021 paper's numbers for
-sums of bits, as a public program states them. Everybody is at the lowest level.
+sums of bits, as a public program states them. All users have the lowest level.
 """
 
 import math
@@ -30,7 +30,7 @@ class CorrelatedNoise(IndependentCounters):
     Parameters
     ----------
     flood_share : float
-        gamma in (0, 1), the share of epsilon that hides the rest: less gives a smaller error and more messages.
+        gamma in (0, 1), the share of epsilon for the flood. A smaller share gives a smaller error and more messages.
     """
 
     flood_share: float = 0.1
@@ -72,7 +72,7 @@ class CorrelatedNoise(IndependentCounters):
         return np.asarray((sample.item_counts + plus - minus) / sample.n_users)
 
     def influence(self, _plan: Plan) -> Influence:
-        """Dummies have no largest number."""
+        """Return infinity: the number of dummies has no maximum."""
         return Influence(math.inf, math.inf, math.inf)
 
 

@@ -1,17 +1,17 @@
-"""Histograms from fake users (Cheu and Zhilyaev, IEEE S&P 2022): whole vectors of flipped bits, and fakes among them.
+"""Histograms from fake users (Cheu and Zhilyaev, IEEE S&P 2022): vectors of flipped bits, some of them fake.
 
-A user sends a vector for every held item, the d bits of its one-hot code, each flipped with probability q, and k fake
-vectors of flipped zeros. A counter sums a column; the estimate of a frequency is (N_j - n (k + s) q)/(n (1 - 2 q)), its
-variance (k + s) q (1 - q)/(n (1 - 2 q)^2). The paper has s = 1, and its condition is q (1 - q) >= 33/(5 n k) ((e^eps +
-1)/(e^eps - 1))^2 ln(4/delta), as a public program states it.
+A user sends a vector for every held item: the d bits of its one-hot code, each flipped with probability q. It also
+sends k fake vectors, zeros flipped in the same way. A counter N_j is the sum of a column. The estimate of a frequency
+is (N_j - n (k + s) q)/(n (1 - 2 q)), with variance (k + s) q (1 - q)/(n (1 - 2 q)^2). The paper has s = 1, and the
+condition q (1 - q) >= 33/(5 n k) ((e^eps + 1)/(e^eps - 1))^2 ln(4/delta), as a public program states it.
 
-One vector with the bits of a whole set would not do: the items that two sets share would mark the vector in which they
-differ. With a vector for each item (docs/proof.md), t = min(s, d - s) exchanged items are
+One vector for a whole set would be less private: the items that two sets share would mark the vector in which they
+differ. With one vector per item (docs/proof.md), t = min(s, d - s) exchanged items count as
 
 - published: t exchanges of one item among all fakes, by group privacy;
 - proven: t independent pairs of columns (`flipped_bits`), each among its own share of the fakes.
 
-Every level is served as the lowest one. A vector costs d bits.
+All users have the guarantee of the lowest level. A vector has d bits.
 """
 
 import math
@@ -40,9 +40,9 @@ class FakeUsers(IndependentCounters):
     Parameters
     ----------
     fakes_per_user : int
-        k >= 1; more are taken where so few cannot reach the guarantee.
+        k >= 1. If k vectors are too few for the guarantee, more are used.
     accounting : {"published", "proven"}
-        Which flips are taken.
+        Which flip probability is used.
     """
 
     fakes_per_user: int = 1
@@ -53,7 +53,7 @@ class FakeUsers(IndependentCounters):
         check_integer("fakes_per_user", self.fakes_per_user, 1, most=MOST_FAKES)
 
     def plan(self, problem: Problem) -> Plan:
-        """Fix the flips for the lowest level and all users."""
+        """Fix k and q for the lowest level and all users."""
         problem.assumptions.refuse_beyond_plain(self.name)
         epsilon, delta, pairs = problem.levels[0], problem.delta, max(problem.pairs, 1)
         if self.accounting == "proven":
@@ -76,9 +76,9 @@ class FakeUsers(IndependentCounters):
         )
 
     def _published(self, n_users: int, epsilon: float, delta: float) -> tuple[int, float]:
-        """Fakes of a user and their flips: the paper asks for a value of k q (1 - q)."""
+        """Return k and q by the published condition on k q (1 - q)."""
         wanted = 33 / (5 * n_users) / math.tanh(epsilon / 2) ** 2 * math.log(4 / delta)
-        # q stays below 0.5, where an estimate would need infinitely many users
+        # q is below 0.5, where the variance would be infinite
         fakes = max(self.fakes_per_user, math.floor(4 * wanted) + 1)
         if fakes > MOST_FAKES:
             raise InfeasibleError(
@@ -89,7 +89,7 @@ class FakeUsers(IndependentCounters):
         return fakes, rounded_up(2 * share / (1 + math.sqrt(1 - 4 * share)))
 
     def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
-        """Columns are independent: those who hold the item, those who do not, and the fakes."""
+        """Draw each column on its own: the vectors of its holders, of all others, and the fakes."""
         flip, n_users, shape = plan.parameters["flip"], sample.n_users, (sample.repetitions, sample.domain_size)
         vectors = n_users * int(plan.messages_per_user)
         held = rng.binomial(sample.item_counts, 1 - flip, size=shape)
@@ -97,7 +97,7 @@ class FakeUsers(IndependentCounters):
         return np.asarray((ones - vectors * flip) / (n_users * (1 - 2 * flip)))
 
     def influence(self, plan: Plan) -> Influence:
-        """Every bit of every vector is the user's to choose."""
+        """Let a liar choose every bit of every vector."""
         (d, s, n), flip = plan.problem.sizes, plan.parameters["flip"]
         vectors, weight = plan.messages_per_user, n * (1 - 2 * flip)
         free, held = vectors * flip, 1 - flip + (vectors - 1) * flip

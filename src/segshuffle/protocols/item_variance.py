@@ -1,16 +1,16 @@
-"""How far the estimate of one item is off: its variance as a function of the item's share, and intervals from it.
+"""The error of the estimate of one item: its variance as a function of the item's share, and intervals from it.
 
 With N = sum_k n_k a_k, the estimate of a share w has the variance
 
-    noise + own w + spread w (1 - w):
+    noise + own w + spread w (1 - w).
 
-the blanket's counter over N^2, the fractions of a copy that chance sends, and who has which level, where levels are at
-random. It is exact for plans with copies by level, whatever their blanket.
+noise is the variance of the blanket's counter over N^2, own comes from the random rounding of copies, and spread from
+the random levels. The formula is exact for plans with copies by level, with any blanket.
 
-Where the levels that users chose depend on the items they hold, the estimate is biased. It weighs a user of level k by
-a_k/N. If n_kj users of level k hold item j, the expectation of its estimate is sum_k a_k n_kj/N, and the true frequency
-n_j/n. The difference, the bias, is 0 on average if levels have nothing to do with items. Otherwise it stays, however
-many users there are, unless all levels send equal copies.
+If the levels that users chose depend on their items, the estimate is biased. It weighs a user of level k by a_k/N. If
+n_kj users of level k hold item j, the expectation of its estimate is sum_k a_k n_kj/N, and the true frequency is n_j/n.
+The difference is the bias. It is 0 on average if levels do not depend on items. Otherwise it does not become smaller
+with more users, unless all levels send equal copies.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.protocols.base import Plan
 from segshuffle.protocols.method import variance_sources
 
-#: Largest correction of the number of deviations, as a share of it.
+#: Largest correction of the number of standard deviations, as a share of it.
 _MOST_CORRECTION = 0.2
 #: e^-37 is below the round-off of a probability near 1.
 _LOG_TAIL = 37.0
 
 
 class ItemVariance(NamedTuple):
-    """Coefficients of the variance of an estimated share, and how far the dummies' law is from a normal one."""
+    """Coefficients of the variance of an estimated share, and skewness and kurtosis of the dummies' law."""
 
     noise: float
     own: float
@@ -46,7 +46,7 @@ class ItemVariance(NamedTuple):
 
     @classmethod
     def of(cls, plan: Plan) -> ItemVariance:
-        """Take the variance from a plan with copies by level, for those who take part in its problem.
+        """Take the variance from a plan with copies by level, for the users of its problem.
 
         Raises
         ------
@@ -60,33 +60,34 @@ class ItemVariance(NamedTuple):
         return cls(*variance_sources(plan), third / noise**1.5 if noise else 0.0, fourth / noise**2 if noise else 0.0)
 
     def at(self, shares: ArrayLike) -> FloatArray:
-        """Variance of the estimates of some shares, which are taken between 0 and 1."""
+        """Variance of the estimates of some shares; a share outside [0, 1] counts as 0 or 1."""
         share = np.clip(np.asarray(shares, dtype=float), 0.0, 1.0)
         return np.asarray(self.noise + self.own * share + self.spread * share * (1.0 - share))
 
     def interval(self, estimates: ArrayLike, confidence: float) -> tuple[FloatArray, FloatArray]:
-        """All shares that the estimates are within z deviations of, each with the deviation at that share.
+        """Return the interval of shares w from which an estimate is at most z standard deviations (taken at w) away.
 
-        z is that of a normal law, corrected for the dummies' skewness and kurtosis (Edgeworth, both ends together).
+        z is the quantile of a normal law, corrected for the dummies' skewness and kurtosis (Edgeworth, for both ends
+        together).
 
         Parameters
         ----------
         estimates : array_like of float
             Estimated shares.
         confidence : float
-            Probability, in (0, 1), with which one interval holds its share.
+            Probability, in (0, 1), that one interval contains its share.
 
         Returns
         -------
         low, high : ndarray of float
-            May be below 0 or above 1: the variance there is taken as that at 0 or 1.
+            They may be below 0 or above 1; the variance there is that at 0 or 1.
         """
         check_within("confidence", confidence, 0, 1, "()")
         found = np.asarray(estimates, dtype=float)
         return self.ends(found, self._deviations(found, float(special.ndtri(0.5 + confidence / 2))))
 
     def ends(self, found: FloatArray, z: ArrayLike) -> tuple[FloatArray, FloatArray]:
-        """Least and largest share that each estimate is within z deviations of, the deviation taken at that share."""
+        """Least and largest share w from which an estimate is at most z standard deviations (taken at w) away."""
         z2 = np.square(z)
         # (found - w)^2 = z^2 (noise + (own + spread) w - spread w^2) is quadratic in w
         lead, linear = 1.0 + z2 * self.spread, found + 0.5 * z2 * (self.own + self.spread)
@@ -94,22 +95,22 @@ class ItemVariance(NamedTuple):
         return self._end(found, (linear - root) / lead, np.negative(z)), self._end(found, (linear + root) / lead, z)
 
     def _deviations(self, found: FloatArray, z: float) -> FloatArray:
-        """How many deviations an interval reaches, so that both its ends together have the tails asked for."""
+        """Return the standard deviations on each side, such that both tails together have the requested probability."""
         part = self.noise / self.at(found)
         more = part**2 * self.kurtosis / 24 * (z**3 - 3 * z)
         more = more + part**3 * self.skewness**2 / 72 * (z**5 - 10 * z**3 + 15 * z)
-        # the series is of no use where it is no small correction
+        # the series is useful only as a small correction
         return z + np.clip(more, -_MOST_CORRECTION * z, _MOST_CORRECTION * z)
 
     def _end(self, found: FloatArray, inside: FloatArray, z: ArrayLike) -> FloatArray:
-        """One end of the intervals: the root where it is a share, else with the variance at the nearest share."""
+        """One end of the intervals: the root if it is in [0, 1], otherwise with the variance at 0 or 1."""
         below = found + z * np.sqrt(self.noise)
         above = found + z * np.sqrt(self.noise + self.own)
         return np.where(below < 0.0, below, np.where(above > 1.0, above, inside))
 
 
 def blanket_quantile(plan: Plan, tail: float) -> int:
-    """Least whole number that what the dummies add to an item's count is above with probability `tail` at most.
+    """Least whole number that the dummies of an item exceed with probability at most `tail`.
 
     Parameters
     ----------
@@ -121,7 +122,7 @@ def blanket_quantile(plan: Plan, tail: float) -> int:
     Returns
     -------
     int
-        Pluses minus minuses, where there are signs.
+        If messages have signs, the number with a plus minus the number with a minus.
     """
     low, law = _net_law(plan)
     above = np.cumsum(law[::-1])[::-1] - law
@@ -129,9 +130,9 @@ def blanket_quantile(plan: Plan, tail: float) -> int:
 
 
 def coverage_of_nothing(plan: Plan, confidence: float) -> float:
-    """Exact probability with which the interval of an item that nobody holds has 0 in it.
+    """Exact probability that the interval of an item that nobody holds contains 0.
 
-    Counters are whole numbers: it is the confidence that was asked for only about, where few dummies are sent.
+    With few dummies it differs from the requested confidence, because counters are whole numbers.
 
     Parameters
     ----------
@@ -147,8 +148,8 @@ def coverage_of_nothing(plan: Plan, confidence: float) -> float:
 
 
 def _net_law(plan: Plan) -> tuple[int, FloatArray]:
-    """Least value, and probabilities from there on, of what the dummies add to an item's count."""
-    # a sum of whole numbers: the laws' windows, folded
+    """Return the law of what the dummies add to an item's count: its least value, and probabilities from there on."""
+    # the law of a sum is a convolution, here of windows
     law, low = np.ones(1), 0
     for part in plan.scheme.parts:
         if part.net:
@@ -160,7 +161,7 @@ def _net_law(plan: Plan) -> tuple[int, FloatArray]:
 
 
 def bias_given_levels(copies: FloatArray, level_items: IntArray, level_counts: IntArray) -> FloatArray:
-    """Exact bias of every item's estimate, given who has which level.
+    """Exact bias of every item's estimate, given the levels of the users.
 
     Parameters
     ----------
@@ -180,7 +181,7 @@ def bias_given_levels(copies: FloatArray, level_items: IntArray, level_counts: I
 
 
 def error_given_levels(plan: Plan, level_items: IntArray, divisor: float) -> FloatArray:
-    """Exact expected squared error of round 2, given the levels of the users and the estimator's denominator.
+    """Exact expected squared error of round 2, given the users' levels and the denominator of the estimator.
 
     sum_j { Var[S_j]/N_hat^2 + (E[S_j]/N_hat - w_j)^2 }, S_j = C_j - n m/d.
 
@@ -191,7 +192,7 @@ def error_given_levels(plan: Plan, level_items: IntArray, divisor: float) -> Flo
     level_items : ndarray of int64, shape (..., n_levels, domain_size)
         Users of each level that hold each item.
     divisor : float
-        N_hat, or N where the level counts are exact.
+        N_hat, or N if the level counts are exact.
 
     Returns
     -------

@@ -1,6 +1,6 @@
-"""Which methods and options the files of this folder declare, read from their source: nothing is imported for it.
+"""The methods and options that the files of this folder declare, read from their source without importing it.
 
-The configuration is checked with it before any job starts, without numpy.
+The configuration is checked with them before any job starts, without numpy.
 """
 
 import ast
@@ -32,13 +32,13 @@ def listed(folder: Path = FOLDER) -> dict[str, Listed]:
     Raises
     ------
     ConfigError
-        If a file is no Python or its declaration is not as described; says which file.
+        If a file is not Python, or its declaration is not as described. The error names the file.
     """
     found = {path.stem: _declared_in(path, path.read_bytes()) for path in sorted(folder.glob("*.py"))}
     return {file: declared for file, declared in found.items() if declared is not None}
 
 
-@functools.cache  # every method that is made asks: a text is parsed once
+@functools.cache  # cached, because every construction of a method asks for it
 def _declared_in(path: Path, text: bytes) -> Listed | None:
     try:
         tree = ast.parse(text.decode("utf-8"))
@@ -77,9 +77,9 @@ def competitor_names() -> tuple[str, ...]:
 
 
 def schemas() -> dict[str, dict[str, Any]]:
-    """JSON schema of what the files add to the sections ``competitors`` and ``proven``, as properties of each.
+    """JSON schemas of the keys that the files add to the sections ``competitors`` and ``proven``.
 
-    These are the options of every file that has some, under its name, and the methods that may be listed.
+    These keys are the options of each file, under its name, and the list of methods.
     """
     files = listed()
     methods = {"type": "array", "uniqueItems": True, "items": {"enum": list(competitor_names())}}

@@ -1,8 +1,8 @@
-"""What a method is: how it is declared, what it answers, and what methods of one kind share.
+"""The interface of a method, its declaration, and the code that several methods share.
 
-Users who do not follow the protocol shift an estimate by their influence: the most that one of them moves it, expected,
-compared with what it would send as agreed. Estimates are linear in what arrives, so b liars move them b times as much.
-Formulas: docs/proof.md for messages that name an item. Competitors with reports of other kinds have their own.
+The *influence* of a user is the largest shift of the expected estimates if this user does not follow the protocol.
+Estimates are linear in the messages, so b liars shift them b times as far. docs/proof.md has the formulas for messages
+that name an item. Competitors with other messages have formulas of their own.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ class Method(Protocol):
         ...
 
     def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
-        """Return the expected squared error against the sample, over random levels and the protocol's coins."""
+        """Return the expected squared error against the sample, over random levels and the protocol's randomness."""
         ...
 
     def sum_variance(self, plan: Plan, item_counts: IntArray) -> float | None:
-        """Variance of the sum of all estimates where every user holds s items; None where no closed form is known."""
+        """Variance of the sum of all estimates if every user holds s items; None if no closed form is known."""
         ...
 
 
 class ErrorAsPlanned:
-    """Closed form of a protocol in whose error neither items nor levels count."""
+    """Closed form for a protocol whose error depends neither on the items nor on the levels of the users."""
 
     def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
         """Return the error that was planned."""
@@ -53,18 +53,18 @@ class ErrorAsPlanned:
 
 
 class IndependentCounters(ErrorAsPlanned):
-    """Closed forms of such a protocol whose counters are independent."""
+    """Closed forms for such a protocol with independent counters."""
 
     def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
-        """Return the same: variances of counters add up."""
+        """Return the planned error, because the variances of independent counters add up."""
         return plan.mse_bound
 
 
 def variance_sources(plan: Plan) -> tuple[float, float, float]:
-    """Return what the variance of an estimated share w comes from, noise + own w + spread w (1 - w).
+    """Return noise, own and spread: an estimated share w has the variance noise + own w + spread w (1 - w).
 
-    The dummies', the users' own sampling, and the imbalance between levels and items, levels at random with exact
-    counts: the users of a level who hold an item are a draw without replacement.
+    Noise comes from the dummies, own from the users' sampling, and spread from the imbalance between levels and items.
+    Levels are random with exact counts, so the users of a level who hold an item are a draw without replacement.
     """
     counts = np.array(plan.problem.level_counts, dtype=float)
     n_users, noise, own, per_user = counts.sum(), 0.0, 0.0, np.zeros(counts.size)
@@ -78,10 +78,10 @@ def variance_sources(plan: Plan) -> tuple[float, float, float]:
 
 
 class Collected:
-    """A protocol of `Plan.collections`: the server adds the collections' estimates up, each in its weight."""
+    """A protocol with `Plan.collections`. The estimate is the weighted sum of the collections' estimates."""
 
     def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
-        """Estimates from counters: copies of every held item, and the dummies of all users."""
+        """Simulate estimates from counters of all copies and dummies."""
         estimate, counts = np.zeros((sample.repetitions, sample.domain_size)), plan.problem.level_counts
         for each in plan.collections:
             users = each.users(counts)
@@ -97,7 +97,7 @@ class Collected:
         return float(problem.domain_size * noise + held * own + spread * (shares @ (1 - shares)))
 
     def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
-        """Variance of the sum of all estimates: levels sum to nothing, and some dummies have a fixed number."""
+        """Variance of the sum of all estimates: levels add nothing to it, nor do dummies of a fixed number."""
         counts, (_, own, _) = plan.problem.level_counts, variance_sources(plan)
         noise = sum(each.factor(counts) ** 2 * each.announcement.total_noise for each in plan.collections)
         return noise + plan.problem.set_size * own
@@ -105,16 +105,16 @@ class Collected:
 
 @dataclass(frozen=True)
 class Influence:
-    """Largest shift of the expected estimates by one user.
+    """Largest shift of the expected estimates that one user can cause.
 
     Parameters
     ----------
     most_messages : float
-        Messages that the shuffler takes from one sender; +inf without a cap.
+        Most messages that the shuffler takes from one sender; +inf without a cap.
     item : float
-        Of the share of users that hold one item.
+        Largest shift of the share of one item.
     all_items : float
-        Of all shares together, summed over the items (upper bound).
+        Upper bound on the shift of all shares, summed over the items.
     """
 
     most_messages: float
@@ -122,7 +122,7 @@ class Influence:
     all_items: float
 
     def of(self, corrupt_users: float) -> Influence:
-        """Return what so many of them do together."""
+        """Return the influence of several users together."""
         return Influence(self.most_messages, corrupt_users * self.item, corrupt_users * self.all_items)
 
 
@@ -132,15 +132,15 @@ def influence(plan: Plan, method: object = None) -> Influence:
     Parameters
     ----------
     plan : Plan
-        Of users who send copies of their items among dummies: each message adds a collection's weight over its users'
-        copies to one item, or takes it away. The worst collection counts.
+        A plan for users who send copies of their items and dummies. A message adds to one item, or subtracts, the
+        weight of its collection divided by the copies of all users. The worst collection counts.
     method : Method, optional
-        What made the plan; one whose users send something else says itself what they can do (``method.influence``).
+        The method that made the plan. If users send other messages, it has a function ``influence`` of its own.
 
     Raises
     ------
     ParameterError
-        If nothing is known of the protocol.
+        If the influence is not known for this protocol.
     """
     if method is not None and hasattr(method, "influence"):
         own: Influence = method.influence(plan)
@@ -173,22 +173,22 @@ class Declared:
         Identifier in the configuration, tables and file names. A literal: the configuration is checked without
         importing the file.
     look : Look or str
-        How it is drawn. A text alone is its legend entry; colour, marker and dashes are then ones that nobody has.
+        How it is drawn. A text alone is the legend entry; unused colour, marker and dashes are then chosen.
     make : callable
-        Returns the method, given the file's options for its accounting (a mapping with a value for every key). A
-        proven method is given the keys of the section ``proven`` besides.
+        Returns the method for the file's options under its accounting (a mapping with a value for every key). For a
+        proven method the mapping also has the keys of the section ``proven``.
     accounting : str
-        "published" or "proven": which of the two kinds of privacy numbers the method is planned with.
+        "published" or "proven": the kind of privacy numbers with which the method plans.
     role : str
         "curve": drawn over m; "competitor": one number per panel; "reference": not a protocol of the shuffle model;
-        "variant": a curve that runs where the configuration names it (``proven.variants``);
-        "compared": not in the panels, only where all protocols are compared.
+        "variant": a curve that runs if the configuration names it (``proven.variants``); "compared": only in
+        comparisons of all protocols, not in the panels.
     in_paper : bool
-        Whether it is one of the competitors of the paper; no other enters the verdicts on the paper's statements.
+        Whether it is a competitor of the paper; only these count for the verdicts on the paper's statements.
     detail : str
-        What the legend entry adds, with fields from the plan's parameters, such as " (ε = {local_epsilon:g})".
+        Addition to the legend entry, with fields from the plan's parameters, such as " (ε = {local_epsilon:g})".
     file : str
-        Where it is declared, without ending; `registry.every` says it.
+        File of the declaration, without ending; set by `registry.every`.
     """
 
     name: str

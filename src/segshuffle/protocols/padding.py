@@ -1,8 +1,8 @@
-"""Where users hold different numbers of items: the error of padding to s items against that of at most s.
+"""Users with different numbers of items: the error of padding to s items, and that of sets of at most s.
 
-Both truncate whoever holds more than s (a random subset of s items), which biases the estimates; padding adds random
-items that the user does not hold, which biases them again. All of it is in closed form, counted against the true
-frequencies of all items held.
+In both cases a user with more than s items sends a random s of them, which biases the estimates. Padding adds random
+items that a user does not hold, which biases them further. All errors are in closed form, against the true frequencies
+of all held items.
 """
 
 import math
@@ -17,22 +17,22 @@ from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.method import variance_sources
 from segshuffle.protocols.proven import ProvenSegmented
 
-#: Most items for which sizes are guessed: a table has a row per size and a column per item.
+#: Most items for a guess of sizes: its table has a row per size and a column per item.
 _LARGEST_GUESS = 4000
 
 
 def guessed_holders(shares: Mapping[int, float], domain_size: int, zipf: float) -> tuple[FloatArray, FloatArray]:
-    """Users by set size, and holders of each item, for a guess of both: public, where the data may not be looked at.
+    """Users by set size, and holders of each item, from a public guess of both.
 
     Parameters
     ----------
     shares : mapping of int to float
-        Size of a set, 0..domain_size - 1, and the share of the users who hold so many; the sum is 1.
+        Size of a set, 0..domain_size - 1 -> share of the users with sets of this size; the sum is 1.
     domain_size : int
         Number of items d, at most 4000.
     zipf : float
-        Items are held as often as j^-zipf says, j = 1..d: a user of size k holds item j with probability
-        1 - exp(-c j^-zipf), with the c that makes k items of it. 0: all items are equally frequent.
+        Frequencies are roughly proportional to j^-zipf, j = 1..d: a user with k items holds item j with probability 1 -
+        exp(-c j^-zipf), with c such that the expected number is k. 0: all items are equally frequent.
 
     Returns
     -------
@@ -60,7 +60,7 @@ def guessed_holders(shares: Mapping[int, float], domain_size: int, zipf: float) 
 
 
 def zipf_shares(size: float, domain_size: int, zipf: float) -> FloatArray:
-    """Shares of the users who hold each item, as frequent as j^-zipf says, where users hold `size` items on average.
+    """Shares of the users who hold each item, roughly proportional to j^-zipf, if users hold `size` items on average.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def zipf_shares(size: float, domain_size: int, zipf: float) -> FloatArray:
     Returns
     -------
     ndarray of float, shape (domain_size,)
-        1 - exp(-c j^-zipf), j = 1..d, with the c that makes the sum `size`.
+        1 - exp(-c j^-zipf), j = 1..d, with c such that the sum is `size`.
     """
     check_within("zipf", zipf, 0, 10)
     if size >= domain_size:
@@ -84,7 +84,7 @@ def zipf_shares(size: float, domain_size: int, zipf: float) -> FloatArray:
 
     from scipy import optimize  # a fifth of a second of every job's start
 
-    # by c = e^300 everything is held, by e^-300 nothing
+    # c = e^300 makes users hold everything, c = e^-300 nothing
     scale = math.exp(float(optimize.brentq(excess, -300.0, 300.0, xtol=1e-12)))
     return np.asarray(-np.expm1(-scale * popular))
 
@@ -92,25 +92,25 @@ def zipf_shares(size: float, domain_size: int, zipf: float) -> FloatArray:
 def error_of_sets(
     method: ProvenSegmented, problem: Problem, users: IntArray | FloatArray, holders: IntArray | FloatArray
 ) -> tuple[Plan, float, float]:
-    """Plan for the problem's kind of sets, and find its error on a sample of n users like those counted.
+    """Plan for the problem's kind of sets, and compute its error for n users like the counted ones.
 
     Parameters
     ----------
     method : ProvenSegmented
-        Plans, and knows its error.
+        Makes the plan, and has a closed form of its error.
     problem : Problem
-        With the number of users n of the sample, and the size and kind of sets: with "exactly", whoever holds fewer
-        pads with random items.
+        Number of users n, and size and kind of the sets. With "exactly", users who hold fewer items pad with random
+        ones.
     users, holders : ndarray
         Users by the number of items they hold, shape (d + 1,), and how many of them hold each item, shape (d + 1, d).
-        They may be of another number of users, of whom the sample has the same shares.
+        Their total may differ from n; only shares are used.
 
     Returns
     -------
     plan : Plan
     squared_bias : float
-        Sum over items of the squared difference between what is estimated and the true frequency: no number of users
-        removes it.
+        Sum over items of the squared difference between the expected estimate and the true frequency. It does not
+        become smaller with more users.
     mse : float
         Expected squared error against the true frequencies, bias included.
 
@@ -128,7 +128,7 @@ def error_of_sets(
     others = users[:, None] - holders
     sent = (kept @ holders + added @ others) / users.sum()
     missed = sent - holders.sum(axis=0) / users.sum()
-    # the frequencies that are sent vary by chance: they miss their expectation, and w (1 - w) loses their variance
+    # the frequencies after cutting and padding are random: their variance is an error, and lowers the mean of w (1 - w)
     chance = float(((kept * (1 - kept)) @ holders + (added * (1 - added)) @ others).sum() / users.sum()) / n_users
     mse = method.expected_mse(plan, n_users * sent) + chance * (1 - variance_sources(plan)[2])
     return plan, float(missed @ missed), mse + float(missed @ missed)

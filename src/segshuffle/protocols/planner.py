@@ -1,8 +1,8 @@
-"""One planner for every law of dummies: the blanket and the copies of least error within a budget, certified.
+"""The planner for every law of dummies: it finds the blanket and copies with the least error, and certifies them.
 
-`curves` searches the blanket by quick guides. Here it is certified: where the certificate allows fewer copies than the
-guides promised, the promises are corrected and the search goes on. What a plan says is certified, whatever the guides
-were.
+`surface` searches the blanket with quick estimates of the largest copies (`guides`). Here the result is certified. If
+the certificate allows fewer copies than estimated, the estimates are corrected and the search continues. The numbers of
+a plan are certified, however wrong the estimates were.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ from segshuffle.protocols.base import Plan, Problem, assignment_spread, collecti
 from segshuffle.protocols.surface import Surface
 from segshuffle.protocols.weights import ErrorTerms, best_copies, simple_copies
 
-#: Blankets that are certified, as long as the guides promised an error so much smaller, before the best is taken.
+#: Most blankets that are certified, and relative difference from the estimated error that ends this early.
 _TRIES, _WORTHWHILE = 4, 0.01
-#: Relative accuracy of the fewest messages for an error, and doublings of a budget that is too small for it.
+#: Relative accuracy of the fewest messages for an error, and largest number of doublings of a budget that is too small.
 _CLOSE, _DOUBLINGS = 3e-3, 4
-#: A delta so much below its target is not told from 0, where its table would be dear.
+#: Share of the target below which a delta may count as 0, if its table would be large.
 _FAR = 1e-6
-#: Where a guide promised too much, delta is aimed so much below the target, as an exponent; and how often.
+#: If estimated copies are too many, log delta is aimed this far below the target, at most this often.
 _MARGIN, _LOWERED = 5e-3, 6
-#: Widths of a certificate, until one can be had: a plan has no accuracy that its user could lower.
+#: Relative widths of a certificate that are tried, until one can be computed.
 _WIDTHS = (1e-3, 1e-2, 0.1, 1.0)
 
 
 @dataclass(frozen=True)
 class Target:
-    """What one level must meet, without anything that depends on who chose it: equal targets share a calibration."""
+    """The guarantee that one level must meet. It does not depend on the users, so equal targets share a calibration."""
 
     pairs: int
     epsilon: float
@@ -54,7 +54,7 @@ class Target:
 
     @classmethod
     def of(cls, problem: Problem, level: float, group_privacy: bool = False) -> Target:
-        """Take the product's own target, or the single item's after group privacy."""
+        """Take the target for the product of all pairs, or, with group privacy, for one item."""
         pairs, delta = problem.pairs, problem.deltas[problem.levels.index(level)]
         if not group_privacy or pairs == 0:
             return cls(pairs, level, delta)
@@ -62,28 +62,28 @@ class Target:
         return cls(1, epsilon, delta)
 
     def gaussian_copies(self, variance: float) -> float:
-        """Return the copies that noise of a normal law and this variance would allow."""
+        """Return the copies that Gaussian noise with this variance would allow."""
         return gaussian_ratio(epsilon=self.epsilon, delta=self.delta) * math.sqrt(variance / (2 * self.pairs))
 
     def gaussian_variance(self, copies: float) -> float:
-        """Variance of a normal law that would allow these copies."""
+        """Variance of Gaussian noise that would allow these copies."""
         return 2 * self.pairs * (copies / gaussian_ratio(epsilon=self.epsilon, delta=self.delta)) ** 2
 
 
 def error_of_all(problem: Problem) -> ErrorTerms:
-    """Coefficients of the squared error of all items together, equally frequent ones, at dummies of variance 1."""
+    """Coefficients of the squared error of all items, for equally frequent items and dummies with variance 1."""
     d, s, n = problem.sizes
     return ErrorTerms(d, s, assignment_spread(np.array([n * s / d]), n) * d)
 
 
 def error_of_item(share: float, n_users: int) -> ErrorTerms:
-    """Return those of the variance of the estimate of one item that so large a share of the users hold."""
+    """Return the coefficients of the variance of the estimate of one item, held by this share of the users."""
     return ErrorTerms(1.0, share, share * (1 - share) * n_users / max(n_users - 1, 1))
 
 
 @dataclass(frozen=True)
 class Search:
-    """What is planned for with one law of dummies, and how the copies may be chosen.
+    """A problem, one law of dummies, and the rules for choosing copies.
 
     Parameters
     ----------
@@ -94,11 +94,11 @@ class Search:
     copies_max : float
         Largest expected copies a_k per held item, in [1e-120, 64]; 1 is the sampling of the paper.
     measure : ErrorTerms or None
-        The error that is least, at dummies of variance 1; None for that of all items.
+        The error that is minimised, for dummies with variance 1; None for the error of all items.
     equal_copies : bool
         Whether all levels send the same number of copies.
     group_privacy : bool
-        Whether the items are accounted for by group privacy over one (sound, not tight).
+        Whether the guarantee comes from that of one item by group privacy (sound, not tight).
     """
 
     problem: Problem
@@ -110,17 +110,17 @@ class Search:
 
     @functools.cached_property
     def targets(self) -> list[Target]:
-        """What every level must meet."""
+        """The guarantee that every level must meet."""
         return [Target.of(self.problem, level, self.group_privacy) for level in self.problem.levels]
 
     @functools.cached_property
     def counts(self) -> FloatArray:
-        """Users of every level."""
+        """Number of users of every level."""
         return np.asarray(self.problem.level_counts, dtype=float)
 
     @functools.cached_property
     def surface(self) -> Surface:
-        """What is known of the law by quick guides."""
+        """The quick estimates for the law so far."""
         return Surface(self, self.law)
 
     # -- a blanket and what may be sent in it --------------------------------------------------------------------------
@@ -128,14 +128,14 @@ class Search:
     def guess(
         self, variance: FloatArray, blanket_per_user: FloatArray, limits: FloatArray, budget: float
     ) -> tuple[FloatArray, FloatArray]:
-        """Return about the best copies and their errors for many variances, whose limits are the rows."""
+        """Return nearly the best copies, and their errors, for many variances; `limits` has a row for each."""
         copies, errors = simple_copies(*self._choice(variance, blanket_per_user, limits, budget))
         return np.broadcast_to(copies, (len(copies), self.counts.size)), errors
 
     def _choice(self, variance: Any, blanket_per_user: Any, limits: FloatArray, budget: float) -> tuple[Any, ...]:
-        """Say what copies are chosen by: limits and users of levels, the error, all users' copies within the budget.
+        """Return what choosing copies needs: limits, users by level, the error, and the budget of all users' copies.
 
-        `variance` is that of the honest users' dummies about one item. Levels that send the same are one level.
+        `variance` is that of the honest users' dummies about one item. With equal copies all levels count as one.
         """
         problem, counts, limits = self.problem, self.counts, np.minimum(limits, self.copies_max)
         if self.equal_copies:
@@ -145,15 +145,15 @@ class Search:
         return limits, counts, terms, np.maximum(room, 0.0)
 
     def messages(self, blanket_per_user: float, copies: FloatArray) -> Any:
-        """Return the expected messages per user, blanket and copies of shape (..., n_levels)."""
+        """Return the expected messages per user, dummies and copies (shape (..., n_levels)) together."""
         return blanket_per_user + self.problem.set_size * (copies @ self.counts) / self.problem.n_users
 
     def per_user(self, mean: Any) -> Any:
-        """Dummies per user of which the honest ones make `mean` per item."""
+        """Dummies per user, such that honest users send `mean` dummies per item."""
         return mean * self.problem.domain_size / self.problem.honest_users
 
     def limits(self, law: Blanket, mean: float, near: FloatArray | None = None) -> FloatArray:
-        """Return about the largest copies of every level, up to 64; `near` are first guesses."""
+        """Estimate the largest copies of every level, up to 64; `near` are first guesses."""
         return np.array(
             [
                 guided_copies(
@@ -172,19 +172,19 @@ class Search:
         )
 
     def error_of(self, plan: Plan) -> float:
-        """Return the error that is asked for, of a plan for the same problem."""
+        """Return the error `measure` of a plan for the same problem."""
         terms = (self.measure or error_of_all(self.problem)).at(plan.scheme.noise)
         return float(terms.error(np.asarray(plan.scheme.copies), self.counts))
 
     def plan_at(self, law: Blanket, blanket_per_user: float, budget: float = math.inf) -> Plan:
-        """Calibrate every level in a given blanket, choose the copies, and certify them.
+        """Calibrate every level for a given blanket, choose the copies, and certify them.
 
         Raises
         ------
         InfeasibleError
             If the budget of messages is used up by the blanket alone.
         ParameterError
-            If the accountant has no numbers for such a blanket.
+            If the accountant does not allow such a blanket.
         """
         problem = self.problem
         mean = problem.honest_mean(blanket_per_user)
@@ -222,7 +222,7 @@ class Search:
         )
 
     def _lowered(self, law: Blanket, mean: float, target: Target, copies: float) -> float:
-        """Lower copies by as much as their certificate is above the target; keep them, if it is met."""
+        """Lower copies if their certified delta is above the target; otherwise keep them."""
         if copies == 0:
             return copies
         excess = math.log(max(_delta(law, mean, target, rounded_down(copies))[1], SMALLEST_DELTA) / target.delta)
@@ -241,7 +241,7 @@ class Search:
         certificate = []
         for level, value in zip(self.problem.levels, copies, strict=True):
             lower, upper = _delta(law, mean, Target.of(self.problem, level), float(value))
-            lower = lower if reached else 0.0  # the lower end is about the product, which nobody may reach
+            lower = lower if reached else 0.0  # the lower end belongs to the product, which no two users need attain
             certificate.append({"epsilon": level, "delta_lower": rounded_down(lower), "delta_upper": rounded_up(upper)})
         return tuple(certificate)
 
@@ -252,7 +252,7 @@ def least_error(searches: Sequence[Search], budget: float = math.inf) -> Plan:
     Raises
     ------
     InfeasibleError
-        If nothing can be sent within it.
+        If nothing can be sent within the budget.
     """
     plans = list[Plan]()
     for search in searches:
@@ -265,17 +265,17 @@ def least_error(searches: Sequence[Search], budget: float = math.inf) -> Plan:
             failure = error
     if not plans:
         raise failure
-    # of equals the first, which is the simplest
+    # among equals this is the first, which is the simplest
     return min(plans, key=searches[0].error_of)
 
 
 def fewest_messages(searches: Sequence[Search], error: float) -> Plan:
-    """Plan of about the fewest messages whose error is at most `error`.
+    """Plan with about the fewest messages such that the error is at most `error`.
 
     Raises
     ------
     InfeasibleError
-        If no number of messages reaches it.
+        If no number of messages is enough.
     """
     first, best = searches[0], None
     for search in searches:
@@ -290,7 +290,7 @@ def fewest_messages(searches: Sequence[Search], error: float) -> Plan:
 
 
 def _fewest_of(search: Search, error: float, first: Search, best: Plan | None) -> Plan | None:
-    """Find the plan of a law with about the fewest messages, and fewer than the best one; None if there is none."""
+    """Find the plan with about the fewest messages for one law; None unless they are fewer than those of `best`."""
     most = best.messages_per_user if best else math.inf
 
     def suffices(log_budget: float) -> bool:
@@ -303,7 +303,7 @@ def _fewest_of(search: Search, error: float, first: Search, best: Plan | None) -
             return plan if search.error_of(plan) <= error and plan.messages_per_user < most else None
         return None
 
-    if search.problem.pairs == 0:  # nothing to hide: there are hardly any dummies to save
+    if search.problem.pairs == 0:  # nothing to hide, and so hardly any dummies
         return certified(math.inf)
     doublings, top = 1, most
     if best is None:
@@ -318,7 +318,7 @@ def _fewest_of(search: Search, error: float, first: Search, best: Plan | None) -
     while high - low > _CLOSE:
         middle = (low + high) / 2
         low, high = (low, middle) if suffices(middle) else (middle, high)
-    # guides may promise a little too much
+    # estimates may be slightly too good
     budgets = (math.exp(high + _CLOSE * (2**more - 1)) for more in range(_TRIES))
     return next(filter(None, map(certified, budgets)), None)
 
@@ -344,7 +344,7 @@ def _best(search: Search, budget: float) -> Plan:
             break
         best = search.surface.corrected(best, reached, budget) or best
     if best.law.rough() is best.law:
-        # exactly the dummies that the whole numbers next to these copies need
+        # the least dummies for which the whole numbers next to these copies are allowed
         means = [
             _least_mean(copies=float(round(a)), blanket=best.law, **asdict(target))
             for target, a in zip(search.targets, best.copies.tolist(), strict=True)
@@ -361,11 +361,11 @@ _least_mean = functools.lru_cache(maxsize=4096)(least_blanket_mean)
 
 @functools.lru_cache(maxsize=65536)
 def _largest(law: Blanket, mean: float, target: Target, copies_max: float) -> float:
-    """Largest certified copies, rounded down; copies_max if nothing to hide."""
+    """Largest certified copies, rounded down; `copies_max` if there is nothing to hide."""
     if target.pairs == 0:
         return copies_max
     copies = largest_copies(blanket_mean=mean, copies_max=copies_max, blanket=law, **asdict(target))
-    # that search stops within 0.1 % of delta; a whole number just above costs no sampling noise
+    # the search stops within 0.1 % of delta; a whole number just above would avoid sampling noise
     whole = float(math.ceil(copies))
     if 0.998 * whole < copies < whole <= copies_max:
         bound = log_delta_bound(law.pair(mean, whole), target.pairs, target.epsilon)
@@ -375,11 +375,11 @@ def _largest(law: Blanket, mean: float, target: Target, copies_max: float) -> fl
 
 @functools.lru_cache(maxsize=65536)
 def _delta(law: Blanket, mean: float, target: Target, copies: float) -> tuple[float, float]:
-    """Certified interval of delta (lower, upper), as narrow as can be had."""
+    """Certified interval of delta (lower, upper), as narrow as possible."""
     if target.pairs == 0 or copies == 0:
         return 0.0, 0.0
     pair = law.pair(mean, copies)
-    sure = law.rough() is law  # its copies were calibrated by the certificate's own lattice
+    sure = law.rough() is law  # the copies were calibrated on the lattice of the certificate
     smallest, expected = (SMALLEST_DELTA, None) if sure else (max(_FAR * target.delta, SMALLEST_DELTA), target.delta)
     asked: dict[str, Any] = {"pairs": target.pairs, "epsilon": target.epsilon, "smallest": smallest}
     bound = 1.0
@@ -387,16 +387,16 @@ def _delta(law: Blanket, mean: float, target: Target, copies: float) -> tuple[fl
         with contextlib.suppress(AccuracyError):
             interval = delta_interval(pair, rtol=rtol, expected=expected, **asked)
             return interval.lower, min(interval.upper, bound)
-        # the upper bound that the copies were calibrated by
+        # the upper bound by which the copies were calibrated
         bound = min(math.exp(log_delta_bound(pair, target.pairs, target.epsilon)) * (1 + 1e-13), 1.0)
     return 0.0, bound
 
 
 def attained(problem: Problem, copies: Sequence[float] | FloatArray) -> bool:
-    """Whether some neighbouring users reach the bound by `Problem.pairs`, so that no smaller delta is valid.
+    """Whether some neighbours attain the bound with `Problem.pairs` pairs, so that no smaller delta is valid.
 
-    That takes sets that differ in all these pairs, and others who leave those counters alone or shift them by a known
-    number (docs/proof.md, step 6).
+    This needs two sets that differ in all these pairs, and other users who shift those counters by a known number, or
+    not at all (docs/proof.md, step 6).
     """
     d, s, n_users = problem.sizes
     if problem.assumptions.sets == "at-most":

@@ -1,11 +1,12 @@
-"""What may be done with estimates afterwards; it costs no privacy.
+"""Post-processing of estimates, which costs no privacy.
 
-Recentring: where every user holds exactly s items the frequencies sum to s, so the estimates should too. Taking (sum of
-the estimates - s)/d from each is linear, so an unbiased estimate stays unbiased, and the expected squared error falls
-by exactly Var[sum of the estimates]/d: by a share 1/d where the counters are independent and all levels send alike.
+Recentring: if every user holds exactly s items, the frequencies sum to s, so the estimates should too. (Sum of the
+estimates - s)/d is subtracted from each. This is linear, so unbiased estimates stay unbiased. The expected squared
+error falls by exactly Var[sum of the estimates]/d, a share of 1/d if counters are independent and all levels send the
+same.
 
-Projection onto what frequencies can be, 0 <= w_j <= 1 and sum_j w_j = s: an extra, off by default. It introduces a
-bias, and is never mixed into the reproduction.
+Projection onto possible frequencies, 0 <= w_j <= 1 and sum_j w_j = s: an extra, off by default. It introduces a bias,
+and the reproduction does not use it.
 """
 
 import numpy as np
@@ -19,7 +20,7 @@ _STEPS = 60
 
 
 def recentred(estimates: FloatArray, *, set_size: int) -> FloatArray:
-    """Estimates of every row moved by a common number, so that they sum to `set_size`.
+    """Shift the estimates of every row by a common number, so that they sum to `set_size`.
 
     Parameters
     ----------
@@ -32,7 +33,7 @@ def recentred(estimates: FloatArray, *, set_size: int) -> FloatArray:
 
 
 def recentred_mse(method: Method, plan: Plan, item_counts: IntArray) -> float | None:
-    """Return the expected squared error after recentring, exact; None where the method has no closed form for it.
+    """Return the exact expected squared error after recentring; None if the method has no closed form for it.
 
     Parameters
     ----------
@@ -50,8 +51,8 @@ def recentred_mse(method: Method, plan: Plan, item_counts: IntArray) -> float | 
 def project(estimates: FloatArray, *, set_size: int) -> FloatArray:
     """Euclidean projection of every row onto {0 <= w <= 1, sum w = set_size}.
 
-    The projection is clip(estimate - shift, 0, 1) with the shift at which the sum is right; the sum falls in the shift,
-    so bisection finds it for all rows at once.
+    The projection is clip(estimate - shift, 0, 1), with the shift that makes the sum right. The sum decreases with the
+    shift, so bisection finds it for all rows at once.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A plan's loss distribution, to be composed with other mechanisms by dp_accounting."""
+"""A plan's privacy loss distribution, for composition with other mechanisms by dp_accounting."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def privacy_loss_distribution(plan: Plan, *, level: float, interval: float = 1e-4) -> PrivacyLossDistribution:
-    """Return the loss distribution of a plan's collection (of all its rounds) for a user of one level; pessimistic.
+    """Return the pessimistic privacy loss distribution of all rounds of a plan, for a user of one level.
 
-    With `private_levels` a neighbour may have any other level: the copies are then the largest of all levels, and the
-    distribution is the same for every level. Round 1, which asks for the levels, is not in it: compose it with a
+    With `private_levels` a neighbour may have any other level. The copies are then the largest of all levels, and the
+    distribution is the same for every level. It does not include round 1, in which levels are sent: compose it with a
     mechanism of (level_epsilon, level_delta).
 
     Parameters
@@ -26,19 +26,19 @@ def privacy_loss_distribution(plan: Plan, *, level: float, interval: float = 1e-
     plan : Plan
         Of `ProvenSegmented`, with dummies of any law.
     level : float
-        One of the plan's levels: the user's own.
+        The user's level, one of the plan's levels.
     interval : float, default 1e-4
         dp_accounting's value_discretization_interval, in [1e-7, 1].
 
     Returns
     -------
     PrivacyLossDistribution
-        dp_accounting's; kind: upper.
+        An object of dp_accounting; kind: upper.
 
     Raises
     ------
     ParameterError
-        If the plan is of another protocol or has no such level, or the interval does not serve.
+        If the plan is of another protocol or has no such level, or the interval is outside its range.
     MissingExtraError
         If dp_accounting is not installed.
     """

@@ -1,10 +1,10 @@
-"""The segmented protocol with proven accounting: a blanket of any law, and copies instead of sampling if one likes.
+"""The segmented protocol with proven accounting: a blanket of any law, and optionally copies instead of sampling.
 
-With a Poisson blanket each user draws Poisson(m) uniform dummies, so the counters of the d items are independent
-Poisson(n m/d) plus what the users send; other laws keep them independent as well. A user of level k sends every held
-item M times, M = floor(a_k) or floor(a_k) + 1 with mean a_k (a_k <= 1 is sampling at rate a_k). The guarantee is the
-exact product of docs/proof.md; nothing is lost to group privacy. The server estimates w_j = (C_j - n m/d)/N with N =
-sum_k n_k a_k.
+With a Poisson blanket each user draws Poisson(m) uniform dummies. So the counters of the d items are independent: each
+is Poisson(n m/d) plus the messages about held items. Counters are independent with the other laws, too. A user of level
+k sends every held item M times, M = floor(a_k) or floor(a_k) + 1 with mean a_k (a_k <= 1 is sampling at rate a_k). The
+guarantee is the exact product of docs/proof.md, without group privacy. The server estimates w_j = (C_j - n m/d)/N with
+N = sum_k n_k a_k.
 """
 
 import math
@@ -21,7 +21,7 @@ from segshuffle.protocols.method import Collected, Declared
 from segshuffle.protocols.planner import Search, fewest_messages, least_error
 from segshuffle.protocols.weights import ErrorTerms
 
-#: How much more error than with single dummies a law may have that saves messages.
+#: Largest error of a law with fewer messages, divided by the error with single dummies.
 SLACK = 1.05
 
 
@@ -32,25 +32,25 @@ class ProvenSegmented(Collected):
     Parameters
     ----------
     blanket_per_user : float or None
-        Expected dummies per user m, of the law `blanket`; None searches both.
+        Expected dummies per user m, with the law `blanket`; None searches both.
     copies_max : float
         Largest expected copies a_k per held item, in [1e-120, 64]; 1 is the sampling of the paper.
     max_messages : float or None
-        Budget of expected messages per user, blanket and copies together: the plan has the least error within it.
+        Budget of expected messages per user, dummies and copies together; the plan has the least error within it.
     group_privacy : bool
-        Account for the items by group privacy over one (sound, not tight) instead of by their exact product.
+        Compute the guarantee from that of one item by group privacy (sound, not tight), not by the exact product.
     equal_copies : bool
-        Let users of all levels send the same number of copies: the estimate has then no bias where levels depend on
-        items (`protocols.item_variance`), and the error of the lowest level.
+        Let users of all levels send the same number of copies. The estimates are then unbiased even if levels depend on
+        items (`protocols.item_variance`), but have the error of the lowest level.
     target_error : float or None
-        Largest error: the plan has about the fewest messages for it.
+        Largest error; the plan has about the fewest messages for it.
     laws : tuple of str
-        Names of the laws of dummies to choose from; without any, single dummies.
+        Names of the laws of dummies to choose from; empty: single dummies.
     blanket : Blanket or None
-        Law of the dummies that `blanket_per_user` is about; None for single ones.
+        Law of the dummies for a given `blanket_per_user`; None for single ones.
     measure : ErrorTerms or None
-        The error that is least or bounded, at dummies of variance 1; None for the squared error of all
-        items, equally frequent ones.
+        The error that is minimised or bounded, for dummies with variance 1; None for the squared error of all items, if
+        these are equally frequent.
 
     Raises
     ------
@@ -77,7 +77,7 @@ class ProvenSegmented(Collected):
             if (value := getattr(self, name)) is not None:
                 check_within(name, value, 0, math.inf, "()", allowed="positive and finite")
         if self.max_messages is not None and self.target_error is not None:
-            raise ParameterError("target_error", self.target_error, "left out beside max_messages")
+            raise ParameterError("target_error", self.target_error, "left out if max_messages is given")
         for name in self.laws:
             check_choice("blanket", name, laws())
 
@@ -97,7 +97,7 @@ class ProvenSegmented(Collected):
         return SINGLE if self.copies_max <= 1 else f"{SINGLE}-copies"
 
     def searches(self, problem: Problem) -> list[Search]:
-        """Return what is searched for a problem, by law."""
+        """Return a search for each law."""
         options = (self.copies_max, self.measure, self.equal_copies, self.group_privacy)
         return [Search(problem, laws()[name], *options) for name in self.laws or (SINGLE,)]
 
@@ -123,9 +123,9 @@ class ProvenSegmented(Collected):
 
 
 def expected_seconds(problem: Problem) -> float:
-    """About how long the Poisson blanket takes to plan, in seconds of a processor: within a factor of three.
+    """Estimate how long a plan with the Poisson blanket takes, in seconds of a processor, within a factor of three.
 
-    Fitted to measured runs: a level is calibrated on a lattice that grows with the number of pairs.
+    The formula is fitted to measured runs. A level is calibrated on a lattice that grows with the number of pairs.
     """
     return len(problem.levels) * (0.04 + 0.005 * math.sqrt(problem.pairs))
 

@@ -1,10 +1,10 @@
 """Which inputs of a plan are public, and how each can be known without looking at the users' items.
 
-The guarantee holds for a plan that was fixed without the data. A value read off the data (the largest set, the
-frequencies of the items, who dropped out) tells of the data, and no accountant counts that.
+The guarantee holds for a plan that was made without the data. A value that comes from the data (the largest set, the
+frequencies of the items, who dropped out) reveals something about the data, and no accountant counts that.
 """
 
-#: Every input of `base.Problem` and `base.Assumptions`, and what an error is given for.
+#: Every input of `base.Problem` and `base.Assumptions`, and the guess for which errors are computed.
 PUBLIC_INPUTS: dict[str, str] = {
     "domain_size": "the list of items is published before anybody sends messages",
     "set_size": "a rule announced to the users; not the largest set found",
@@ -17,7 +17,7 @@ PUBLIC_INPUTS: dict[str, str] = {
     "private_levels": "announced",
     "rounds": "announced",
     "mean_size": "a belief held beforehand; not the mean of these users' sets",
-    "item_frequencies": "a guess from elsewhere; not these users' own",
+    "item_frequencies": "a guess from elsewhere; not the frequencies of these users",
 }
 
 IN_GENERAL = (

@@ -1,4 +1,4 @@
-"""All methods that there are: every file of this folder that declares some in ``METHODS``.
+"""All methods that the files of this folder declare in ``METHODS``.
 
 A rule of the pipeline whose script imports this module depends on every file of this folder.
 """
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from segshuffle.protocols.method import Method
 
 PACKAGE = __name__.rpartition(".")[0]
-#: Accounting and name: a method may be declared under both accountings.
+#: Accounting and name; a method may be declared under both accountings.
 Key = tuple[str, str]
 
 
@@ -36,7 +36,7 @@ def every(folder: Path = FOLDER, package: str = PACKAGE) -> dict[Key, Declared]:
     Raises
     ------
     ConfigError
-        If a file cannot be imported or two declare the same name under one accounting; says which.
+        If a file cannot be imported, or two files declare the same name under one accounting. The error names the file.
     """
     found: dict[Key, Declared] = {}
     for file in listed(folder):
@@ -57,13 +57,13 @@ def every(folder: Path = FOLDER, package: str = PACKAGE) -> dict[Key, Declared]:
 
 
 def proven(section: Mapping[str, Any], *roles: str) -> dict[str, Method]:
-    """Methods of some roles with proven accounting, made with the options of their section, role by role.
+    """Make the proven methods of some roles, with the options of their section, role by role.
 
     Parameters
     ----------
     section : mapping
-        The section ``proven`` of the configuration; its "variants" names those that run. An option that it does not
-        name has its default.
+        The section ``proven`` of the configuration; "variants" names the variants that run. Missing options have their
+        defaults.
     roles : str
         As `Declared.role` says.
     """
@@ -74,16 +74,16 @@ def proven(section: Mapping[str, Any], *roles: str) -> dict[str, Method]:
 
 
 def made(declared: Declared, section: Mapping[str, Any], chosen: Options | None = None) -> Method:
-    """Make the method with the options of a configuration's section, those of its file under the file's name.
+    """Make the method with options from the configuration; options of its file are under the file's name.
 
     Parameters
     ----------
     declared : Declared
         One of `every`.
     section : mapping
-        The section ``competitors`` or ``proven``; an option that it does not name has its default.
+        The section ``competitors`` or ``proven``; missing options have their defaults.
     chosen : mapping, optional
-        Options of the file that are set whatever the section says.
+        Options of the file that replace those of the section.
 
     Raises
     ------
@@ -96,21 +96,21 @@ def made(declared: Declared, section: Mapping[str, Any], chosen: Options | None 
 
 
 def paper_competitors() -> frozenset[str]:
-    """Names of the paper's own competitors, the only ones that its verdicts look at."""
+    """Names of the paper's competitors, the only ones that count for its verdicts."""
     return frozenset(each.name for each in every().values() if each.in_paper)
 
 
 def look_of(name: str, parameters: Mapping[str, Any] | str | None = None, *, accounting: str = "published") -> Look:
-    """How a method is drawn, the same everywhere; a method that is not declared goes under its own name.
+    """How a method is drawn in all figures; the label of a method that is not declared is its name.
 
     Parameters
     ----------
     name : str
         Name of the method.
     parameters : mapping or str, optional
-        The parameters of its plan, or their JSON as tables hold it: some legends show one of them.
+        The parameters of its plan, or their JSON as in tables; some legends show one of them.
     accounting : {"published", "proven"}
-        Which accounting is meant where the method is declared under both.
+        Which accounting is meant if the method is declared under both.
     """
     key = min((key for key in every() if key[1] == name), key=lambda key: key[0] != accounting, default=None)
     if key is None:
@@ -135,7 +135,7 @@ def _looks() -> dict[Key, Look]:
 def looks_in(table: pd.DataFrame) -> dict[str, Look]:
     """Return the looks of a table's methods, in the order of their first rows: ours first, then as configured.
 
-    The rows are of one accounting, which the column of that name says.
+    All rows have the same value in the column ``accounting``.
     """
     columns = [name for name in ("method", "parameters", "accounting") if name in table]
     rows: Iterable[Mapping[Any, Any]] = table[columns].drop_duplicates("method").to_dict("records")

@@ -1,4 +1,4 @@
-"""What users send and how the server reads it: the value that clients, server, accountants and words share."""
+"""What users send and how the server reads it. Clients, server, accountants and texts share this value."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Words = NDArray[np.unsignedinteger[Any]]
 
 @dataclass(frozen=True)
 class Scheme:
-    """What users send and how the server reads it. Its public part is all that a client is told.
+    """What users send and how the server reads it; a client is told nothing else.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class Scheme:
     law : Dummies
         Law of the dummies.
     blanket_cap : int or None
-        Most dummies of one client: it draws larger numbers again. For laws that can be capped.
+        Most dummies of one client, who draws again if there are more. Only for laws that can be capped.
     """
 
     domain_size: int
@@ -86,12 +86,12 @@ class Scheme:
 
     @property
     def words(self) -> int:
-        """Different messages: items, or with signs items and minus items (item j with a minus is d + j)."""
+        """Number of different messages: d, or 2 d with signs (item j with a minus is d + j)."""
         return 2 * self.domain_size if self.law.has_signs else self.domain_size
 
     @property
     def dtype(self) -> np.dtype[np.unsignedinteger[Any]]:
-        """How messages of this round are written: as unsigned numbers, in which at least one names no item."""
+        """Type of a message: an unsigned integer with at least one value that names no item."""
         return np.min_scalar_type(self.words)
 
     @property
@@ -102,7 +102,7 @@ class Scheme:
 
     @property
     def most_draws(self) -> float:
-        """Random draws or messages of one client, about: what a batch's memory grows with."""
+        """About the number of random draws or messages of one client; the memory of a batch grows with it."""
         return self.set_size * max(1, *map(math.ceil, self.copies)) + math.ceil(self.blanket_per_user)
 
     def send(self, items: Sequence[int], level: int, below: exact.Below) -> list[int]:
@@ -111,7 +111,7 @@ class Scheme:
         Parameters
         ----------
         items : sequence of int
-            Items that it sends.
+            Items that the client holds.
         level : int
             Number of its level, from 0.
         below : callable
@@ -136,7 +136,7 @@ class Scheme:
         draw = self.law.simulate
         words, numbers = draw(self.blanket_per_user, self.domain_size, n_clients, rng, self.dtype)
         found = []
-        # only laws of one message a unit can be capped: their words stand client by client
+        # only laws with one message per unit can be capped, so the words are in the order of the clients
         while self.blanket_cap is not None and (above := numbers > self.blanket_cap).any():
             found.append(words[np.repeat(~above, numbers)])
             words, numbers = draw(self.blanket_per_user, self.domain_size, int(above.sum()), rng, self.dtype)
@@ -154,12 +154,12 @@ class Scheme:
 
     @property
     def mean(self) -> float:
-        """Expected dummies of all users about one item, of both signs where they have signs."""
+        """Expected dummies of all users about one item, of both signs together."""
         return self.n_users * self.blanket_per_user / self.domain_size
 
     @property
     def blanket(self) -> Blanket:
-        """The law, for what is proven of it.
+        """The law of the dummies, if the proof applies to it.
 
         Raises
         ------
@@ -172,12 +172,12 @@ class Scheme:
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """Independent parts of all users' dummies about one item; refused as `blanket` is."""
+        """Independent parts of all users' dummies about one item; raises the errors of `blanket`."""
         return self.blanket.parts(self.mean)
 
     @property
     def net_mean(self) -> float:
-        """What all dummies add on average to the count of an item, minuses subtracted."""
+        """What all dummies add on average to the count of an item; messages with a minus are subtracted."""
         return self.law.net_mean(self.mean)
 
     @property
@@ -187,12 +187,12 @@ class Scheme:
         return fraction * (1.0 - fraction)
 
     def weight(self, level_counts: ArrayLike) -> float:
-        """Return the expected messages about an item that everybody holds, N.
+        """Return N, the expected number of messages about an item that everybody holds.
 
         Raises
         ------
         ParameterError
-            If nothing is sent by those who take part.
+            If the users who take part send nothing.
         """
         weight = float(np.dot(np.asarray(level_counts, dtype=float), self.copies))
         if not weight > 0.0:
@@ -200,7 +200,7 @@ class Scheme:
         return weight
 
     def count(self, level_item_counts: IntArray, rng: np.random.Generator) -> IntArray:
-        """Draw what the server counts by item, shape (repetitions, domain_size), exact in distribution.
+        """Draw the counts of the server, shape (repetitions, domain_size), exact in distribution.
 
         Parameters
         ----------
@@ -215,11 +215,11 @@ class Scheme:
         return np.asarray(sent + dummies, dtype=np.int64)
 
     def estimate(self, counts: ArrayLike, level_counts: ArrayLike) -> FloatArray:
-        """Shares of the users that hold each item, from what was counted: (C_j - n m/d)/N."""
+        """Estimate the share of the users that hold each item from the counts C_j: (C_j - n m/d)/N."""
         return self.divided(counts, self.weight(level_counts))
 
     def divided(self, counts: ArrayLike, weight: float) -> FloatArray:
-        """Return the same by any weight in the place of N, such as an estimate of it."""
+        """Return the same with another weight than N, such as an estimate of N."""
         return np.asarray((np.asarray(counts) - self.net_mean) / weight)
 
 
@@ -230,7 +230,7 @@ class Collection:
     Parameters
     ----------
     announcement : Scheme
-        What its clients are told.
+        What the clients are told.
     levels : tuple of int
         Numbers of the levels whose users take part.
     weight : float

@@ -1,8 +1,7 @@
 """Algorithm 2 of the segmented-aggregation paper, with the published accountant.
 
-A user of level k sends each held item with probability lambda_k, and m uniform blanket messages in expectation
-(ceil(m) slots, each filled with probability m/ceil(m)). The server estimates
-w_j = (C_j - n m/d)/N with N = sum_k n_k lambda_k.
+A user of level k sends each held item with probability lambda_k, and m uniform blanket messages on average (ceil(m)
+slots, each filled with probability m/ceil(m)). The server estimates w_j = (C_j - n m/d)/N with N = sum_k n_k lambda_k.
 """
 
 import functools
@@ -23,19 +22,19 @@ _BRACKET_POINTS = 16
 _BLANKET_RTOL = 1e-3
 
 
-# neither depends on how many users chose a level: plans of several splits share them
+# cached for plans of several splits: neither depends on how many users chose a level
 _rate = functools.lru_cache(maxsize=4096)(largest_sampling_rate)
 _least_blanket = functools.lru_cache(maxsize=4096)(least_blanket_per_user)
 
 
 def sampling_rates(problem: Problem, blanket_per_user: float) -> tuple[float, ...]:
-    """Largest rate of every level at a given blanket (Equation 6), rounded down (kind: published)."""
+    """Largest sampling rate of every level for a given blanket (Equation 6), rounded down (kind: published)."""
     public = {**_public(problem), "blanket_per_user": blanket_per_user}
     return tuple(rounded_down(_rate(**public, epsilon=level)) for level in problem.levels)
 
 
 def least_blankets(problem: Problem) -> tuple[float, ...]:
-    """m_k of every level: the least blanket that lets it send every item, rounded up (kind: published)."""
+    """Return m_k of every level: the least blanket with which it may send every item, rounded up (kind: published)."""
     return tuple(rounded_up(_least_blanket(**_public(problem), epsilon=level)) for level in problem.levels)
 
 
@@ -51,7 +50,7 @@ class Segmented(Collected):
     Parameters
     ----------
     blanket_per_user : float or None
-        Expected blanket messages per user m; None searches the m of least error bound.
+        Expected blanket messages per user m; None searches the m with the least error bound.
     """
 
     blanket_per_user: float | None = None
@@ -66,7 +65,7 @@ class Segmented(Collected):
 
 
 def plan_at(problem: Problem, blanket_per_user: float, rates: tuple[float, ...] | None = None) -> Plan:
-    """Plan with given m and rates, or the largest ones; its bound is the paper's (section 5.2), (n m + s N)/N^2."""
+    """Plan with given m and rates (by default the largest); the error bound is the paper's, (n m + s N)/N^2."""
     rates = sampling_rates(problem, blanket_per_user) if rates is None else rates
     (_, s, n), weight = problem.sizes, float(np.dot(problem.level_counts, rates))
     messages = blanket_per_user + s * weight / n
@@ -84,9 +83,9 @@ def plan_at(problem: Problem, blanket_per_user: float, rates: tuple[float, ...] 
 def optimize_parameters(problem: Problem) -> Plan:
     """Search m in (m_1, m_K] and all lambda_k for the least error bound (optimizeParameter of Algorithm 2).
 
-    The paper numbers the ends by level; the liberal level has the small m and the conservative one the large m.
-    A log grid brackets the minimum, scipy's bounded scalar minimiser finishes; m is accurate to about 0.1 %, where
-    the bound is flat. Every rate is calibrated afresh at the m returned.
+    The paper numbers the ends by level. The highest level has the smallest m, the lowest level the largest. A log grid
+    brackets the minimum, and scipy's bounded scalar minimiser refines it. m is accurate to about 0.1 %, and the bound
+    is flat there. Every rate is calibrated again at the returned m.
     """
     from scipy import optimize  # a fifth of a second of every job's start
 
@@ -102,7 +101,7 @@ def optimize_parameters(problem: Problem) -> Plan:
     best = int(np.argmin(values))
     bracket = (grid[max(best - 1, 0)], grid[min(best + 1, grid.size - 1)])
     found = optimize.minimize_scalar(bound, bounds=bracket, method="bounded", options={"xatol": _BLANKET_RTOL})
-    # the published bound jumps where ceil(m) grows, so the grid's best may still win
+    # the published bound jumps where ceil(m) grows, so the best point of the grid may be better
     log_blanket = float(found.x) if found.fun <= values[best] else float(grid[best])
     # the rates are calibrated at the rounded m
     return plan_at(problem, rounded(math.exp(log_blanket)))

@@ -1,7 +1,7 @@
 """The subset exponential randomizer (PrivSet): one message per user, local or shuffled.
 
-A user reports a k-subset z of the domain with probability proportional to exp(eps) if z meets the user's set and 1
-otherwise. With a = Pr[j in z | j held] and b = Pr[j in z | j not held], w_j = (c_j/n - b)/(a - b).
+A user reports a subset z of k items. Its probability is proportional to exp(eps) if z contains an item of the user's
+set, and to 1 otherwise. With a = Pr[j in z | j held] and b = Pr[j in z | j not held], w_j = (c_j/n - b)/(a - b).
 """
 
 import math
@@ -26,9 +26,9 @@ from segshuffle.looks import Look
 from segshuffle.protocols.base import Plan, Problem, Sample
 from segshuffle.protocols.method import Declared, ErrorAsPlanned, Influence
 
-#: Users simulated at once: bounds the memory of a repetition.
+#: Number of users simulated at once; it bounds the memory of a repetition.
 _CHUNK = 65_536
-#: Subset sizes beyond this are never best for the privacy levels of interest (epsilon >= 0.1 per set).
+#: Larger subsets are never best for the privacy levels of interest (epsilon >= 0.1 per set).
 _LARGEST_SUBSET = 64
 _SEARCH_RTOL = 2e-4
 
@@ -38,7 +38,7 @@ class Report(subsets.SubsetExponential):
 
     @property
     def probabilities(self) -> tuple[float, float]:
-        """Probabilities a, b that a held and a not-held item is in it."""
+        """Probabilities that the report contains a held item (a), and an item that the user does not hold (b)."""
         law = self.intersection_law()
         shared = np.arange(law.size)
         others = law @ (self.subset_size - shared) / (self.domain_size - self.set_size)
@@ -51,7 +51,7 @@ class Report(subsets.SubsetExponential):
         return noise / (n_users * (held - not_held) ** 2)
 
     def intersection_law(self) -> FloatArray:
-        """Pr[it holds exactly i of the user's items], i = 0, ..., min(s, k)."""
+        """Probabilities that the report contains exactly i of the user's items, i = 0, ..., min(s, k)."""
         d, s, k = self.domain_size, self.set_size, self.subset_size
         gain, total = math.exp(self.local_epsilon), math.comb(d, k)
         ways = [math.comb(s, i) * math.comb(d - s, k - i) for i in range(min(s, k) + 1)]
@@ -59,7 +59,7 @@ class Report(subsets.SubsetExponential):
         return np.asarray(weights / weights.sum())
 
     def draw(self, items: Numbers, rng: np.random.Generator) -> IntArray:
-        """Draw the items of the subsets of all users, in no particular order.
+        """Draw the items of all users' subsets, in no particular order.
 
         Parameters
         ----------
@@ -92,9 +92,9 @@ class SubsetExponential(ErrorAsPlanned):
         The local privacy parameter, in [1e-12, 50]; None calibrates it so that shuffling gives the lowest level (kind:
         published).
     subset_size : int or None
-        k; None takes the size of least error. Shuffled, every size has its own local epsilon.
+        k; None takes the size with the least error. If shuffled, every size has its own local epsilon.
     accounting : str
-        Shuffled: "published" (variation-ratio) or "proven" (blanket decomposition, kind: upper).
+        Accounting if shuffled: "published" (variation ratio) or "proven" (decomposition, kind: upper).
     """
 
     local_epsilon: float | None = None
@@ -131,7 +131,7 @@ class SubsetExponential(ErrorAsPlanned):
         for size in sizes:
             tried.append(self._report(problem, size))
             errors.append(tried[-1].error(problem.n_users))
-            # the error is unimodal in k; a few larger sizes guard against ties
+            # the error has one minimum in k; a few larger sizes are tried because of ties
             if len(errors) - errors.index(min(errors)) > 4:
                 break
         report = tried[errors.index(min(errors))]
@@ -147,7 +147,7 @@ class SubsetExponential(ErrorAsPlanned):
         )
 
     def _report(self, problem: Problem, subset_size: int) -> Report:
-        """Return the report of a size, with the largest local epsilon that keeps the lowest level."""
+        """Return the report of one size, with the largest local epsilon that satisfies the lowest level."""
         shape = {"domain_size": problem.domain_size, "set_size": problem.set_size, "subset_size": subset_size}
         if self.local_epsilon is not None:
             return Report(**shape, local_epsilon=self.local_epsilon)
@@ -179,16 +179,16 @@ class SubsetExponential(ErrorAsPlanned):
         return estimates
 
     def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
-        """None at all: every report has as many items."""
+        """Return 0, because every report has the same number of items."""
         return 0.0
 
     def influence(self, plan: Plan) -> Influence:
-        """Choose any subset of the report's size; an item in it adds 1/(n (a - b)), less the mean b/(n (a - b))."""
+        """Let a liar choose any subset of k items; an item in it adds 1/(n (a - b)), minus the mean b/(n (a - b))."""
         report = _sent(plan)
         d, s, k = report.domain_size, report.set_size, report.subset_size
         held, not_held = report.probabilities
         weight = plan.problem.n_users * (held - not_held)
-        # what the honest report has leaves, other items come
+        # items of the honest report are removed, others are added
         moved = k * (1 - not_held) + s * held + max(d - s - k, 0) * not_held
         return Influence(1.0, max(1 - not_held, held) / weight, moved / weight)
 

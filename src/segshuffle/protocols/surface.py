@@ -1,9 +1,10 @@
-"""The search of the planner: about the best blanket of a law within a budget, by guides alone.
+"""The search of the planner for nearly the best blanket of a law within a budget, by quick estimates.
 
-A blanket is a point: the logarithms of its variance and of whatever else its law leaves to choose. The largest copies
-of every level are nearly those of a Gaussian mechanism of that variance. The logarithm of their ratio is guided at a
-few points and interpolated, so that every point promises an error. The point of the least promise is guided next, until
-a promise is kept and the neighbours are known. Nothing here is proven.
+A blanket is a *point*: the logarithms of its variance and of the other parameters that its law leaves to choose. The
+largest copies of every level are nearly those of a Gaussian mechanism with this variance. The log of the ratio between
+them is computed at a few points (`guides`) and interpolated. So every point has a predicted error. The point with the
+least predicted error is computed next. The search ends if a prediction was right and the points around it are computed.
+Nothing here is proven.
 """
 
 from __future__ import annotations
@@ -21,25 +22,25 @@ if TYPE_CHECKING:
 
     from segshuffle.protocols.planner import Search
 
-#: A promise is kept if the error is at most so much larger: about the accuracy of the guides.
+#: A prediction is right if the error is relatively at most this much larger: about the accuracy of `guides`.
 _KEPT = 1e-3
-#: Distance at which neighbours of the best point are guided, and share of it within which a point is as good as known.
+#: Distance of neighbours of the best point; a point within this share of it of a computed point is not computed.
 _STEP, _NEAR = 0.5, 0.6
-#: Points all over the choices of a law that are guided first, at one variance, and as many at any.
-_SCATTERED = 9
-#: Times that points are guided for one budget, at most.
+#: Number of points, spread over the choices of a law, that are computed first.
+_SCATTERED = 18
+#: Most rounds of computing points for one budget.
 _ROUNDS = 40
-#: Where promises are compared: shares of the ranges around the best point, choices beside the variance, variances of
-#: all choices together, and then finer ones of each.
+#: Grid on which predictions are compared: its widths, as shares of the ranges; choices of other parameters; variances,
+#: for all choices together; and then variances on a finer grid, for each choice.
 _WIDTHS, _CHOICES, _VARIANCES, _FINER = (1.0, 0.3, 0.1), 8, 200, 11
-#: Largest share of a budget that is kept for the users' own messages where dummies take the rest.
+#: Largest share of a budget for messages about items, if dummies use the rest.
 _MOST_OWN = 0.95
-#: Share of the interpolated copies that is promised, so that whole numbers are reached where they are promised.
+#: Predictions assume this share of the interpolated copies, so that predicted whole numbers are reached.
 _CAREFUL = 0.998
 
 
 class Best(NamedTuple):
-    """The blanket of least error, the copies that are sent in it, shape (n_levels,), and about the error."""
+    """The blanket with the least error, its copies, shape (n_levels,), and an estimate of the error."""
 
     point: FloatArray
     law: Blanket
@@ -49,12 +50,12 @@ class Best(NamedTuple):
 
 
 class Surface:
-    """What is known of the blankets of a law.
+    """The computed points of a law, and predictions for all others.
 
     Parameters
     ----------
     search : Search
-        What is searched for.
+        The problem, and the rules for choosing copies.
     law : type of Blanket
         The law.
     """
@@ -65,9 +66,9 @@ class Surface:
         high = max(each.gaussian_variance(search.copies_max) for each in search.targets)
         ends = (BLANKET_MEAN_RANGE[0], 2 * max(high, BLANKET_MEAN_RANGE[0]))
         self.low, self.high = np.log([ends, *self.space.bounds]).T
-        #: log of the largest copies that noise of a normal law and variance 1 would allow
+        #: log of the largest copies that Gaussian noise with variance 1 would allow
         self.unit = np.log([each.gaussian_copies(1.0) for each in search.targets])
-        #: share of the guided copies that certificates allow
+        #: share of the estimated copies that certificates allow
         self.trust = np.ones(self.unit.size)
         self.points: list[FloatArray] = []
         self.ratios: list[FloatArray] = []
@@ -75,9 +76,9 @@ class Surface:
         self.interpolated: RBFInterpolator | None = None
 
     def best(self, budget: float) -> Best | None:
-        """Return the best blanket for a budget of messages per user; None where nothing can be sent."""
+        """Return the best blanket for a budget of messages per user; None if nothing can be sent."""
         known, self.trust = None, np.ones(self.unit.size)
-        # as if nothing were known: another budget may have its best blanket in another valley
+        # first without the computed points: the error may have a minimum elsewhere for another budget
         found, self.interpolated = self.interpolated, None
         first, self.interpolated = self.promised(budget), found
         others = [] if first is None else [first.point] if self.points else self._first(first.point)
@@ -98,13 +99,13 @@ class Surface:
         return known
 
     def corrected(self, best: Best, copies: FloatArray, budget: float) -> Best | None:
-        """Return the best blanket if all allow fewer copies than promised, by as much as these are fewer."""
+        """Return the best blanket if every blanket allows fewer copies than predicted, in the same ratio as `best`."""
         short = (copies > 0) & (copies < best.copies)
         self.trust = self.trust * np.divide(copies, best.copies, out=np.ones_like(self.trust), where=short)
         return self.promised(budget)
 
     def promised(self, budget: float) -> Best | None:
-        """Return about the blanket of least promised error: many choices, and for each of them the best variance."""
+        """Return nearly the blanket with the least predicted error, from many choices, each with its best variance."""
         best, centre = None, (self.low + self.high) / 2
         free = slice(1, self.low.size - (self.law.spends > 0))
         spread = _spread(_CHOICES, centre[free].size) * (self.high - self.low)[free]
@@ -123,7 +124,7 @@ class Surface:
         return best
 
     def _completed(self, points: FloatArray, budget: float) -> FloatArray:
-        """Add the dummies where they take what own messages leave, for several caps of these: more rows than points."""
+        """Add the mean of the dummies, which use the rest of the budget; there is a row per point and cap on copies."""
         if not self.law.spends:
             return points
         most = min(max(budget / self.search.problem.set_size, 1.0), self.search.copies_max)
@@ -138,20 +139,20 @@ class Surface:
         return np.column_stack([points, np.log(dummies)])
 
     def _settled(self, points: FloatArray) -> tuple[FloatArray, tuple[FloatArray, ...], FloatArray]:
-        """Return points that laws have, their parameters and their means: nan where there is no law."""
+        """Return the points, the parameters of their laws, and their means; nan if there is no such law."""
         parameters, means = self.space.make(*np.exp(points.T))
         if self.law.spends:
             points = np.column_stack([points[:, :-1], np.where(np.isfinite(means), np.log(means), points[:, -1])])
         return points, parameters, means
 
     def _limits(self, points: FloatArray) -> FloatArray:
-        """Largest copies by what is known, shape (n_points, n_levels)."""
+        """Predicted largest copies, shape (n_points, n_levels)."""
         ratios = self.interpolated(points) if self.interpolated else np.zeros(self.unit.size)
         log = np.minimum(self.unit + points[:, :1] / 2 + ratios, math.log(COPIES_RANGE[1]))
         return np.asarray(self.trust * np.exp(log))
 
     def _errors(self, points: FloatArray, budget: float, share: float) -> tuple[FloatArray, Best | None]:
-        """Return the errors of points by what is known, inf where there is no law, and the best of them."""
+        """Return the predicted errors of points, inf if there is no such law, and the best point."""
         points, parameters, means = self._settled(points)
         errors = np.full(len(points), math.inf)
         fits = np.flatnonzero(self.search.per_user(np.where(np.isfinite(means), means, math.inf)) < budget)
@@ -166,19 +167,13 @@ class Surface:
         return errors, Best(points[at], law, float(means[at]), copies[np.searchsorted(fits, at)], float(errors[at]))
 
     def _first(self, point: FloatArray) -> list[FloatArray]:
-        """Return points all over what is chosen, at one variance and at any: promises miss far valleys."""
-        if self.law.spends or point.size == 1:
+        """Return points spread over all parameters: predictions may miss distant minima."""
+        if self.law.spends:
             return [point]
-        beside, anywhere = (0.5 + _spread(_SCATTERED, size) for size in (point.size - 1, point.size))
-        width = self.high - self.low
-        return [
-            point,
-            *np.insert(self.low[1:] + beside * width[1:], 0, point[0], axis=1),
-            *(self.low + anywhere * width),
-        ]
+        return [point, *(self.low + (0.5 + _spread(_SCATTERED, point.size)) * (self.high - self.low))]
 
     def _neighbours(self, point: FloatArray) -> list[FloatArray]:
-        """Return points near which nothing is known: a step away in every direction, and up to two steps in others."""
+        """Return neighbours without a computed point nearby: one step away on axes, up to two in other directions."""
         axes = np.eye(point.size)
         steps = _STEP * np.concatenate([axes, -axes, 4 * _spread(2 * point.size + 1, point.size)[1:]])
         found = np.clip(point + steps, self.low, self.high)
@@ -187,7 +182,7 @@ class Surface:
         return list(found[distance > _NEAR * _STEP])
 
     def _guide(self, point: FloatArray) -> bool:
-        """Guide the copies at a point, which are known from then on; return whether anything new is known."""
+        """Compute the copies at a point and update the interpolation; return whether the point was new."""
         (settled,), parameters, (mean,) = self._settled(point[None])
         if not math.isfinite(mean):
             self.barred.append(point)
@@ -210,7 +205,7 @@ class Surface:
 
 
 def _spread(count: int, dimensions: int) -> FloatArray:
-    """Spread points evenly over a cube of side 1 around its centre, which is the first (the R sequence)."""
+    """Spread points evenly over a cube of side 1 around its centre (the R sequence); the first is the centre."""
     if dimensions == 0:
         return np.zeros((1, 0))
     root = 2.0

@@ -1,4 +1,4 @@
-"""How many copies each level should send: the error as a function of the copies, and its minimum under the limits.
+"""How many copies each level should send: the error as a function of the copies, and its minimum within limits.
 
 With a_k expected copies per held item (M = floor(a_k) or floor(a_k) + 1), N = sum_k n_k a_k and the estimate
 (C_j - n m/d)/N, the expected squared error against the sample's frequencies is
@@ -6,7 +6,7 @@ With a_k expected copies per held item (M = floor(a_k) or floor(a_k) + 1), N = s
     [ noise + own sum_k n_k f_k (1 - f_k) + spread (sum_k n_k a_k^2 - N^2/n) ] / N^2,   f_k = a_k - floor(a_k),
 
 with noise = n m for the Poisson blanket, own = s, and spread = (s - sum_j w_j^2) n/(n - 1) for levels at random with
-exact counts. A trusted curator who weighs exactly has own = 0.
+exact counts. A trusted curator, who weights counts exactly, has own = 0.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from segshuffle.arrays import FloatArray
 
 #: Descents along all lines at most; of more levels only neighbours exchange copies, which is quick.
 _SWEEPS, _FEW_LEVELS = 50, 8
-#: Relative gain for which copies are changed. Distance from a whole number that is round-off.
+#: Least relative gain for a change of the copies; distance from a whole number that counts as round-off.
 _GAIN, _ROUND_OFF = 1e-7, 1e-12
-#: Numbers in one block of simple plans.
+#: Most numbers in one block of simple plans.
 _MOST_ENTRIES = 1e6
 
 
@@ -46,17 +46,17 @@ class ErrorTerms:
     spread: float
 
     def at(self, variance: Any) -> ErrorTerms:
-        """Return the same for dummies whose variance is so many times as large."""
+        """Return the coefficients for dummies whose variance is `variance` times as large."""
         return replace(self, noise=self.noise * variance)
 
     def error(self, copies: FloatArray, counts: FloatArray) -> Any:
-        """Return the expected squared error of copies a_k >= 0, shape (..., n_levels); inf where all are 0."""
+        """Return the expected squared error of copies a_k >= 0, shape (..., n_levels); inf if all are 0."""
         squared = (copies @ counts) ** 2
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             return np.where(squared > 0, self.excess(copies, counts, 0.0) / squared, math.inf)
 
     def excess(self, copies: FloatArray, counts: FloatArray, error: float) -> FloatArray:
-        """Return N^2 times the error above `error`: quadratic on a line on which no level passes a whole number."""
+        """Return N^2 times the error above `error`; it is quadratic on a line where no level passes a whole number."""
         fraction = copies - np.floor(copies)
         weight = copies @ counts
         imbalance = np.maximum(copies**2 @ counts - weight**2 / counts.sum(), 0.0)
@@ -67,7 +67,7 @@ class ErrorTerms:
 def best_copies(
     limits: FloatArray, counts: FloatArray, terms: ErrorTerms, largest_weight: float = math.inf
 ) -> tuple[FloatArray, float]:
-    """Return copies of least error with 0 <= a_k <= limits_k and sum_k n_k a_k <= largest_weight, and that error.
+    """Return the copies of least error with 0 <= a_k <= limits_k and sum_k n_k a_k <= largest_weight, and the error.
 
     Parameters
     ----------
@@ -80,11 +80,10 @@ def best_copies(
 
     Notes
     -----
-    Descent along lines, on which one level alone sends more or fewer copies, or two levels exchange copies at the same
-    sum. Between two points where a copy is whole, (error - least error so far) N^2 is quadratic: its minimum is where
-    the error falls below the least so far, if it does anywhere. Started from the best of the plans in which every level
-    sends its limit or a common number of copies, whichever is less: unequal weights cost, so the best plan is near one
-    of these.
+    Descent along lines. On a line one level sends more or fewer copies, or two levels exchange copies at the same sum.
+    Between two points with whole copies, (error - least error so far) N^2 is quadratic. If the error falls below the
+    least so far, it does so at the minimum. The descent starts at the best plan in which every level sends its limit or
+    a common number of copies, whichever is less. Unequal weights cost accuracy, so the best plan is near such a plan.
     """
     one_row = replace(terms, noise=np.array([terms.noise]))
     starts, _ = simple_copies(limits[None], counts, one_row, np.array([largest_weight]))
@@ -106,7 +105,7 @@ def best_copies(
 
 
 def _lines(counts: FloatArray, exchanges: bool) -> list[dict[int, float]]:
-    """Levels that change their copies together, and how fast: each alone, and two of them at the same sum."""
+    """Return directions of lines: one level alone, or two levels with the same sum of copies."""
     levels = np.flatnonzero(counts).tolist()
     near = 1 if len(levels) > _FEW_LEVELS else len(levels)
     pairs = [(one, other) for i, one in enumerate(levels) for other in levels[i + 1 : i + 1 + near] if exchanges]
@@ -116,7 +115,7 @@ def _lines(counts: FloatArray, exchanges: bool) -> list[dict[int, float]]:
 def _trials(
     copies: FloatArray, line: dict[int, float], limits: FloatArray, room: float, counts: FloatArray
 ) -> FloatArray:
-    """Return copies along a line: at the ends of what is allowed, and wherever a level sends a whole number."""
+    """Return the copies along a line at both ends of the allowed range, and wherever a level sends a whole number."""
     low, high = -math.inf, math.inf
     for level, rate in line.items():
         down, up = -copies[level] / rate, (limits[level] - copies[level]) / rate
@@ -138,7 +137,7 @@ def _trials(
 
 
 def _minima(trials: FloatArray, counts: FloatArray, terms: ErrorTerms, error: float) -> FloatArray:
-    """Return the minima of `ErrorTerms.excess` between neighbouring points of a line, where they are inside."""
+    """Return the minima of `ErrorTerms.excess` that are between neighbouring points of a line."""
     step = np.diff(trials, axis=0)
     left, centre, right = terms.excess(trials[:-1] + np.array([0.25, 0.5, 0.75])[:, None, None] * step, counts, error)
     bend = left - 2 * centre + right
@@ -150,7 +149,7 @@ def _minima(trials: FloatArray, counts: FloatArray, terms: ErrorTerms, error: fl
 def simple_copies(
     limits: FloatArray, counts: FloatArray, terms: ErrorTerms, largest_weight: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the best simple plans, one per row, and their errors: about those of `best_copies`, for searches.
+    """Return the best simple plan of each row, and its error, which is near that of `best_copies`; for searches.
 
     Parameters
     ----------
@@ -159,7 +158,7 @@ def simple_copies(
     counts : ndarray, shape (n_levels,)
         Users of every level.
     terms : ErrorTerms
-        Coefficients of the error, with a noise per row.
+        Coefficients of the error; `noise` has a value per row.
     largest_weight : ndarray, shape (n_rows,)
         Budget of copies of all users together.
     """
@@ -169,7 +168,7 @@ def simple_copies(
         part = slice(i, i + rows)
         plans = _simple_plans(limits[part], counts, largest_weight[part, None] * (1 - 1e-12))
         found = replace(terms, noise=terms.noise[part, None]).error(plans, counts)
-        found[:, -2:] *= 1 + _GAIN  # for less no level need be silent
+        found[:, -2:] *= 1 + _GAIN  # a plan with silent levels must be better by more than this
         best = (np.arange(len(found)), found.argmin(axis=1))
         copies[part], errors[part] = plans[best], found[best]
     return copies, errors
@@ -178,8 +177,8 @@ def simple_copies(
 def _simple_plans(limits: FloatArray, counts: FloatArray, room: FloatArray) -> FloatArray:
     """Plans of every row, shape (n_rows, n_plans, n_levels).
 
-    All common caps, with the levels below the cap at their limits or at whole numbers, scaled to the budget; and last
-    the limits from either end of the levels until the budget is used up.
+    For every common cap, each level sends the cap or its limit, whichever is less, also rounded down to a whole number,
+    and scaled to the budget. The last two plans fill the levels up to their limits from either end, within the budget.
     """
     wholes = np.arange(1.0, math.floor(limits.max()) + 1)
     caps = np.concatenate([np.broadcast_to(wholes, (len(limits), wholes.size)), limits], axis=1)
@@ -193,7 +192,7 @@ def _simple_plans(limits: FloatArray, counts: FloatArray, room: FloatArray) -> F
 
 
 def _filled(limits: FloatArray, counts: FloatArray, room: FloatArray, order: slice) -> FloatArray:
-    """Limits from one end of the levels until the budget is used up, 0 after."""
+    """Fill levels up to their limits from one end until the budget is used up; the others send nothing."""
     wanted = (counts * limits)[:, order]
     given = np.clip(room - (np.cumsum(wanted, axis=1) - wanted), 0.0, wanted)[:, order]
     return np.minimum(np.where(counts > 0, given / counts, 0.0), limits)

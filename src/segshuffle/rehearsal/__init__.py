@@ -1,4 +1,5 @@
-"""Try a plan on data at hand, say a plan in words, and carry a collection out by files of messages.
+"""Try a plan on data that you have, and read and write files of messages.
 
-`run` rehearses, `chosen_size` suggests the largest set; `tables`, `figures`, `page` and `folder` write it down.
+`run` rehearses by counts, `by_message` message by message, and `set_sizes` chooses the set size. `tables`, `figures`,
+`page` and `folder` write the results. `message_lines` reads and writes messages.
 """

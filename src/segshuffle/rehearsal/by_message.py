@@ -1,7 +1,7 @@
-"""Both rounds of Algorithm 1 on users who are known, message by message: what is counted, what it costs, how far off.
+"""Both rounds of Algorithm 1 on users with known sets, message by message: counts, costs and errors.
 
-Unlike `run`, which draws counters, this draws every message of every user, round 1 about the levels included, and the
-plan is made for the levels that round 1 counted.
+`run` draws counters; this module draws every message of every user, in round 1 (about levels) and round 2. The plan is
+made for the level counts of round 1.
 """
 
 from collections.abc import Callable
@@ -35,15 +35,15 @@ def by_message(
     Parameters
     ----------
     users : Transactions
-        What every user holds; levels that they do not have are given out at random.
+        What every user holds. If they have no levels, these are assigned at random.
     problem : Problem
-        What is planned for; whoever holds more than set_size items sends a random set_size of them.
+        The problem; a user with more than set_size items sends a random set_size of them.
     planner : callable
         Plans for a problem whose level_counts are those that round 1 counted.
     level_privacy : LevelPrivacy or None
-        Privacy of round 1; None: levels are shuffled, nothing more.
+        Guarantee of round 1; None: levels are only shuffled.
     take_part : float
-        Probability, in (0, 1], with which each user sends in round 2, whatever it holds.
+        Probability, in (0, 1], that a user sends in round 2, whatever it holds.
     chunk_users : int or None
         Users per batch, which bounds the memory; None: about a million draws.
     seed : int
@@ -52,9 +52,9 @@ def by_message(
     Returns
     -------
     dict
-        JSON-ready. ``squared_error`` is against the shares in the data, ``expected_error`` its expectation over round
-        2, given who has which level, what was cut and what round 1 released. ``bias`` is what each item's estimate is
-        off by on average against what is sent, because of who has which level.
+        JSON-ready. ``squared_error`` is against the shares in the data, and ``expected_error`` is its expectation over
+        round 2, given the users' levels, the cut sets and the output of round 1. ``bias`` is the expected error of each
+        item's estimate against the sent shares, given the users' levels.
 
     Raises
     ------

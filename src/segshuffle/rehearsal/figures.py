@@ -1,4 +1,4 @@
-"""What came out of a rehearsal as figures."""
+"""The figures of a rehearsal."""
 
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from segshuffle.rehearsal.run import Rehearsal
 
 #: Most items of the figure of single items, and letters of a name.
 _MOST_ITEMS, _LETTERS = 40, 24
-#: Most points of a cloud: more take long to draw and are one spot anyway.
+#: Most points of a scatter plot; more take long to draw and overlap.
 _MOST_POINTS = 3000
 
 
@@ -96,7 +96,7 @@ def recovery_figure(found: Rehearsal) -> Figure:
 
 
 def write_figures(found: Rehearsal, top: int, folder: Path) -> list[tuple[str, str]]:
-    """Write all figures as SVG and PNG; returns the SVG text of each and a sentence on it, in the order of the page."""
+    """Write all figures as SVG and PNG; return the SVG text and a description of each, in the order of the page."""
     if not found.recovery:  # nobody holds anything
         return []
     made = (
@@ -114,7 +114,7 @@ def write_figures(found: Rehearsal, top: int, folder: Path) -> list[tuple[str, s
 
 
 def _some(found: Rehearsal) -> np.ndarray:
-    """Return held items, from the most frequent; of many an even choice."""
+    """Return held items, from the most frequent; of many items an even selection."""
     held = found.order[: int(np.count_nonzero(found.true))]
     return held[np.unique(np.linspace(0, held.size - 1, min(held.size, _MOST_POINTS)).astype(np.int64))]
 

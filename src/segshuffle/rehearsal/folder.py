@@ -1,4 +1,4 @@
-"""A folder of results that is there as a whole or not at all."""
+"""Write a folder of results completely or not at all."""
 
 import contextlib
 import os
@@ -9,17 +9,17 @@ from pathlib import Path
 
 from segshuffle.errors import DataError
 
-#: The file by which a folder is known as one that may be written again.
+#: A folder with this file may be replaced by a new result.
 MARK = "rehearsal.json"
 
 
 def check_place(folder: Path) -> None:
-    """Refuse a place where something else is, before anything is computed.
+    """Refuse a path with other files, before anything is computed.
 
     Raises
     ------
     DataError
-        If there is a file, or a folder that holds something else than an earlier result.
+        If the path is a file, or a folder with other content than an earlier result.
     """
     folder = folder.absolute()
     if "\0" in str(folder) or not folder.name:
@@ -36,12 +36,12 @@ def check_place(folder: Path) -> None:
 
 @contextlib.contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
-    """Give a folder beside `folder` to fill, which takes its name, and the place of an earlier result, at the end.
+    """Yield a temporary folder to fill, which replaces `folder` at the end.
 
     Raises
     ------
     DataError
-        If it cannot be written; what was there before is still there then.
+        If the folder cannot be written; an earlier result then remains.
     """
     check_place(folder)
     folder = folder.absolute()

@@ -27,7 +27,7 @@ _COUNT = re.compile(rb"(0|[1-9][0-9]{0,7}),(-?(?:0|[1-9][0-9]{0,17}))\r?")
 
 
 class Counted(NamedTuple):
-    """What a file says."""
+    """The content of a file."""
 
     counts: IntArray
     """Messages that name each item, pluses minus minuses where they have signs, shape (domain_size,)."""
@@ -38,7 +38,7 @@ class Counted(NamedTuple):
 
 
 def lines_of(messages: Iterable[int], *, signed_items: int = 0) -> str:
-    """Return a client's messages as text; with signs, the words of that many items with a plus, then with a minus."""
+    """Return a client's messages as text; with signs, words from `signed_items` on have a minus."""
     if not signed_items:
         return "".join(f"{item}\n" for item in messages)
     return "".join(f"{'+-'[word >= signed_items]}{word % signed_items}\n" for word in messages)
@@ -58,12 +58,13 @@ def read_counts(stream: IO[bytes], name: str, domain_size: int, *, signed: bool 
     signed : bool
         Whether messages have signs.
     drop : bool
-        Leave out lines that are no message, instead of refusing the file: not every sender is honest. Counts have none.
+        Leave out lines that are not messages (not every sender is honest) instead of refusing the file. It has no
+        effect on counts.
 
     Raises
     ------
     DataError
-        If a line is not what it should be; names the file, the line and the value.
+        If a line is wrong. The error names the file, the line and the value.
     """
     blocks = _blocks(stream, name)
     first = next(blocks, b"")
@@ -84,7 +85,7 @@ def read_counts(stream: IO[bytes], name: str, domain_size: int, *, signed: bool 
                 messages += items.size
                 before += items.size
                 continue
-        # line by line where something is odd, to say where
+        # if a block is irregular it is read line by line, to find the line
         lines = block.split(b"\n")[:-1]
         for number, line in enumerate(lines, before + 1):
             found = _MESSAGE.fullmatch(line)

@@ -24,15 +24,15 @@ def build(
     Parameters
     ----------
     headline : sequence of str
-        Sentences that say what came out.
+        The main results, in sentences.
     answer : mapping
         Name of the data, and what explains the numbers: lists of sentences.
     figures : iterable of (str, str)
-        SVG text of each figure, and what it shows.
+        SVG text of each figure, and its description.
     tables : mapping of str to polars.DataFrame
         Items, groups and recovery.
     command : str
-        What was entered.
+        The command that was entered.
     """
     title = escape(f"Rehearsal on {answer['data']}")
     sections = {
@@ -97,7 +97,7 @@ def _table(table: pl.DataFrame) -> str:
     )
 
 
-#: Columns that are no shares.
+#: Columns that are not shares.
 _COUNTS = ("rank", "users", "items", "k")
 
 

@@ -1,7 +1,7 @@
-"""Rehearse a plan on users who are known: the estimates beside the truth, and what comes out when it is repeated.
+"""Rehearse a plan on users with known sets: compare estimates with the truth, in several repetitions.
 
-Everything is at the level of counts: exact in distribution, and a repetition costs a draw per item, and a pass over the
-data only where several levels are given out at random.
+Only counts are drawn, exactly in distribution. A repetition takes one draw per item, and a pass over the data only if
+several levels are assigned at random.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,11 +31,11 @@ class Recovery(NamedTuple):
     Parameters
     ----------
     k : int
-        How many are looked at; with ties in the data any of those tied is right.
+        Number of items; with ties in the data, any of the tied items is right.
     first : float
         Share that is right in the first repetition.
     mean, least : float
-        The same on average over all repetitions, and in the worst of them.
+        This share on average over all repetitions, and in the worst one.
     """
 
     k: int
@@ -46,38 +46,38 @@ class Recovery(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Rehearsal:
-    """What came out; arrays have one entry per item.
+    """The results of a rehearsal; arrays have one entry per item.
 
     Parameters
     ----------
     plan : Plan
-        What was rehearsed.
+        The plan.
     names : sequence of str or None
         Names of the items; None for the integers.
     label : str
         Name of the data.
     true, sent : ndarray of float, shape (domain_size,)
-        Shares of the users who hold the item in the data, and who are left after cutting sets to set_size.
+        Shares of the users who hold the item, in the data and after cutting sets to set_size.
     users_cut : int
         Users who hold more than set_size items.
     entries_lost : float
-        Share of the data's entries that cutting leaves out.
+        Share of the entries of the data that cutting removes.
     bias : ndarray of float or None
-        What the estimates are off by on average because levels go with items; None where levels are at random.
+        Expected error of the estimates because levels depend on items; None if levels are random.
     estimate, low, high : ndarray of float, shape (domain_size,)
         The first repetition's estimates and the ends of their intervals.
     variance : ItemVariance
-        Of an estimate, by the share.
+        Variance of an estimate as a function of the share.
     repetitions : int
         How often the collection was simulated.
     squared_error, error_of_sent : ndarray of float, shape (domain_size,)
         Squared errors against `true` and against `sent`, means over the repetitions.
     covered_true, covered_sent : ndarray of float, shape (domain_size,)
-        Share of the repetitions whose interval holds the item's share in the data, and that of what is sent.
+        Share of the repetitions whose interval contains the item's share in the data, and its share after cutting.
     recovery : tuple of Recovery
-        Of the most frequent items.
+        How many of the most frequent items are found.
     threshold : float
-        An estimate above is told from 0: with probability 0.95 no item that nobody holds has one.
+        A larger estimate is told from 0: with probability 0.95 no item that nobody holds has one.
     found, found_wrongly, missed : float
         Items above the threshold, those of them that nobody holds, and held items below it, on average.
     """
@@ -128,16 +128,16 @@ def rehearse(
     Parameters
     ----------
     plan : Plan
-        With copies by level, whatever its blanket, for as many users.
+        A plan with copies by level, with any blanket, for the same number of users.
     users : Transactions
-        Who holds what. Sets of more than set_size items are cut at random, once. Levels that the data do not have are
-        given out at random in every repetition.
+        Who holds what. Sets of more than set_size items are cut at random, once. If the data have no levels, these are
+        assigned at random in every repetition.
     repetitions : int
         At least 1.
     seed : int
         Same seed, same result.
     progress : callable
-        Called after every repetition with the number done and their number.
+        Called after every repetition with the number done and the number of all.
 
     Returns
     -------
@@ -146,7 +146,7 @@ def rehearse(
     Raises
     ------
     DataError
-        If the users are not those of the plan.
+        If the users do not fit the plan.
     ParameterError
         If there is no repetition.
     """
@@ -220,7 +220,7 @@ def _recovered(estimate: FloatArray, held: IntArray, tops: Sequence[int], ordere
 
 
 def check_users(problem: Problem, users: Transactions) -> None:
-    """Refuse users other than those that a problem is about.
+    """Refuse users that do not fit the problem.
 
     Raises
     ------
@@ -245,5 +245,5 @@ def check_users(problem: Problem, users: Transactions) -> None:
 
 
 def random_levels(problem: Problem, rng: np.random.Generator) -> NDArray[np.int16]:
-    """Give every user the number of a level, at random with exact counts."""
+    """Assign a level to every user, at random with exact counts; return the numbers of the levels."""
     return rng.permutation(np.repeat(np.arange(len(problem.levels), dtype=np.int16), problem.level_counts))

@@ -1,4 +1,4 @@
-"""The largest set that users should send: chosen for the most frequent items, or compared by the error of all items."""
+"""Set sizes: choose the best one for the most frequent items, or compare them by the error of all items."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -16,30 +16,30 @@ from segshuffle.protocols.item_variance import ItemVariance
 from segshuffle.protocols.padding import error_of_sets
 from segshuffle.protocols.proven import ProvenSegmented
 
-#: Most items: a table has a row per size and a column per item.
+#: Most items, because a table has a row per size and a column per item.
 _LARGEST_DOMAIN = 4000
-#: Users that are looked at; they are taken evenly from all.
+#: Most users that are used; they are taken evenly from all.
 _MOST_USERS = 200_000
-#: Error over the least so far from which on larger sets are not tried: it has one minimum but for whole copies.
+#: If an error is this many times the least so far, larger sets are not tried: it has nearly one minimum.
 _ENOUGH = 1.5
 
 
 def chosen(users: Transactions, make: Callable[[int], Answer], top: int) -> Answer:
-    """Choose the answer of least error among those for set sizes 1, 2, 3, 4, 6, 8, 12, ... up to the largest set.
+    """Choose the answer with the least error among set sizes 1, 2, 3, 4, 6, 8, 12, ... up to the largest set.
 
     Parameters
     ----------
     users : Transactions
         Who holds what.
     make : callable
-        Answers for a set size; one that has no plan is left out.
+        Returns the answer for a set size; a size without a plan is left out.
     top : int
-        How many of the most frequent items count.
+        Number of most frequent items that count.
 
     Raises
     ------
     InfeasibleError
-        If no size has a plan: that of the smallest one.
+        If no size has a plan; the error is that of the smallest size.
     """
     some = users.take(np.unique(np.linspace(0, users.n_users - 1, min(users.n_users, _MOST_USERS)).astype(np.int64)))
     holders = some.item_counts
@@ -66,7 +66,7 @@ def chosen(users: Transactions, make: Callable[[int], Answer], top: int) -> Answ
 
 
 def candidates(largest: int, domain_size: int) -> list[int]:
-    """List the sizes to try: half a doubling apart, and the largest set; below the domain size where possible."""
+    """List the sizes to try: 1, 2, 3, 4, 6, 8, 12, ..., and the largest set; below the domain size if possible."""
     steps = {round(2 ** (i / 2)) for i in range(2 * math.ceil(math.log2(largest)) + 1)}
     most = min(largest, max(domain_size - 1, 1))
     return sorted(size for size in steps | {most} if size <= most)
@@ -107,9 +107,9 @@ def compared(
     Parameters
     ----------
     method : ProvenSegmented
-        What plans.
+        The method that plans.
     problem : Problem
-        What is planned for; its set size and kind of sets are replaced.
+        The problem; its set size and kind of sets are replaced.
     users, holders : ndarray
         As from `holders_of` or `protocols.padding.guessed_holders`; the problem's users have the same shares.
     sizes : sequence of int
@@ -120,8 +120,8 @@ def compared(
     Returns
     -------
     list of dict
-        ``mse`` is the expected squared error of all items against what users hold, ``squared_bias`` the part of it
-        that no number of users removes.
+        ``mse`` is the expected squared error of all items against what users hold. ``squared_bias`` is its part that
+        does not become smaller with more users.
     """
 
     def row(kind: SetKind, size: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What came out of a rehearsal as tables, which every writer and the page take."""
+"""The tables of a rehearsal, for files and the page."""
 
 import itertools
 import math
@@ -9,7 +9,7 @@ import polars as pl
 
 from segshuffle.rehearsal.run import Recovery, Rehearsal
 
-#: What the columns of all tables are; the page and docs/rehearse.md show these sentences.
+#: Meanings of the columns of all tables; the page and docs/rehearse.md show these sentences.
 COLUMNS = {
     "rank": "rank of the item in the data; 1 is the most frequent item",
     "item": "its name",

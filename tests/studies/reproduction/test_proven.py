@@ -238,7 +238,7 @@ def test_the_readable_summary_by_hand():
         "Data: a (real), b (synthetic).",
     ]
     assert lines[-3:] == [
-        "| panel | published | poisson | ratio | messages | best competitor | its ratio | recentred | projected "
+        "| panel | published | poisson | ratio | messages | best competitor | competitor ratio | recentred | projected "
         "| best curator | sampling / curator | copies, 8 messages / curator | copies, 40 messages / curator |",
         "|" + "---|" * 13,
         "| synthetic n=100 s=2 S1 | 10 | 2 | 5.00x | 5.5 | sepmm | 2.50x | 0.90 | 0.75 | 0.80 | 2.00 | 1.60 | 1.10 |",

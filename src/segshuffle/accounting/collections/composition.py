@@ -1,8 +1,8 @@
 """Several collections of the same users with different plans: one epsilon and delta for all of them.
 
-The users' coins are fresh in every collection, so the likelihood ratios multiply: the pairs of all collections, each
-with its own blanket and copies, are one product (docs/proof.md). Collections with the same plan need none of this: T of
-them are t T pairs (`Problem.pairs`).
+Random numbers are fresh in every collection, so the likelihood ratios multiply. The pairs of all collections, each with
+its own blanket and copies, form one product (docs/proof.md). T collections with the same plan do not need this module:
+they count as t T pairs (`Problem.pairs`).
 """
 
 import math

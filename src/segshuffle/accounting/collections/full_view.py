@@ -1,18 +1,19 @@
 r"""The item-level delta of the segmented protocol when the server sees the whole histogram.
 
-The published analysis (`segmented`) looks at two counters. The server sees all of them: c = c_0 + c_1 messages on the
-two items in question, and the rest of the histogram, whose size tells whether the victim was silent unless something
-hides it. Here the view is (c_0, c_1, u, r): u the count on `covered_items` other items, on which other messages fall
-that depend on nobody's secret but are random (users sample their own items), r the count on all items left.
+The published analysis (`published`) is about two counters. The server sees all of them: c = c_0 + c_1 messages about
+the two items in question, and the rest of the histogram. The size of the rest tells whether the victim was silent,
+unless something hides it. Here the view is (c_0, c_1, u, r). u counts the messages about `covered_items` other items.
+They include random messages that do not depend on the victim, because users sample their own items. r counts the
+messages about all other items.
 
 - `covered_items` = 0: the blanket alone hides the victim. What other users send is independent of it, so adding it is
   post-processing: the result is an upper bound of the item-level delta for every dataset and every choice of levels.
-  It is attained when all other messages are certain (sampling rate 1, or none).
-- `covered_items` = d - 2: others' items are spread and only the total matters. A function of the histogram, so a lower
-  bound of the full view of every dataset in which nobody else holds the two items; equal to it if the sent messages,
-  given their number, fall on the d - 2 items like the blanket does (independent and uniform; always for d = 3).
-- `covered_items` = h: all those messages fall on the same h items. Again a lower bound for each such dataset, equal to
-  the full view if h = 1, or if the messages are independent and uniform on the h items.
+  It is attained if all other messages are certain (sampling rate 1, or no messages).
+- `covered_items` = d - 2: others' items are spread, and only the total matters. This is a function of the histogram, so
+  the result is a lower bound for every dataset in which nobody else holds the two items. It equals the full view if the
+  sent messages, given their number, fall on the d - 2 items independently and uniformly (always for d = 3).
+- `covered_items` = h: all these messages fall on the same h items. This is a lower bound for each such dataset, too. It
+  equals the full view if h = 1, or if the messages are independent and uniform on the h items.
 
 With gamma = 1 (integer m) and `covered_items` = 0 the total shows silence for certain: delta = lambda times the
 divergence of the pair of counts at lambda = 1, the closed form used here.

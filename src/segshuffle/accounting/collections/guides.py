@@ -1,7 +1,7 @@
-"""Quick numbers about a pair of counters, for searches that end with certified ones.
+"""Quick estimates about a pair of counters, for searches whose results are certified afterwards.
 
-Nothing here is a bound. A lattice of fixed width, a tilt known beforehand and a root found by secants leave an error of
-about a per cent in delta, and of less in the copies.
+Nothing here is a bound. Cells of a fixed width, a given tilt, and a root found by secants cause an error of about one
+per cent in delta, and less in the copies.
 """
 
 import math

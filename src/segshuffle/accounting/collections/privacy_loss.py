@@ -1,8 +1,8 @@
-"""Loss distributions of collections for dp_accounting, where they can be composed with anything else.
+"""Privacy loss distributions of collections, which dp_accounting can compose with other mechanisms.
 
-The outcomes of a counter are split onto the lattice of dp_accounting as for our own bounds (docs/proof.md, "Numbers"):
-what is handed over dominates the collection, so every delta computed from it is an upper bound, up to the round-off of
-dp_accounting itself, about 1e-15.
+The outcomes of a counter are split onto the lattice of dp_accounting as for our own bounds (docs/proof.md, "Numbers").
+The distribution dominates that of the collection. So every delta computed from it is an upper bound, up to the
+round-off of dp_accounting, about 1e-15.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Exact accountant of a blanket of any law: products of pairs of counters, as for the Poisson blanket.
+"""Exact accountant of a blanket of any law, by products of pairs of counters.
 
-There each item's counter is an independent Poisson(mu), and a user sends each of its s items M times, M in
-{floor(a), floor(a) + 1} with mean a. Exchanging one held item for another changes two counters::
+For the Poisson blanket each item's counter is an independent Poisson(mu), and a user sends each of its s items M times,
+M in {floor(a), floor(a) + 1} with mean a. Exchanging one held item for another changes two counters::
 
     P = (X, Y),  Q = (Y, X),   X = Poisson(mu) + M,  Y = Poisson(mu),
     r(x) = Pr[X = x] / Pr[Y = x] = (x)_k / mu^k * (1 - f + f (x - k) / mu),   k = floor(a),  f = a - k,

@@ -1,4 +1,4 @@
-r"""The published accountant of the segmented protocol, and the lower bound beside it.
+r"""The published accountant of the segmented protocol, and a proven lower bound.
 
 Source: "Segmented Private Data Aggregation in the Multi-message Shuffle Model", Theorem 3 (upper, as published) and
 Proposition 1 (lower). One item at a time: the blanket is ``n_users * ceil(m)`` slots, each filled with probability

@@ -1,9 +1,9 @@
 """Algorithm 1 message by message.
 
-`client` is one user's side as it would run: it checks the `announcement` (`verification`) and draws exactly (`exact`,
-`blankets`). `simulated_clients` are many at once, for studies. `shuffler` (messages, uniform permutation, streaming),
-`level_counts` (round 1), `server` (counts and estimates), `engine` (`run_protocol`, with simulated clients). Clients,
-simulated clients and the count-level simulations of the protocols have the same law; tests compare them.
+`client` is a real client: it checks the announcement (`verification`) and draws exactly (`blankets.exact`).
+`simulated_clients` are many clients at once, for studies. `shuffler` permutes the messages, `level_counts` is about
+round 1, `server` counts and estimates, and `received` checks what arrived. `engine` runs both rounds with simulated
+clients. Clients, simulated clients and the simulations by counts have the same law; tests compare them.
 """
 
 from segshuffle.protocols.messages.client import Client as Client

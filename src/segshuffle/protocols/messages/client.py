@@ -1,6 +1,6 @@
-"""One client, as it would run: it checks what is announced, and draws every message exactly from a secure source.
+"""A real client: it checks the announcement, and draws every message exactly, from a secure source.
 
-The announcement goes in, messages come out. `simulated_clients` draws the same for many clients at once, faster.
+`simulated_clients` draws the messages of many clients at once, faster.
 """
 
 import secrets
@@ -15,18 +15,18 @@ from segshuffle.protocols.scheme import Scheme
 
 @dataclass(frozen=True)
 class Client:
-    """One user's side of round 2; round 1 is checked and sent alike, by `check_announcement` and `Scheme.send`.
+    """One user's side of round 2. Round 1 is checked by `check_announcement` and sent by `Scheme.send`.
 
     Parameters
     ----------
     items : sequence of int
-        Items that the user holds. Of more than the announced set size a random choice of that size is sent.
+        Items that the user holds. If they are more than the announced set size, a random choice of that size is sent.
     level : int
         Number of its privacy level, from 0.
     demand : Demand
-        What it asks of round 2.
+        What the user demands of round 2.
     below : callable
-        Uniform whole numbers below a given one; tests put their own here.
+        Uniform whole numbers below a given one; tests pass their own.
     """
 
     items: Sequence[int]
@@ -40,11 +40,11 @@ class Client:
         Raises
         ------
         RefusedError
-            If the announcement gives the user less than is asked for.
+            If the announcement guarantees less than the user demands.
         DataError
-            If the items are not what the announcement is about.
+            If the items do not fit the announcement.
         ParameterError
-            If the user's level is not announced.
+            If the announcement does not have the user's level.
         """
         most, d = announcement.set_size, announcement.domain_size
         if len(set(self.items)) < len(self.items) or not all(

@@ -1,4 +1,4 @@
-"""Algorithm 1 as it would run: clients, shuffler and server, two rounds, batch by batch."""
+"""Algorithm 1 message by message: clients, shuffler and server, two rounds, batch by batch."""
 
 import functools
 from dataclasses import dataclass
@@ -17,36 +17,37 @@ from segshuffle.protocols.messages.shuffler import ShuffledMessages, Shuffler
 from segshuffle.protocols.messages.simulated_clients import SimulatedClients, checked
 from segshuffle.protocols.scheme import Collection, Scheme
 
-#: Draws and messages of one batch of clients, unless the caller fixes the batch.
+#: Draws and messages per batch of clients, unless the caller sets the batch.
 BATCH_DRAWS = 2**20
-#: Messages that are shuffled in memory rather than spilled, unless the caller fixes the batch.
+#: Most messages that are shuffled in memory, unless the caller sets the batch.
 IN_MEMORY_MESSAGES = 2**24
 
 
 @dataclass(frozen=True, eq=False)
 class ProtocolRun:
-    """Everything one run of the protocol says about itself.
+    """The results of one run of the protocol.
 
     Parameters
     ----------
     estimate : ndarray of float, shape (domain_size,)
         Estimated share of users that hold each item.
     levels : LevelEstimates
-        Level counts after round 1: `levels.estimates` are unbiased, `levels.planning` is what was planned with.
+        Level counts after round 1: `levels.estimates` are unbiased, `levels.planning` was used for the plan.
     plan : Plan
         Parameters of round 2.
     announcements : tuple of Scheme
-        What clients were told: round 1, then every collection of round 2.
+        Announcements to the clients: round 1, then every collection of round 2.
     counters : tuple of ndarray of int64, shape (domain_size,)
-        Messages counted by item, for every collection of round 2.
+        Counts by item, for every collection of round 2.
     level_messages, item_messages : int
-        Messages that reached the server in round 1 and in round 2, the refused ones included.
+        Messages that the server received in round 1 and in round 2, with the refused ones.
     n_bytes : int
         Bytes of all messages of both rounds.
     guarantees : tuple of UserGuarantee
         By level.
     refused : dict
-        Messages that named nothing the server knows, of "levels" (round 1) and "items" (round 2): counted and left out.
+        Numbers of messages that were left out because they name no level ("levels", round 1) or no item ("items", round
+        2).
     """
 
     estimate: FloatArray
@@ -77,34 +78,33 @@ def run_protocol(
     Parameters
     ----------
     population_items : array_like of int, shape (n_users, set_size)
-        Each user's distinct items in [0, domain_size). Read batch by batch: any array of integers, memory-mapped too.
-        With sets of at most so many items, rows are filled up with `NO_ITEM`.
+        Each user's distinct items in [0, domain_size), in any array of integers (it may be memory-mapped), read batch
+        by batch. If users may hold fewer items, rows are filled up with `NO_ITEM`.
     user_levels : array_like of int, shape (n_users,)
         Number of each user's level, 0..K-1.
     problem : Problem
-        Public quantities, and what round 2's guarantee relies on. Its level_counts say no more than how many users
-        there are: who chose which level is what round 1 finds out.
+        Public quantities, and what the guarantee of round 2 relies on. Only the sum of its level_counts is used,
+        because round 1 estimates the counts.
     planner : callable
-        From a `Problem` to a `Plan`: `protocols.segmented.optimize_parameters`, or the `plan` of any method that adds a
-        blanket of uniform items. What is read from the plan: see `Server.collections` and `server.blanket_kind`.
+        Makes a `Plan` from a `Problem`: the `plan` of any method whose plans have collections (`Plan.collections`).
     level_privacy : LevelPrivacy or None
-        (epsilon_p, delta_p) of round 1; None: the levels are shuffled, nothing more.
+        (epsilon_p, delta_p) of round 1; None: the levels are only shuffled.
     rng : numpy.random.Generator
-        Source of the clients' and the shuffler's streams, which are independent.
+        Source of independent random streams for the clients and the shuffler.
     chunk_users : int or None
-        Users per batch; memory is bounded by a batch's messages, and everything else is spilled to temporary files.
-        At least n_users: one batch, all in memory. None: about a million draws per batch, and no spill below
-        16 million messages. The law of the result does not depend on it, the random numbers do.
+        Users per batch. Only the messages of one batch are in memory, all others in temporary files. If it is at least
+        n_users, all messages are in memory. None: about a million draws per batch, and no temporary files below 16
+        million messages. The random numbers depend on it, but not their law.
     takes_part : array_like of bool, shape (n_users,), or None
-        Who sends in round 2; None: everybody. The shuffler counts its senders and releases nothing if they are fewer
-        than the guarantee relies on (`Problem.honest_users`). The estimates divide by those who took part, and are
-        about them; that is unbiased if who drops out depends on neither level nor items.
+        Who sends in round 2; None: everybody. The shuffler counts its senders, and releases nothing if they are fewer
+        than the guarantee relies on (`Problem.honest_users`). The estimates are shares of the users who took part. They
+        are unbiased if dropping out depends on neither level nor items.
 
     Raises
     ------
     DataError
-        If an item is outside the domain, a user has the wrong number of items, a level does not exist, or the messages
-        cannot be spilled.
+        If an item is outside the domain, a user has the wrong number of items, a level does not exist, or a temporary
+        file cannot be written.
     ParameterError
         If a parameter is outside its range, the plan cannot be run (see `Server.collections`), or too few take part.
     """
@@ -158,10 +158,10 @@ def _collected(
     rngs: tuple[np.random.Generator, np.random.Generator],
     chunk_users: int | None,
 ) -> ShuffledMessages:
-    """Let the collection's users send batch by batch, then let the shuffler release: the server sees none of this."""
+    """Let the users of a collection send batch by batch, then release all messages; the server does not see this."""
     scheme, (client_rng, shuffler_rng) = collection.announcement, rngs
     chunk = chunk_users or max(1, int(BATCH_DRAWS / scheme.most_draws))
-    # whoever fixes the batch wants no more in memory
+    # a caller who sets the batch wants to bound the memory
     in_memory = scheme.n_users <= chunk if chunk_users else scheme.n_users * scheme.most_draws <= IN_MEMORY_MESSAGES
     with Shuffler(scheme.dtype, shuffler_rng, spill=not in_memory) as shuffler:
         for start in range(0, len(users), chunk):

@@ -1,26 +1,26 @@
-r"""What the server makes of round 1: level counts, for planning and for the estimator's denominator.
+r"""Level counts that the server estimates from round 1, for planning and for the denominator of the estimates.
 
 Estimates. Every user sends its level once and Poisson(m_p) uniform levels, so counter k minus mu, mu = n m_p/K, is
-unbiased for n_k, with variance mu, independently over k. Three forms, all post-processing of what round 1 released:
+unbiased for n_k, with variance mu, independently over k. There are three forms, all post-processing of round 1:
 
-- `estimates`: counter - mu. Unbiased, may be negative, need not sum to n.
-- `balanced`: the same shifted to sum to the public n. Still linear, so unbiased, and closer. *Used by the estimator of
-  round 2*, N_hat = sum_k balanced_k a_k (a_k: sampling rate or copies), kept inside [n min a, n max a].
-- `planning`: integers >= 0 that sum to n, the nearest point in the least-squares sense, rounded. *Used for planning.*
+- `estimates`: counter - mu. They are unbiased, may be negative, and need not sum to n.
+- `balanced`: the estimates, shifted so that they sum to the public n. They are unbiased and more accurate. *Used by the
+  estimator of round 2*: N_hat = sum_k balanced_k a_k (a_k: sampling rate or copies), kept inside [n min a, n max a].
+- `planning`: integers >= 0 that sum to n, nearest to the estimates (least squares), rounded. *Used for planning.*
 
-Planning with noisy counts is harmless to privacy: the accountants of the segmented protocols take the public n, d, s,
-E_k, delta and m only, never an n_k. The n_k enter the choice of m among safe pairs (m, lambda): they cost accuracy, not
-privacy. The protocols that collect every level apart size their blanket by n_k itself; they are refused with private
+Planning with noisy counts costs accuracy, but no privacy. The accountants of the segmented protocols use only the
+public n, d, s, E_k, delta and m, never an n_k. The n_k only influence the choice of m among safe pairs (m, lambda).
+Protocols that collect every level separately compute their blanket from n_k itself. So they are refused with private
 levels (see `server.Server.collections`).
 
 Error of the estimator (delta method). For a fixed plan, S_j = C_j - n m/d and N_hat are independent,
-E[S_j] = sum_k a_k n_kj, and N_hat has mean N and variance V = mu sum_k (a_k - mean a)^2: nothing is lost where all
-levels have one rate. With v = V/N^2, by expansion of 1/N_hat to second order,
+E[S_j] = sum_k a_k n_kj. N_hat has mean N and variance V = mu sum_k (a_k - mean a)^2, which is 0 if all levels have one
+rate. With v = V/N^2, expanding 1/N_hat to second order gives
 
     E[S_j/N_hat] - E[S_j]/N = v E[S_j]/N,    Var[S_j/N_hat] = (Var[S_j] (1 + 3 v) + v E[S_j]^2)/N^2,
 
-with relative errors of the order of v (`noisy_level_moments`). That the rates were chosen from the same noisy counts is
-not in these formulas: the error bound that chooses them is flat around its optimum, so the choice moves little.
+with relative errors of the order of v (`noisy_level_moments`). These formulas ignore that the rates were chosen from
+the same noisy counts. The error bound is flat around its minimum, so this choice changes little.
 """
 
 import math
@@ -37,13 +37,13 @@ from segshuffle.errors import InfeasibleError
 from segshuffle.protocols.base import MANY_MESSAGES
 from segshuffle.protocols.scheme import Scheme
 
-#: Largest estimate beside which a number of users keeps its digits.
+#: Estimates above this are shifted before n is added, which would otherwise lose digits.
 _LARGEST_PLAIN = 2.0**40
 
 
 @dataclass(frozen=True)
 class LevelPrivacy:
-    """Differential privacy asked of round 1, for the users' choices of a level.
+    """The guarantee of round 1, for the level that a user picks.
 
     Parameters
     ----------
@@ -60,21 +60,21 @@ class LevelPrivacy:
 
 
 def level_announcement(n_users: int, n_levels: int, privacy: LevelPrivacy | None) -> Scheme:
-    """Announcement of round 1: the data round's code with the levels as domain and one item per user.
+    """Return the announcement of round 1: a scheme with the levels as domain and one item per user.
 
     Parameters
     ----------
     n_users : int
-        Users whose blanket can be relied on.
+        Users who certainly send their blanket.
     n_levels : int
-        Levels on offer.
+        Number of levels on offer.
     privacy : LevelPrivacy or None
-        What is asked of round 1.
+        The guarantee of round 1.
 
     Raises
     ------
     InfeasibleError
-        If that privacy needs more blanket messages than a client may send.
+        If this guarantee needs more dummy messages than a client may send.
     """
     blanket = 0.0
     if privacy is not None:
@@ -89,7 +89,7 @@ def level_announcement(n_users: int, n_levels: int, privacy: LevelPrivacy | None
 
 
 def left_for_items(max_messages: float, spent: float) -> float:
-    """Messages per user that round 1 leaves to round 2, of a budget for both.
+    """Return how many messages per user of a budget for both rounds are left for round 2.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def left_for_items(max_messages: float, spent: float) -> float:
 
 
 def level_cautions(spent: float) -> tuple[str, ...]:
-    """Warn of the same in round 1, for which a user sends so many messages on average."""
+    """Return the warnings for round 1, given the mean number of messages per user."""
     if spent <= MANY_MESSAGES:
         return ()
     return (
@@ -131,7 +131,7 @@ class LevelEstimates:
     Parameters
     ----------
     counts : ndarray of int64, shape (n_levels,)
-        What was counted: own levels and blanket.
+        Counts by level, dummies included.
     n_users : int
         Users n, public.
     blanket_mean : float
@@ -152,23 +152,23 @@ class LevelEstimates:
 
     @property
     def balanced(self) -> FloatArray:
-        """Unbiased counts that sum to n: what the denominator of round 2 uses."""
+        """Unbiased counts that sum to n, for the denominator of round 2."""
         return np.asarray(self.estimates - (self.estimates.sum() - self.n_users) / self.counts.size)
 
     @property
     def planning(self) -> tuple[int, ...]:
-        """Integers >= 0 that sum to n: what planning uses."""
+        """Integers >= 0 that sum to n, for planning."""
         return planning_counts(self.estimates, self.n_users)
 
     def weight(self, copies: ArrayLike) -> float:
-        """Estimate of N = sum_k n_k a_k, inside the range that N has for any levels."""
+        """Estimate N = sum_k n_k a_k, inside its possible range."""
         rates = np.asarray(copies, dtype=float)
         total = float(self.balanced @ rates)
         return min(max(total, self.n_users * float(rates.min())), self.n_users * float(rates.max()))
 
 
 def planning_counts(estimates: ArrayLike, n_users: int) -> tuple[int, ...]:
-    """Nearest counts that a population of n users can have.
+    """Return the nearest counts that n users can have.
 
     Least-squares projection on {x >= 0, sum x = n} (water filling), then rounding by largest remainders.
 
@@ -181,7 +181,7 @@ def planning_counts(estimates: ArrayLike, n_users: int) -> tuple[int, ...]:
     """
     values = np.asarray(estimates, dtype=float)
     if np.abs(values).max() > _LARGEST_PLAIN:
-        # n would be lost beside them; a common shift changes nothing, nor does how far below n a level is
+        # n would lose its digits beside them; neither a common shift nor values far below the others change the result
         with np.errstate(over="ignore"):
             values = np.maximum(values - values.max(), -2.0 * n_users)
     descending = np.sort(values)[::-1]
@@ -192,13 +192,13 @@ def planning_counts(estimates: ArrayLike, n_users: int) -> tuple[int, ...]:
     missing = n_users - int(floors.sum())
     by_remainder = np.argsort(floors - projected, kind="stable")
     floors[by_remainder[: max(missing, 0)]] += 1
-    if missing < 0:  # the sum of the projection rounded up past n
+    if missing < 0:  # round-off made the sum larger than n
         floors[np.argmax(floors)] += missing
     return tuple(floors.tolist())
 
 
 def weight_variance(copies: ArrayLike, blanket_mean: float) -> float:
-    """Variance of N_hat from balanced noisy counts: mu sum_k (a_k - mean a)^2, before it is kept in range."""
+    """Variance of N_hat from balanced noisy counts, mu sum_k (a_k - mean a)^2, before it is kept in its range."""
     rates = np.asarray(copies, dtype=float)
     return float(blanket_mean * np.sum((rates - rates.mean()) ** 2))
 

@@ -1,14 +1,14 @@
-r"""What a server can say of what it received: whether those who took part can have sent it, and how private they were.
+r"""Checks of what the server received: whether the users can have sent it, and how private they were.
 
-The law of the dummies is known, and what users send themselves lies between bounds: nothing and set_size items where
-sets are at most so large, exactly set_size items otherwise, of the plan's copies each. Numbers outside are judged by
-Chernoff's bound, which is proven for every size, so an honest collection is refused with `FALSE_ALARM` at most. For a
-sum X with K(theta) = log E[exp(theta X)],
+The law of the dummies is known, and the messages about held items have bounds. Users hold set_size items, or between 0
+and set_size, and send the plan's copies of each. Chernoff's bound, which is proven for every size, then bounds the
+counts. So an honest collection is refused with probability at most `FALSE_ALARM`. For a sum X with K(theta) = log
+E[exp(theta X)],
 
     Pr[X >= t] <= alpha  for every  t >= (K(theta) - log alpha)/theta,  theta > 0,
 
-and likewise below. Adding an independent number >= 0 makes X larger, so the largest own messages serve for the upper
-end, and the least for the lower.
+and similarly for the lower end. Adding an independent number >= 0 makes X larger. So the upper end assumes the most
+messages about held items, and the lower end the fewest.
 """
 
 from __future__ import annotations
@@ -31,33 +31,33 @@ from segshuffle.protocols.messages.verification import Exchange
 
 #: Largest probability with which the messages of an honest collection are called impossible.
 FALSE_ALARM = 1e-6
-#: Repetitions of every line that are recognised.
+#: Most repetitions of every line that are recognised.
 _MOST_REPEATED = 9
 
 
 class Possible(NamedTuple):
-    """Whole numbers that a count can be, but for a small probability."""
+    """Range of a count, up to a small probability."""
 
     least: int
     most: int
 
 
 class PossibleCounts(NamedTuple):
-    """What the counts of one collection can be: all of them at once, but for a probability of `FALSE_ALARM`."""
+    """Ranges of the counts of one collection; all hold at once, up to a probability of `FALSE_ALARM`."""
 
     messages: Possible
-    """Of all messages."""
+    """Number of all messages."""
     net: Possible
-    """Of all pluses minus all minuses; of all messages, where there are no signs."""
+    """Messages with a plus minus messages with a minus; without signs, all messages."""
     item: Possible
-    """Of every single item's count, whoever holds it."""
+    """Count of any single item, whoever holds it."""
 
     @classmethod
     def of(cls, plan: Plan) -> PossibleCounts:
-        """Bounds for those who take part in a plan with copies by level."""
+        """Compute the ranges for a plan with copies by level."""
         d, s, _ = plan.problem.sizes
         least = s if plan.problem.assumptions.sets == "exactly" else 0
-        # an eighth of the false alarms for each of the totals, half for the items, a quarter for repeated lines
+        # each of the two totals has an eighth of the false alarms, the items half, repeated lines a quarter
         return cls(
             _possible(plan, d, (least, s), lambda part: len(part.signs), FALSE_ALARM / 16),
             _possible(plan, d, (least, s), lambda part: part.net, FALSE_ALARM / 16),
@@ -66,10 +66,10 @@ class PossibleCounts(NamedTuple):
 
 
 def _possible(plan: Plan, items: int, held: tuple[int, int], units: Callable[[Part], int], alpha: float) -> Possible:
-    """Bounds of the messages about some items, of which every user holds between two numbers; `alpha` at each end."""
+    """Range of the count of `items` items; a user holds held[0] to held[1] of them. Each end fails with `alpha`."""
     parts = [replace(part, mean=items * part.mean) for part in plan.scheme.parts]
     spread = sum(units(part) ** 2 * part.variance for part in parts) + held[1] * plan.problem.n_users
-    # around the best theta of a normal law of that variance; any theta is proven
+    # around the best theta for a normal law with this variance; the bound is proven for every theta
     theta = math.sqrt(-2 * math.log(alpha) / spread) * np.geomspace(1e-3, 1e6, 6001)
     with np.errstate(all="ignore"):
         high = (_log_moments(plan, parts, units, held[1], theta) - math.log(alpha)) / theta
@@ -80,10 +80,10 @@ def _possible(plan: Plan, items: int, held: tuple[int, int], units: Callable[[Pa
 def _log_moments(
     plan: Plan, parts: Sequence[Part], units: Callable[[Part], int], held: int, theta: FloatArray
 ) -> FloatArray:
-    """K(theta) of all dummies, and of the most (theta > 0) or least that is sent about `held` items of every user."""
+    """K(theta) of all dummies plus the most (theta > 0) or fewest messages about `held` items per user."""
     total = np.sum([_log_moment(part, units(part) * theta) for part in parts], axis=0)
     copies, users = np.array(plan.scheme.copies), np.array(plan.problem.level_counts, dtype=float)
-    if plan.problem.assumptions.private_levels:  # nobody knows who has which level
+    if plan.problem.assumptions.private_levels:  # the numbers of users at the levels are not known
         copies, users = np.array([copies.max() if theta[0] > 0 else copies.min()]), np.array([users.sum()])
     for number, each in zip(held * users, copies, strict=True):
         total += number * (math.floor(each) * theta + np.log1p(each % 1.0 * np.expm1(theta)))
@@ -91,7 +91,7 @@ def _log_moments(
 
 
 def _log_moment(part: Part, theta: NDArray[Any]) -> NDArray[Any]:
-    """Log E[exp(theta X)] of a part's number of units X, at real or complex places."""
+    """Log E[exp(theta X)] of the number X of units of a part, for real or complex theta."""
     growth = np.expm1(theta)
     if part.p == 0:
         return np.asarray(part.mean * growth)
@@ -99,30 +99,30 @@ def _log_moment(part: Part, theta: NDArray[Any]) -> NDArray[Any]:
 
 
 def _log_uncapped(plan: Plan) -> float:
-    """Log of the probability that no user of a cap would have to redraw: conditioning divides by it at most."""
+    """Log of the probability that no user exceeds the cap; conditioning on this divides by at most that."""
     cap = plan.scheme.blanket_cap
-    # more dummies are not made likelier by a cap
+    # a cap makes large numbers of dummies less likely, so only the lower end needs this
     return 0.0 if cap is None else plan.problem.n_users * math.log1p(-special.pdtrc(cap, plan.blanket_per_user))
 
 
 def impossible(plan: Plan, counts: IntArray, messages: int | None, name: Callable[[int], str]) -> str | None:
-    """Say what of the counts cannot come from a plan and those who took part, and what is likely wrong.
+    """Say which counts the users of a plan cannot have sent, and what is likely wrong.
 
     Parameters
     ----------
     plan : Plan
-        With copies by level; its problem's level_counts are those of the users who took part.
+        A plan with copies by level; the level_counts of its problem are those of the users who took part.
     counts : ndarray of int, shape (domain_size,)
-        Messages that name each item, pluses minus minuses where they have signs.
+        Messages about each item; with signs, those with a plus minus those with a minus.
     messages : int or None
-        All messages; None where only pluses minus minuses are known.
+        Number of all messages; None if only the difference between plus and minus is known.
     name : callable
         Name of an item by its number.
 
     Returns
     -------
     str or None
-        None where everything is possible. An honest collection has more with `FALSE_ALARM` at most.
+        None if everything is possible. For an honest collection it is not None with probability at most `FALSE_ALARM`.
     """
     can, n_users = PossibleCounts.of(plan), plan.problem.n_users
     if times := _repeated(plan, counts):
@@ -145,7 +145,7 @@ def impossible(plan: Plan, counts: IntArray, messages: int | None, name: Callabl
 
 
 def _repeated(plan: Plan, counts: IntArray) -> int | None:
-    """How often every line is there, where all counts are multiples of that and the dummies alone make this too rare.
+    """Return how often every line is repeated, if all counts are multiples of this and that is too unlikely by chance.
 
     Pr[X + own = 0 mod k] is at most the mean over j < k of |E[exp(2 pi i j X/k)]|, whatever `own` is, and the dummies X
     of different items are independent.
@@ -155,7 +155,7 @@ def _repeated(plan: Plan, counts: IntArray) -> int | None:
             continue
         angles = 2j * math.pi * np.arange(times) / times
         size = np.exp(np.sum([_log_moment(part, part.net * angles).real for part in plan.scheme.parts], axis=0))
-        # a little more than the mean, for its round-off
+        # slightly more than the mean, because of round-off
         log_chance = counts.size * min(math.log(size.mean()) + 1e-14, 0.0) - _log_uncapped(plan)
         if log_chance <= math.log(FALSE_ALARM / (4 * (_MOST_REPEATED - 1))):
             return times
@@ -163,7 +163,7 @@ def _repeated(plan: Plan, counts: IntArray) -> int | None:
 
 
 def _likely(number: int, can: Possible) -> str:
-    """Say what may have happened to a total."""
+    """Say what may explain an impossible total."""
     if number > can.most:
         times = [k for k in range(2, _MOST_REPEATED + 1) if can.least <= number / k <= can.most]
         repeated = f"is every line there {times[0]} times, " if times else ""
@@ -172,20 +172,20 @@ def _likely(number: int, can: Possible) -> str:
 
 
 def epsilons(plan: Plan, honest_users: int) -> tuple[float, ...]:
-    """Epsilon that each level has at its delta, if so many users sent their dummies and told nobody which these are.
+    """Return the epsilon of each level at its delta, given the number of honest users.
 
     Parameters
     ----------
     plan : Plan
-        With copies by level and proven numbers (kind "exact" or "upper").
+        A plan with copies by level and proven numbers (kind "exact" or "upper").
     honest_users : int
-        n' >= 1, the user in question included.
+        n' >= 1 users who sent their dummies and told nobody which these are, the user in question included.
 
     Returns
     -------
     tuple of float
-        By level, rounded up (kind: upper), for all of the plan's rounds together if each of them was like that; +inf
-        where no epsilon up to 100 is certified. Where levels are private, exchanging the level costs the larger one.
+        One number per level, rounded up (kind: upper), for all rounds of the plan together if each had these users;
+        +inf if no epsilon up to 100 is certified. If levels are private, a change of level costs the larger of the two.
     """
     assumptions = replace(plan.problem.assumptions, honest_fraction=min(honest_users / plan.problem.n_users, 1.0))
     problem = replace(plan.problem, assumptions=assumptions)

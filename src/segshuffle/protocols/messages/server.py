@@ -1,7 +1,7 @@
-"""The server: public parameters and shuffled messages in, announcements and estimates out.
+"""The server: it makes announcements from public parameters, and estimates from shuffled messages.
 
-Every function that reads messages takes `ShuffledMessages`, which only the shuffler can make. The server holds no state
-about users, and its announcements depend on public quantities and on what round 1 released.
+Every function that reads messages takes `ShuffledMessages`, which only the shuffler can make. The server stores nothing
+about users. Its announcements depend only on public quantities and on the output of round 1.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ Planner = Callable[[Problem], Plan]
 
 
 class Tally(NamedTuple):
-    """What is counted in a collection."""
+    """The counts of a collection."""
 
     counts: IntArray
     """Messages that name each item, pluses minus minuses where they have signs, shape (domain_size,)."""
@@ -31,9 +31,9 @@ class Tally(NamedTuple):
 
 
 def tally(messages: ShuffledMessages, domain_size: int, *, signed: bool = False) -> Tally:
-    """Count the messages by item (lines 19-20 of Algorithm 2), and those that name no item apart.
+    """Count the messages by item (lines 19-20 of Algorithm 2), and separately those that name no item.
 
-    With signs, the word d + j takes one from the count of item j.
+    With signs, the word d + j subtracts one from the count of item j.
 
     Raises
     ------
@@ -58,9 +58,9 @@ class Server:
     Parameters
     ----------
     problem : Problem
-        Public quantities; how many users chose each level is what round 1 finds out.
+        Public quantities; round 1 estimates how many users chose each level.
     level_privacy : LevelPrivacy or None
-        Guarantee for round 1; None shuffles the levels only.
+        Guarantee for round 1; None: the levels are only shuffled.
     """
 
     problem: Problem
@@ -87,13 +87,13 @@ class Server:
         return plan
 
     def collections(self, plan: Plan) -> tuple[Collection, ...]:
-        """Step 3: what to announce for round 2.
+        """Step 3: return the collections to announce for round 2.
 
         Raises
         ------
         ParameterError
-            If the plan has no blanket of messages; if levels are private but collected apart, because then the
-            blanket is sized by n_k, and a noisy n_k may overstate it.
+            If the plan has no collections, or if levels are private but collected separately: the blanket then depends
+            on n_k, and a noisy n_k may be too large.
         """
         if not (plan.collections and plan.blanket_per_user > 0.0):
             raise ParameterError("planner", plan.method, "a protocol with a blanket of uniform items")
@@ -106,13 +106,13 @@ class Server:
     def estimate_items(
         self, collection: Collection, level_estimates: LevelEstimates, messages: ShuffledMessages, participants: int
     ) -> tuple[FloatArray, Tally]:
-        """Line 21 of Algorithm 2, (C_j - n m/d)/N_hat, in the weight of the collection; and what was counted.
+        """Return (C_j - n m/d)/N_hat (line 21 of Algorithm 2) times the weight of the collection, and the counts.
 
-        n is the number of those who took part, and N_hat its share of the estimate from round 1.
+        n is the number of users who took part. N_hat is estimated from round 1, and scaled to these users.
         """
         announced = collection.announcement
         counted = tally(messages, self.problem.domain_size, signed=announced.law.has_signs)
-        # of one level alone the number of users is what was planned for
+        # a collection of one level has the planned number of users
         weight = announced.n_users * announced.copies[collection.levels[0]]
         if len(collection.levels) == len(self.problem.levels):
             weight = level_estimates.weight(announced.copies)
@@ -122,7 +122,7 @@ class Server:
         return collection.weight * replace(announced, n_users=participants).divided(counted.counts, weight), counted
 
     def guarantees(self, plan: Plan) -> tuple[UserGuarantee, ...]:
-        """Return what each level's users are guaranteed after both rounds."""
+        """Return the guarantee of both rounds together, by level."""
         spent = (float("inf"), 0.0)
         if len(self.problem.levels) == 1:  # everybody's level is public
             spent = (0.0, 0.0)

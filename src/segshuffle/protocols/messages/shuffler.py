@@ -1,13 +1,13 @@
-"""The shuffler: takes messages from clients, forgets where they came from, releases them in uniformly random order.
+"""The shuffler: it takes messages from clients, forgets the senders, and releases all in uniformly random order.
 
-Types carry the trust model. Clients can only make an `Outbox`; only a `Shuffler` opens it, and only a `Shuffler` can
-make `ShuffledMessages`, the one kind of messages that the server's functions accept. `ShuffledMessages` holds the
-permuted words and nothing else: no generator, no batch sizes.
+The trust model is in the types. Clients can make only an `Outbox`, and only a `Shuffler` opens it. Only a `Shuffler`
+can make `ShuffledMessages`, and the server's functions accept nothing else. `ShuffledMessages` has only the permuted
+words, no generator and no batch sizes.
 
-Messages are shuffled where they are: in memory, or in a temporary file that is mapped into memory, so that the system
-keeps as much of it in memory as there is room for. The batches' sizes do not enter the law of the result.
+Messages are shuffled in place: in memory, or in a temporary file that is mapped into memory. The operating system keeps
+as much of this file in memory as fits. The law of the result does not depend on the sizes of the batches.
 
-The generators of numpy are not cryptographic: this engine simulates, it does not deploy.
+numpy's generators are not cryptographic, so this shuffler is for simulations only.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ _BLOCK_WORDS = 2**16
 
 
 class _Stored:
-    """Words in a file, on disk or in memory, which a with statement deletes."""
+    """Words in a file, on disk or in memory; the end of a with statement deletes them."""
 
     __slots__ = ("_dtype", "_file")
 
@@ -37,7 +37,7 @@ class _Stored:
 
     def close(self) -> None:
         """Delete the words."""
-        # what could not be written is deleted, not written once more
+        # buffered words that could not be written are dropped, not written again
         with contextlib.suppress(OSError):
             self._file.close()
 
@@ -100,7 +100,7 @@ class ShuffledMessages(_Stored):
         return self._length * self._dtype.itemsize
 
     def blocks(self, size: int = _BLOCK_WORDS) -> Iterator[Words]:
-        """All messages in their order, in read-only arrays of at most `size`."""
+        """Yield all messages in order, in read-only arrays of at most `size` messages."""
         self._file.seek(0)
         while block := self._file.read(size * self._dtype.itemsize):
             yield np.frombuffer(block, dtype=self._dtype)
@@ -114,14 +114,14 @@ class Shuffler(_Stored):
     dtype : dtype
         Type of a word (`Scheme.dtype`).
     rng : numpy.random.Generator
-        The shuffler's own coins; nobody else may know them.
+        Randomness of the shuffler, which nobody else may know.
     spill : bool
-        Whether messages are in a temporary file, where the system keeps them (TMPDIR), and not in memory.
+        Whether messages are in a temporary file (in the folder TMPDIR) and not in memory.
 
     Raises
     ------
     DataError
-        If a temporary file cannot be made or written, now or later.
+        If a temporary file cannot be made or written; methods may raise this, too.
     """
 
     def __init__(self, dtype: DTypeLike, rng: np.random.Generator, *, spill: bool = False) -> None:
@@ -141,7 +141,7 @@ class Shuffler(_Stored):
             self._file.write(outbox._words.astype(self._dtype, copy=False).data)
 
     def release(self) -> ShuffledMessages:
-        """Permute all messages and hand them over, once, and forget everything else."""
+        """Permute all messages and return them; this is possible only once."""
         self._check_open()
         with _spilling():
             self._file.flush()
@@ -150,7 +150,7 @@ class Shuffler(_Stored):
             self._rng.shuffle(np.asarray(np.memmap(self._file, self._dtype, "r+")))
         elif length:
             self._rng.shuffle(np.frombuffer(self._file.getbuffer(), self._dtype))
-        # a closed file is left: nothing is collected or released once more
+        # the closed file stays, so that nothing can be collected or released again
         released, self._file = self._file, io.BytesIO()
         self.close()
         return ShuffledMessages(released, self._dtype, length, seal=_SEAL)
@@ -162,7 +162,7 @@ def _store(spill: bool) -> Any:
 
 @contextlib.contextmanager
 def _spilling() -> Iterator[None]:
-    """Say what to do if the temporary files have no place."""
+    """Say what to do if there is no room for temporary files."""
     try:
         yield
     except OSError as error:

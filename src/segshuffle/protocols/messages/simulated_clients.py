@@ -1,8 +1,7 @@
-"""Many clients at once, simulated: what `client.Client` sends, by vectorised draws in floating point.
+"""Many simulated clients: the messages of `client.Client`, by vectorised draws in floating point.
 
-One array row per client. Every operation acts on the rows independently, so a batch is nothing but the union of its
-clients' messages. The draws are those of a client up to 2^-53, and reproducible, not secret: for studies, not for
-users.
+Arrays have one row per client, and rows are independent. So the messages of a batch are those of its clients. The draws
+have the law of a client's up to 2^-53. They are reproducible and not secret, so they are for studies, not for users.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from segshuffle.protocols.base import Problem
 from segshuffle.protocols.messages.shuffler import Outbox
 from segshuffle.protocols.scheme import Scheme, Words
 
-#: Clients that are checked at once.
+#: Number of clients that are checked at once.
 _ROWS = 2**18
 
 
@@ -31,7 +30,7 @@ class SimulatedClients:
     Parameters
     ----------
     items : ndarray of int, shape (n_clients, set_size)
-        Each client's items, and `NO_ITEM` where it holds fewer.
+        Each client's items, filled up with `NO_ITEM` if it holds fewer.
     levels : ndarray of int, shape (n_clients,)
         Number of each client's privacy level, from 0.
     """
@@ -41,12 +40,12 @@ class SimulatedClients:
 
     @classmethod
     def of(cls, items: ArrayLike, levels: ArrayLike, problem: Problem) -> SimulatedClients:
-        """Make the clients of a problem: whoever may hold fewer items has `NO_ITEM` in their places.
+        """Make the clients of a problem; if clients may hold fewer items, rows are filled up with `NO_ITEM`.
 
         Raises
         ------
         DataError
-            Names the first user in question (from 0), the value and what is allowed.
+            Names the first wrong user (from 0), the value and what is allowed.
         """
         n, d = problem.n_users, problem.domain_size
         held = checked("items", items, (n, problem.set_size), "a row of items")
@@ -74,21 +73,21 @@ class SimulatedClients:
         return int(self.levels.size)
 
     def of_levels(self, levels: Iterable[int]) -> SimulatedClients:
-        """Select the clients of some levels (where levels are collected apart, each client knows its collection)."""
+        """Select the clients of some levels, for collections with only these levels."""
         return self.where(np.isin(self.levels, tuple(levels)))
 
     def where(self, chosen: NDArray[np.bool_]) -> SimulatedClients:
-        """Select the clients at which `chosen`, shape (n_clients,), is true."""
+        """Select the clients for which `chosen`, shape (n_clients,), is true."""
         return self if chosen.all() else SimulatedClients(self.items[chosen], self.levels[chosen])
 
     def of_round_1(self) -> SimulatedClients:
-        """Return them as they take part in round 1: the level is the only item (line 2 of Algorithm 1)."""
+        """Return the clients for round 1, in which the level is the only item (line 2 of Algorithm 1)."""
         return SimulatedClients(self.levels[:, None], np.zeros_like(self.levels))
 
     def send_items(self, announcement: Scheme, rng: np.random.Generator) -> Outbox:
-        """Every client sends its sampled items and its blanket (lines 8-16 of Algorithm 2).
+        """Draw the copies of held items and the dummies of every client (lines 8-16 of Algorithm 2).
 
-        Of every held item these are floor(a) messages, and one more with probability a - floor(a).
+        A client sends floor(a) messages about every held item, and one more with probability a - floor(a).
         """
         copies, held = np.asarray(announcement.copies), self.items != NO_ITEM
         words = self.items.astype(announcement.dtype)
@@ -105,7 +104,7 @@ class SimulatedClients:
 
 
 def checked(name: str, values: ArrayLike, shape: tuple[int, ...], what: str, kinds: str = "iu") -> NDArray[Any]:
-    """Return values as an array, or refuse one of another shape or another kind of type."""
+    """Return values as an array; refuse another shape or another kind of type."""
     found = np.asarray(values)
     if found.shape != shape:
         raise DataError(f"{name} have shape {found.shape}; {what} per user is needed, {shape}.")

@@ -1,8 +1,8 @@
-"""What a client checks before it sends anything: the announcement comes from a server that may lie.
+"""What a client checks before it sends anything, because the server that makes the announcement may lie.
 
-It may announce a small blanket, many copies, or users who do not exist. So the client computes what the announcement
-guarantees *it*, with the accountant that plans are made with, from what it believes itself, and refuses if that is less
-than it asks for. Answers are kept: a thousand clients of one level cost one computation.
+The server may announce a small blanket, many copies, or users who do not exist. So the client computes its own
+guarantee, with the accountant of the planner and from its own beliefs. It refuses a guarantee that is less than it
+demands. Results are cached: a thousand clients of one level cost one computation.
 """
 
 import contextlib
@@ -21,31 +21,32 @@ from segshuffle.errors import ParameterError, RefusedError
 from segshuffle.protocols.base import Assumptions, Problem, SetKind
 from segshuffle.protocols.scheme import Scheme
 
-#: Share of a target below which a bound need not be close.
+#: Share of a target below which a bound need not be tight.
 _FAR = 1e-3
 
 
 @dataclass(frozen=True)
 class Demand:
-    """What a client asks of a collection before it takes part: all of it its own, none of it read off the announcement.
+    """What a client demands of a collection; it never takes these values from the announcement.
 
     Parameters
     ----------
     epsilon, delta : float
         Guarantee of its items, against other items at its own level: epsilon in (0, 100], delta in (0, 1).
     honest_users : int
-        Users >= 1, itself included, who it is sure exist and send their blanket without telling the server which it is.
+        Number of users >= 1, itself included, who certainly exist, send their blanket and do not reveal it to the
+        server.
     sets : {"exactly", "at-most"}
-        Sets that it may be taken to hold: of exactly `set_size` items, or of at most so many.
+        Sets of neighbouring users: exactly `set_size` items, or at most `set_size`.
     rounds : int
-        Such collections in which it takes part, in [1, 10000], within that epsilon and delta.
+        Number of such collections that epsilon and delta cover together, in [1, 10000].
     level_epsilons : tuple of float
-        Guarantee of its level: epsilon, by announced level, against a user of that level, whatever either holds. Less
-        than `epsilon` stands for `epsilon`. Empty: the level is no secret.
+        Guarantee of its level, compared with a user of each announced level with any items: one epsilon per level. A
+        smaller number than `epsilon` counts as `epsilon`. Empty: the level is not secret.
     level_delta : float or None
-        Delta beside these, in (0, 1); None takes `delta`.
+        Delta for these epsilons, in (0, 1); None takes `delta`.
     most_messages : float
-        Messages that it is ready to send, on average.
+        Most messages that it is ready to send, on average.
     """
 
     epsilon: float
@@ -65,7 +66,7 @@ class Demand:
             check_guarantee(epsilon=epsilon, delta=self.delta if self.level_delta is None else self.level_delta)
 
     def problem(self, announcement: Scheme, *, private_levels: bool = False) -> Problem:
-        """Return the collection as this client sees it: with the honest users whom it believes in."""
+        """Return the collection as the client sees it, with its own number of honest users."""
         n = announcement.n_users
         assumptions = Assumptions(
             sets=self.sets,
@@ -88,21 +89,21 @@ class Given(NamedTuple):
 
 
 def guaranteed_delta(announcement: Scheme, demand: Demand, level: int) -> float:
-    """Delta of a client's items at its own epsilon, if the announcement is followed by those it trusts.
+    """Delta of a client's items at its own epsilon, if the honest users follow the announcement.
 
     Parameters
     ----------
     announcement : Scheme
-        Of a collection with any blanket but the binomial one.
+        Announcement of a collection with any blanket except the binomial one.
     demand : Demand
-        What the client asks for and believes.
+        Demands and beliefs of the client.
     level : int
         Number of its level, from 0.
 
     Returns
     -------
     float
-        Upper bound (kind: upper), 1 where nothing is proven.
+        Upper bound (kind: upper); 1 if nothing is proven.
 
     Raises
     ------
@@ -113,19 +114,19 @@ def guaranteed_delta(announcement: Scheme, demand: Demand, level: int) -> float:
 
 
 def check_announcement(announcement: Scheme, demand: Demand, level: int) -> Given:
-    """Refuse an announcement that gives a client less than it asks for.
+    """Refuse an announcement that guarantees a client less than it demands.
 
     Returns
     -------
     Given
-        What it does give.
+        The guarantee of the announcement.
 
     Raises
     ------
     RefusedError
-        Says what the announcement would give, and what was asked for.
+        Says what the announcement guarantees, and what the client demands.
     ParameterError
-        If the level does not exist, or `level_epsilons` are not as many as the levels.
+        If the level does not exist, or the number of `level_epsilons` is not that of the levels.
     """
     own = _exchange(announcement, demand, level)
     if not isinstance(announcement.law, Blanket):
@@ -150,16 +151,16 @@ def check_announcement(announcement: Scheme, demand: Demand, level: int) -> Give
 
 @dataclass(frozen=True)
 class Exchange:
-    """Exchange of all items of a user, of its level too if the problem's levels are private.
+    """Exchange of all items of a user, and of its level if levels are private.
 
     Parameters
     ----------
     scheme : Scheme
         What users send.
     problem : Problem
-        The collection, with the users who are honest.
+        The collection, with the number of honest users.
     copies : float
-        The larger ones of both sides.
+        The larger copies of the two levels.
     """
 
     scheme: Scheme
@@ -168,7 +169,7 @@ class Exchange:
 
     @property
     def pair(self) -> CounterPair | None:
-        """Counters of an exchanged item, or worse ones; None where nothing is known."""
+        """Counters of an exchanged item, or counters with a larger delta; None if nothing is proven."""
         law, mean = self.scheme.law, self.problem.honest_mean(self.scheme.blanket_per_user)
         if not isinstance(law, Blanket) or mean < law.means[0] or self.copies > COPIES_RANGE[1]:
             return None
@@ -177,12 +178,12 @@ class Exchange:
 
     @property
     def _dummies(self) -> dict[str, Any]:
-        """What a cap is about."""
+        """The dummies, for the cost of a cap."""
         sent = {"blanket_per_user": self.scheme.blanket_per_user, "cap": self.scheme.blanket_cap}
         return {**sent, "honest_users": self.problem.honest_users, "rounds": self.problem.assumptions.rounds}
 
     def epsilon(self, delta: float) -> float:
-        """Epsilon at a delta, rounded up; +inf where none up to 100 is certified (kind: upper)."""
+        """Epsilon at a delta, rounded up; +inf if none up to 100 is certified (kind: upper)."""
         pair, pairs = self.pair, self.problem.pairs
         if pairs == 0 or self.copies == 0:
             return 0.0
@@ -193,14 +194,14 @@ class Exchange:
         return math.inf
 
     def _product_delta(self, epsilon: float, enough: float) -> float:
-        """Bound the delta of a product of pairs; more closely unless the first bound is far below `enough`."""
+        """Bound the delta of a product of pairs; the bound is refined unless it is far below `enough`."""
         pair, pairs, law = self.pair, self.problem.pairs, self.scheme.law
         if pair is None:
             return 1.0
         bound = math.exp(log_delta_bound(pair, pairs, epsilon)) * (1 + 1e-13)
         if bound > _FAR * enough:
             with contextlib.suppress(AccuracyError):
-                # the same lattice as that of the plan's certificate
+                # the lattice of the plan's certificate
                 expected = None if isinstance(law, Blanket) and law.rough() is law else enough
                 bound = min(bound, delta_interval(pair, pairs=pairs, epsilon=epsilon, expected=expected).upper)
         return min(bound, 1.0)
@@ -208,7 +209,7 @@ class Exchange:
 
 @functools.lru_cache(maxsize=4096)
 def _delta(exchange: Exchange, epsilon: float, enough: float) -> float:
-    """Bound the delta at any epsilon, closely where it is not far below `enough` (kind: upper)."""
+    """Bound the delta at any epsilon, tightly unless it is far below `enough` (kind: upper)."""
     if exchange.problem.pairs == 0 or exchange.copies == 0:
         return 0.0
     if exchange.scheme.blanket_cap is None:
@@ -221,7 +222,7 @@ def _delta(exchange: Exchange, epsilon: float, enough: float) -> float:
 
 
 def _exchange(announcement: Scheme, demand: Demand, level: int, other: int | None = None) -> Exchange:
-    """Other items at the same level, or any of both levels."""
+    """Return the exchange for other items at the same level, or for any items at both levels."""
     copies = announcement.copies
     if not 0 <= level < len(copies):
         raise ParameterError("level", level, f"one of the announced levels, 0..{len(copies) - 1}")
@@ -230,7 +231,7 @@ def _exchange(announcement: Scheme, demand: Demand, level: int, other: int | Non
 
 
 def _level_guarantee(announcement: Scheme, demand: Demand, level: int) -> tuple[float, float]:
-    """Find the worst epsilon and delta against users of other levels, at the client's own epsilon if that will do."""
+    """Find the worst epsilon and delta compared with other levels, at the client's own epsilon if that suffices."""
     asked, levels = demand.level_epsilons, len(announcement.copies)
     if not asked:
         return 0.0, 0.0
@@ -250,7 +251,7 @@ def _level_guarantee(announcement: Scheme, demand: Demand, level: int) -> tuple[
 
 
 def _checked(exchange: Exchange, who: str, epsilon: float, enough: float) -> float:
-    """Return the delta at an epsilon, or refuse it where it is not enough."""
+    """Return the delta at an epsilon, or refuse it if it is too large."""
     delta = _delta(exchange, epsilon, enough)
     if delta > enough:
         least, n = exchange.epsilon(enough), exchange.problem.honest_users

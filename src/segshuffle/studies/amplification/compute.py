@@ -1,11 +1,11 @@
 """The numbers behind every figure and table of the amplification papers: settings, points of curves, tidy rows.
 
-- Decomposition paper: its "FFT" bounds are `accounting.blanket`: the upper bound for every input of the others, the
-  lower bound for two particular datasets.
-- Variation-ratio paper: the curves named variation-ratio are the published ones. Where a randomizer is at hand, the
-  proven upper and lower bound of `accounting.blanket` are drawn beside them.
-- Personalised paper: no number of its figure is a guarantee for users with budgets of their own: the baselines without
-  personal budgets take everybody to have the largest one.
+- Decomposition paper: its "FFT" bounds are those of `accountants/blanket.py`. The upper bound is for all inputs of the
+  others, the lower bound for two particular datasets.
+- Variation-ratio paper: the curves named variation-ratio are the published ones. For a given randomizer the proven
+  upper and lower bounds of `accountants/blanket.py` are drawn, too.
+- Personalised paper: no number of its figure is a guarantee for users with their own budgets. Baselines without
+  personal budgets assume that all users have the largest one.
 
 Numbers that the texts do not give are named in docs/amplification.md.
 """

@@ -74,8 +74,8 @@ EXHIBITS = {
             5,
             "general randomizers, bisection with 20 and 10 steps",
             table=True,
-            caption="delta = 0.01/n. The upper end of the same bisection of [0, local epsilon] in T steps as "
-            "in the paper; every comparison is decided by certified intervals. Running times: "
+            caption="delta = 0.01/n. The values are the upper ends of a bisection of [0, local epsilon] in T "
+            "steps, as in the paper; every comparison uses certified intervals. Running times: "
             "`python benchmarks/variation_ratio.py`.",
         ),
         Exhibit("personalized", 4, "epsilon over the number of users, four laws of the budgets"),
@@ -84,7 +84,7 @@ EXHIBITS = {
             2,
             "delta at given epsilon, approximate mechanisms",
             table=True,
-            caption="n = 10,000. The printed values are not in our copy.",
+            caption="n = 10,000. Our copy of the paper does not have the printed values.",
         ),
     )
 }

@@ -128,11 +128,11 @@ def _by_mechanism(names: Collection[str], looks: Mapping[str, Look]) -> Styles:
 
 # --- verdicts --------------------------------------------------------------------------------------------------------
 
-#: Points of a curve from which on it is judged: what is said of it may hold between fewer only by chance.
+#: Least number of points of a curve that is judged; with fewer a statement may hold by chance.
 LEAST_POINTS = 12
 #: Columns that name a point.
 PLACE = ("figure", "panel", "curve", "x")
-#: What a curve is compared with where that is no other curve -> its column.
+#: What a curve is compared with, if it is not another curve -> its column.
 OTHERS = {"the original analysis": "x", "the printed value": "printed"}
 
 
@@ -144,7 +144,7 @@ class Curves:
     table : DataFrame
         Stacked tables of the figures, as `compute.compute` returns them.
     points : int
-        Points of every curve: too few do not tell what is said of a whole curve.
+        Number of points of every curve; curves with too few are not judged.
     """
 
     def __init__(self, table: pd.DataFrame, points: int = LEAST_POINTS) -> None:

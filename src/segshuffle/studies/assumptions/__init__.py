@@ -1,1 +1,1 @@
-"""What a guarantee relies on beyond sizes and levels, and what it costs to rely on less."""
+"""What a guarantee relies on, apart from sizes and levels, and the cost of weaker assumptions."""

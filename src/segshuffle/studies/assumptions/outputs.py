@@ -31,19 +31,19 @@ INFLUENCE = (
         "What liars can do",
         "How far 1 % of the users can shift the expected estimates by sending arbitrary messages. The number beside a "
         "name is the most messages that the shuffler accepts from one user. The dummies of a user are capped here, "
-        "because otherwise there is no such number for a Poisson blanket. Bar: standard error if nobody lies, for "
+        "because a Poisson blanket has no largest number otherwise. Bar: standard error if nobody lies, for "
         "uniform frequencies. Kind: exact for one frequency, upper for all together.",
         GROUP,
     ),
 )
 DEPENDENCE = (
-    Output("dependence.csv", "bias and error where the levels that users pick depend on their items", group=GROUP),
+    Output("dependence.csv", "bias and error if the levels that users pick depend on their items", group=GROUP),
     Output(
         "figures/dependence",
         "Levels that depend on items",
         "The more the levels that users pick depend on whether they hold the most frequent item, the larger the bias "
         "of its estimate, however many users there are. Equal copies for all levels have no bias, and more error. "
-        "Lines: exact, given who has which level. Marks: simulated, with bars of two standard errors.",
+        "Lines: exact, given the users' levels. Marks: simulated, with bars of two standard errors.",
         GROUP,
     ),
 )
@@ -90,7 +90,7 @@ def rules(config: Config, panels: Panels) -> list[Rule]:
     return [
         rule(
             "participation",
-            "Epsilon over the users who really are honest, and error over those that a plan assumes to be.",
+            "Epsilon over the share of really honest users, and error over the share that a plan assumes.",
             Step(epsilons, f"{folder}.compute:epsilon_table", arguments=relied, upper=("epsilon",)),
             Step(errors, f"{folder}.compute:error_table", arguments=relied),
             epsilons=epsilons,

@@ -1,7 +1,7 @@
 """What the published guarantee is worth in the full view of the server: a table over settings, splits, m and levels.
 
-The item-level numbers are those of `accounting.full_view`; user-level numbers apply the paper's own group privacy to
-them. No data is looked at.
+Item-level numbers come from `accounting.collections.full_view`. User-level numbers apply the paper's own group privacy
+to them. No data are used.
 """
 
 import math

@@ -27,10 +27,10 @@ TABLE = Output(
 FIGURE = Output(
     "figures/audit",
     "Claimed and actual ε",
-    "Lines: claimed ε. Marks: the ε that holds at δ, largest over the splits; at a whole number m of dummies per user "
-    "the server knows their total, which group privacy makes much of. 'Blanket alone' is a proven upper bound; the "
-    "other marks are lower bounds. Marks of different levels stand side by side: the least level's are at their m. A "
-    "level that sends every item has no marks: without sampling nothing is hidden.",
+    "Lines: claimed ε. Marks: the ε that holds at δ, largest over the splits. At a whole number m of dummies per user "
+    "the server knows their total; group privacy multiplies the effect. 'Blanket alone' is a proven upper bound; the "
+    "other marks are lower bounds. Marks of higher levels are shifted to the right, so that none hides another. A "
+    "level that sends every item has no marks, because the total then reveals nothing.",
     GROUP,
     _READING,
 )

@@ -1,4 +1,4 @@
-"""The audit's figure, claimed epsilon and that of the full view, and how its table is read."""
+"""The audit's figure, with claimed epsilons and those of the full view, and selections from its table."""
 
 from typing import Any
 

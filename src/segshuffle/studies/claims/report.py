@@ -1,8 +1,8 @@
-"""Verdicts on the statements of the paper's section 6, from the tidy table and nothing else.
+"""Verdicts on the statements of the paper's section 6, from the tidy table only.
 
-The statements are in config/reference/claims.yaml, the measures here (`studies.verdicts`). Errors are closed-form
-expected ones (the tests hold the simulations against them), so a verdict does not hang on Monte Carlo noise.
-"smallest" and "largest" name numbers of users. Where a run departs from the paper's settings nothing is judged.
+The statements are in config/reference/claims.yaml, the measures here (`studies.verdicts`). Errors are expected values
+in closed form (tests compare them with simulations), so verdicts do not depend on Monte Carlo noise. "smallest" and
+"largest" name numbers of users. If the settings of a run are not those of the paper, nothing is judged.
 """
 
 from collections.abc import Iterator, Mapping

@@ -11,7 +11,7 @@ quantities only. `PlanGrid` calibrates them once, over a grid of m, with the sam
 repetition chooses from it. The exact histogram is planned in the same way, and a test holds the errors of these plans
 against those of `ProvenSegmented`.
 
-Three errors stand side by side (epsilon_p = inf: the exact histogram of Algorithm 1):
+There are three errors (epsilon_p = inf: the exact histogram of Algorithm 1):
 
 - `mse_mean`: mean squared error of the repetitions, against the sample's own frequencies;
 - `mse_expected`: mean over the repetitions of the exact expected error *given* round 1. With plan and N_hat fixed,

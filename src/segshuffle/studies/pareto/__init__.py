@@ -1,1 +1,1 @@
-"""Error over messages at equal (epsilon, delta): ours beside the protocols of the literature."""
+"""Error over messages at equal (epsilon, delta): our protocol and those of the literature."""

@@ -8,7 +8,7 @@ from segshuffle.pipeline.manifest import VERDICTS, Group, Output, Rule, Step, Ta
 GROUP = Group(
     "pareto",
     "Error and messages",
-    "Ours beside the protocols of the literature",
+    "Our protocol compared with those of the literature",
     "All protocols have the same (ε, δ). The figures compare error and messages (pareto.md).",
     rank=5,
 )
@@ -38,9 +38,9 @@ def figures(config: Config) -> dict[str, tuple[Output, dict[str, object]]]:
                 f"Error over messages, n = {n_users:,}, d = {domain_size:,}, {split}",
                 "Expected squared error over that of the Gaussian curator with a weight per level, against expected "
                 f"messages per user; {levels}. A line joins the best plans of one protocol: no other plan of "
-                "that protocol has less error with as few messages. Marks of equal plans hide each other. Open marks: "
-                "published accounting, not proven. Augmented shuffling trusts the shuffler with the noise, and "
-                "curators are trusted with everything. Kind: closed form for uniform frequencies.",
+                "that protocol has less error with as few messages. Marks of equal plans overlap. Open marks: "
+                "published accounting, not proven. In augmented shuffling users trust the shuffler to add the "
+                "noise, and curators are trusted with everything. Kind: closed form for uniform frequencies.",
                 GROUP,
             )
             found[name] = output, {"n_users": n_users, "domain_size": domain_size, "split": split}

@@ -66,17 +66,17 @@ def winners(table: pd.DataFrame, budgets: Sequence[float]) -> pd.DataFrame:
 
 
 _READING = (
-    "Protocols of the shuffle model with proven accounting, at equal (epsilon, delta). A cell has the protocol "
-    "with the least error within so many messages per item held, its error divided by that of the Gaussian "
-    "curator with a weight per level, and the factor by which the next protocol is worse. With split one all "
-    "users have level epsilon; other splits have the levels half, once and twice epsilon. Errors are closed forms "
-    "for uniform frequencies. A message of fake users is a vector of d bits; each user sends one for every item "
-    "held, and fake ones."
+    "Protocols of the shuffle model with proven accounting, at equal (epsilon, delta). The columns are limits on the "
+    "messages of a user, divided by the items that the user holds. A cell has the protocol with the least error within "
+    "this limit, its error divided by that of the Gaussian curator with a weight per level, and the error of the next "
+    "protocol divided by that of the first. With split one all users have level epsilon; other splits have the levels "
+    "half, once and twice epsilon. Errors are closed forms for uniform frequencies. A message of fake users is a "
+    "vector of d bits; each user sends one for every item that it holds, and fake ones."
 )
 
 
 def readable(found: pd.DataFrame, claims: pd.DataFrame) -> str:
-    """Write who wins where, one line per case and a column per budget, and the verdicts, to read."""
+    """Write the winners as a table, with one line per case and one column per budget, and the verdicts."""
     shares = sorted({row["budget"] / row["set_size"] for row in found.to_dict("records")})
     rows = (
         [*sizes, f"{epsilon:g}", split, *map(_cell, case.sort_values("budget").to_dict("records"))]
@@ -127,7 +127,7 @@ def change_of_extra(table: pd.DataFrame, *, method: str, accounting: str) -> Mea
     """Divide a user's further messages per item of the domain by those for the next smaller number of users."""
     rows = _judged(table, accounting, method)
     if rows["n_users"].nunique() < 2:
-        raise NotRunError("what is said of many users needs two numbers of users")
+        raise NotRunError("a statement about many users needs two numbers of users")
     rows = rows.assign(extra=(rows["messages_per_user"] - 1) / rows["domain_size"])
     extra = rows.pivot_table(index="n_users", columns="epsilon", values="extra", aggfunc="min")
     found = {

@@ -1,1 +1,1 @@
-"""Published bounds of one shuffled message held against proven bounds: same randomizer, n, epsilon and delta."""
+"""Bounds for one shuffled message, compared with proven bounds for the same randomizer, n, epsilon and delta."""

@@ -1,10 +1,10 @@
-"""Hold every accountant's number against a proven lower bound of the same mechanism, n, epsilon and delta.
+"""Compare every accountant's number with a proven lower bound for the same mechanism, n, epsilon and delta.
 
-A lower bound is the divergence of two neighbouring datasets, rounded down. Where users have unequal budgets, the victim
-holds 0 or 1 with the largest budget, every other user holds 0 with the smaller one, and reports are rounded to cells:
-rounding is post-processing, and two datasets are no more than two. A claim is refuted only if its safe side
-lies below the lower end of the proven bound by more than `MARGIN`, relative. A claim (epsilon, delta) is also tested at
-its own epsilon, where the proven delta must not exceed delta.
+A lower bound is the divergence of two neighbouring datasets, rounded down. If users have unequal budgets, the victim
+holds 0 or 1 and has the largest budget; every other user holds 0 and has the smaller one. Reports are rounded to cells,
+which is post-processing. A claim is refuted only if its safe side is below the lower end of the proven bound by a
+relative difference of more than `MARGIN`. A claim (epsilon, delta) is also tested at its own epsilon, where the proven
+delta must not exceed delta.
 """
 
 import math

@@ -13,7 +13,7 @@ GROUP = Group(
 _READING = (
     "upper bounds for one shuffled message per user, proven and published, against proven lower bounds",
     "kinds of the claims: upper (proven), published and asymptotic; the table has the kind of every row",
-    '"sound so far" means that nothing on this grid refutes the bound, no more',
+    '"sound so far" only means that nothing on this grid refutes the bound',
 )
 TABLE = Output(
     "referee.csv",

@@ -82,7 +82,7 @@ def _verdict(rows: pd.DataFrame) -> dict[str, Any]:
 _INTRO = f"""Every upper bound is compared with a proven lower bound for the same mechanism, n, epsilon and
 delta: the divergence of two neighbouring datasets, rounded down. A claim is called violated only if its safe side lies
 below the proven number by more than a relative {MARGIN:g}. "Sound so far" only means that nothing on this grid refutes
-it. "Vacuous" means that the bound is nowhere on the grid below the local guarantee."""
+it. "Vacuous" means that the bound is nowhere on the grid better than the local guarantee."""
 _READING = f"""A ratio is the proven number divided by the claimed one. For few users, deltas below {LEAST_DELTA:g} are
 left out. For many users delta = delta_times_n/n (of the configuration); ratios of deltas are at the claimed epsilon."""
 _COUNTEREXAMPLES = """Each example has the fewest users for which the command's output shows the violation: compare the
@@ -120,7 +120,7 @@ def report(found: pd.DataFrame) -> str:
     """
     broken = found[found["verdict"] == "violated"]
     wrong = ", ".join(f"{row.accountant} for {row.case}" for row in broken.itertuples() if row.kind == "upper")
-    upper = f"**Proven upper bounds that fail here, so that either their code or their proof is wrong: {wrong}.**"
+    upper = f"**Proven upper bounds fail here, so their code or their proof is wrong: {wrong}.**"
     counts = pd.crosstab(found["accountant"], found["verdict"]).reindex(found["accountant"].unique())
     counts = counts.reindex(columns=list(_VERDICTS.values()), fill_value=0).reset_index()
     accountants = _table(counts, {"accountant": "accountant", **_VERDICTS})

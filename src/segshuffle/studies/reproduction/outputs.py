@@ -46,7 +46,7 @@ _ERRORS = {
     "curve (black), which is drawn for comparison.",
 }
 _KINDS = {
-    "published": "kind of the segmented protocol's privacy numbers: published (Theorem 3; its proof has a gap); the "
+    "published": "kind of the segmented protocol's privacy numbers: published (Theorem 3, whose proof has a gap); the "
     "competitors' kinds are in mse.csv, column kind",
     "proven": "kind of the privacy numbers: exact for the Poisson blanket, for balls into bins and for the curators; "
     "upper with group privacy and for the subset mechanism",
@@ -286,7 +286,7 @@ def rules(config: Config, panels: Panels) -> list[Rule]:
         ),
         Rule(
             "proven_summary",
-            "What proven accounting and copies buy, a row per panel.",
+            "What proven accounting and copies gain, one row per panel.",
             (
                 Step(summary, f"{compute}:proven_summary", {"table": MSE.path}, budgets),
                 Step(text, f"{report}:readable", {"summary": summary, "table": MSE.path}),

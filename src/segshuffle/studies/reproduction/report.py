@@ -287,7 +287,7 @@ _CELLS = {
     "ratio": "{published_over_poisson:.2f}x",
     "messages": "{messages_poisson:.1f}",
     "best competitor": "{best_competitor}",
-    "its ratio": "{competitor_over_poisson:.2f}x",
+    "competitor ratio": "{competitor_over_poisson:.2f}x",
     "recentred": "{recentred_over_poisson:.2f}",
     "projected": "{projected_over_poisson:.2f}",
     "best curator": "{curator_best_over_weighted:.2f}",
@@ -295,11 +295,12 @@ _CELLS = {
 }
 _READING = (
     "Errors are expected squared errors in closed form, each method at its best m. All guarantees are proven except "
-    "that of the published protocol. Ratio: published over poisson. Its ratio: the best competitor over poisson. "
-    "Columns that end in curator: over the error of a Gaussian curator with a weight per level; best curator: the "
-    "least error of all trusted curators over that error. Copies: within a budget of messages per user. Recentred, "
-    "projected: the error of our estimate after shifting it to sum to s (closed form), or after projecting it onto "
-    "possible frequencies (Monte Carlo), divided by the error before."
+    "that of the published protocol. Ratio: error of published over that of poisson. Competitor ratio: error of the "
+    "best competitor over that of poisson. Columns that end in curator have errors divided by that of a Gaussian "
+    "curator with a weight per level; best curator is the least error of all trusted curators, divided in the same "
+    "way. Copies: the least error within a budget of messages per user. Recentred and projected: our error after "
+    "shifting the estimates to sum to s (closed form), or projecting them onto possible frequencies (Monte Carlo), "
+    "divided by that before."
 )
 
 
