@@ -45,7 +45,7 @@ def test_it_is_planned_beside_the_others(made):
     assert "half of them single" in " ".join(run(made, "plan", *PROBLEM, "--blanket", "mixed").split())
     rows = run(made, "plan", *PROBLEM, "--blanket", "all").splitlines()
     (head,) = (number for number, row in enumerate(rows) if row.startswith("dummies "))
-    assert [row.split()[0] for row in rows[head + 1 : head + 5]] == ["mixed", "poisson", "clustered", "signed"]
+    assert [row.split()[0] for row in rows[head + 1 : head + 5]] == ["poisson", "mixed", "clustered", "signed"]
     code = "from segshuffle.cli import main\ntry: main(['plan', '--help'])\nexcept SystemExit: pass"
     assert "mixed" in made.python(code)
 
