@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 _KEPT = 1e-3
 #: Distance of neighbours of the best point; a point within this share of it of a computed point is not computed.
 _STEP, _NEAR = 0.5, 0.6
-#: Number of points, spread over the choices of a law, that are computed first.
-_SCATTERED = 18
+#: Number of points, for each parameter, that are computed first.
+_SCATTERED = 9
 #: Most rounds of computing points for one budget.
 _ROUNDS = 40
 #: Grid on which predictions are compared: its widths, as shares of the ranges; choices of other parameters; variances,
@@ -170,7 +170,8 @@ class Surface:
         """Return points spread over all parameters: predictions may miss distant minima."""
         if self.law.spends:
             return [point]
-        return [point, *(self.low + (0.5 + _spread(_SCATTERED, point.size)) * (self.high - self.low))]
+        spread = 0.5 + _spread(_SCATTERED * point.size, point.size)
+        return [point, *(self.low + spread * (self.high - self.low))]
 
     def _neighbours(self, point: FloatArray) -> list[FloatArray]:
         """Return neighbours without a computed point nearby: one step away on axes, up to two in other directions."""

@@ -116,8 +116,8 @@ class Server:
         weight = announced.n_users * announced.copies[collection.levels[0]]
         if len(collection.levels) == len(self.problem.levels):
             weight = level_estimates.weight(announced.copies)
-        if not weight > 0.0:
-            raise ParameterError("copies", announced.copies, "positive for some level that users chose")
+        if not (weight > 0.0 and participants):
+            raise ParameterError("copies", announced.copies, "positive for some level of users who took part")
         weight *= participants / announced.n_users
         return collection.weight * replace(announced, n_users=participants).divided(counted.counts, weight), counted
 
