@@ -11,7 +11,7 @@ import yaml
 
 from segshuffle.datasets.registry import every
 from segshuffle.pipeline.config import whole_schema
-from segshuffle.pipeline.manifest import targets
+from segshuffle.pipeline.manifest import said, targets
 from segshuffle.pipeline.scenarios import scenarios
 from segshuffle.pipeline.targets_table import END, START, renewed
 from segshuffle.protocols import listed as protocols
@@ -218,6 +218,12 @@ def keys_of(rules, name=""):
     if "properties" in (others := rules.get("additionalProperties") or {}):
         yield f"{name}NAME"
         yield from keys_of(others, f"{name}NAME.")
+
+
+def test_documents_that_a_run_makes_are_of_real_data():
+    made = [name for name in said("DOCS").values() if name.endswith(".md")]
+    assert made
+    assert not [name for name in made if "stand-in" in read(f"docs/{name}")]
 
 
 def test_every_key_is_described_and_every_described_key_exists(schema):
