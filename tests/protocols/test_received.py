@@ -70,6 +70,13 @@ def outside(values, law, own, bounds):
     return total[numbers < bounds.least].sum(), total[numbers > bounds.most].sum()
 
 
+def test_messages_of_everybody_are_the_least_that_is_possible():
+    """Two whole copies of exactly two items from each of 40 users; and hardly any dummies."""
+    possible = PossibleCounts.of(planned("single", dummies=1e-6, sets="exactly", copies=(2.0, 2.0, 2.0)))
+    assert possible.messages.least == possible.net.least == 2 * S * sum(COUNTS)
+    assert possible.item.least == 0
+
+
 @pytest.mark.parametrize("private_levels", [False, True])
 @pytest.mark.parametrize("sets", ["at-most", "exactly"])
 @pytest.mark.parametrize("blanket", BLANKETS)

@@ -168,6 +168,7 @@ def table5():
 def test_table_5_is_near_the_printed_one(table5):
     printed = np.array([json.loads(text)["printed"] for text in table5["parameters"]])
     assert len(table5) == 24
+    assert set(made.PRINTED) == {(local, steps) for local in (1.0, 3.0, 5.0, 7.0) for steps in (10, 20)}
     np.testing.assert_allclose(table5["y"], printed, rtol=0.01)
     fine = table5[table5["panel"] == "T = 20"].set_index(["curve", "x"])["y"]
     coarse = table5[table5["panel"] == "T = 10"].set_index(["curve", "x"])["y"]

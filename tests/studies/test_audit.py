@@ -164,6 +164,7 @@ def test_the_worst_over_the_splits_and_the_broken_promises_by_hand():
     assert worst["actual_user_epsilon"].tolist() == [2.0, 3.0]
     assert worst["proven_user_delta"].tolist() == [0.5, 0.25]
     assert worst["reachable"].tolist() == [True, False]
+    assert words.worst_over_splits(asked[::-1])["blanket_per_user"].tolist() == [2.0, 1.0]  # in the order of the rows
     broken = words.broken_promises(asked)
     assert broken[["blanket_per_user", "actual_user_epsilon", "proven_user_delta"]].to_numpy().tolist() == [
         [1, 1.5, 0.5]
