@@ -5,6 +5,7 @@ the text to print. Numerical modules are imported only in `run`, so that help is
 standard error with the name, the value and the allowed range. The exit status is then 2.
 """
 
+import os
 from collections.abc import Sequence
 
 from segshuffle.cli import account, client, estimate, fetch_msnbc, plan, rehearse
@@ -37,6 +38,8 @@ def build_parser() -> Parser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command, and return the exit status."""
+    # matrices are small: further threads only wait, and numpy reads this when it is loaded
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     options, unknown = build_parser().parse_known_args(arguments)
     if unknown:
         options.refuse(f"unrecognized arguments: {' '.join(unknown)}")
