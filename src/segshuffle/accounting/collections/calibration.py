@@ -39,6 +39,7 @@ def solve(
     slope: float,
     limits: tuple[float, float],
     rtol: float = BOUND_RTOL,
+    steps: int = 120,
 ) -> float:
     """Find x with ``-0.9 rtol <= log_excess(x) <= 0``, or the upper limit if ``log_excess`` is not above 0 there.
 
@@ -48,7 +49,7 @@ def solve(
     low, high = limits
     tried: dict[float, float] = {}
     x, safe = min(max(start, low), high), math.nan
-    for iteration in range(120):
+    for iteration in range(steps):
         value = tried[x] = log_excess(x)
         if value <= 0:
             safe, low = x, x
@@ -101,7 +102,8 @@ def _calibrate(
     # where delta jumps there is no more to gain than the eleventh digit
     if excess(answer) < -BOUND_RTOL and sharp(min(answer + 1e-10, limits[1])) > 0:
         return answer
-    better = solve(sharp, answer, slope, (answer, limits[1]))
+    # a step is dear, and where delta jumps no end is in sight
+    better = solve(sharp, answer, slope, (answer, limits[1]), steps=12)
     return answer if math.isnan(better) else better
 
 
