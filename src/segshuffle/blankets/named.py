@@ -9,6 +9,7 @@ from typing import Any
 
 from segshuffle.blankets.base import Blanket
 from segshuffle.blankets.binomial import BINOMIAL, Binomial
+from segshuffle.blankets.singles import SINGLES
 from segshuffle.errors import ParameterError
 
 Dummies = Blanket | Binomial
@@ -16,11 +17,11 @@ Dummies = Blanket | Binomial
 
 @functools.cache
 def laws() -> dict[str, type[Blanket]]:
-    """Return all laws of dummy messages, the simplest first."""
+    """Return all laws of dummy messages, single ones first, then those with the fewest parameters."""
     for path in Path(__file__).parent.glob("*.py"):
         importlib.import_module(f"{__package__}.{path.stem}")
     found = sorted(Blanket.__subclasses__(), key=lambda law: (len(_parameters(law)), law.name))
-    return {law.name: law for law in found}
+    return {law.name: law for law in (type(SINGLES), *found)}
 
 
 def _parameters(law: type[Blanket]) -> list[str]:

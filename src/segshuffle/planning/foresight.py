@@ -62,7 +62,7 @@ class Expected:
             f"The estimate of a rare item has a standard deviation of {self.deviation * n_users:.3g} users "
             f"({100 * self.deviation:.3g} %).",
             f"An item that at least {100 * self.smallest:.3g} % of the users hold is told from zero (recognised as "
-            f"held) with probability {CONFIDENCE:g}. With the same probability no item that nobody holds is."
+            f"held) with probability {CONFIDENCE:g}. With the same probability all recognised items really are held."
             if self.smallest <= 1.0
             else "No item is told from zero (recognised as held) reliably, not even one that all users hold.",
             f"The 95 % interval of an item that nobody holds contains 0 in {100 * self.coverage:.3g} % of all "

@@ -425,7 +425,7 @@ def answer(question: Question, *, patience: float | None = None) -> Answer:
     asked = replace(question, problem=found.plan.problem)
     if isinstance(question.goal, LeastEpsilon):
         asked = replace(asked, goal=LeastError())
-    return replace(found, rows=tuple(_beside(found, law, asked, patience) for law in {SINGLE: 0, **laws()}))
+    return replace(found, rows=tuple(_beside(found, law, asked, patience) for law in laws()))
 
 
 def _beside(found: Answer, law: str, asked: Question, patience: float) -> dict[str, Any]:

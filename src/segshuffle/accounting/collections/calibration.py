@@ -99,10 +99,7 @@ def _calibrate(
     answer = solve(excess, start, slope, limits)
     if math.isnan(answer) or answer == limits[1] or sharp(answer) >= -math.log1p(BOUND_RTOL):
         return answer
-    # where delta jumps there is no more to gain than the eleventh digit
-    if excess(answer) < -BOUND_RTOL and sharp(min(answer + 1e-10, limits[1])) > 0:
-        return answer
-    # a step is dear, and where delta jumps no end is in sight
+    # a step is dear, and where delta jumps a search goes on to the last digit
     better = solve(sharp, answer, slope, (answer, limits[1]), steps=12)
     return answer if math.isnan(better) else better
 
