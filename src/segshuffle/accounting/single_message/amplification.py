@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from segshuffle.accounting.numerics.poisson_binomial import LARGEST_TRIALS
 from segshuffle.accounting.numerics.ranges import (
     LARGEST_EPSILON,
     LARGEST_LOCAL_EPSILON,
@@ -23,8 +24,7 @@ from segshuffle.accounting.numerics.ranges import (
     numbers,
 )
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Accountant, Kind, Mechanism
-from segshuffle.accounting.single_message.accountants.laplace_users import LARGEST_PERSONALIZED_USERS, PERSONAL
-from segshuffle.accounting.single_message.personalized import PersonalizedUsers
+from segshuffle.accounting.single_message.accountants.personalized import PERSONAL, PersonalizedUsers
 from segshuffle.arrays import FloatArray
 from segshuffle.digits import rounded
 from segshuffle.errors import ParameterError
@@ -237,9 +237,9 @@ def compare_budgets(
     _check_point(delta, epsilon)
     levels, counts = [level for level, _ in budgets], [count for _, count in budgets]
     fits = all(isinstance(count, int | np.integer) and count >= 0 for count in counts)
-    if not fits or not 2 <= sum(counts) <= LARGEST_PERSONALIZED_USERS:
+    if not fits or not 2 <= sum(counts) <= LARGEST_TRIALS:
         allowed = "a list of pairs (local epsilon, number of users): integers >= 0, between 2 and "
-        raise ParameterError("budgets", budgets, f"{allowed}{LARGEST_PERSONALIZED_USERS} users together")
+        raise ParameterError("budgets", budgets, f"{allowed}{LARGEST_TRIALS} users together")
     users = PersonalizedUsers(local_epsilons=np.repeat(levels, counts), mechanism="laplace")
     local = users.largest_budget if epsilon is None else float(epsilon < users.largest_budget)
     entries = [Entry("local", local, "upper", "proven: the largest budget, without shuffling", "")]

@@ -7,8 +7,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from segshuffle.accounting.numerics.ranges import check_choice, check_integer, check_kind, check_local
-from segshuffle.accounting.single_message import variation_ratio as vr
+from segshuffle.accounting.numerics.ranges import (
+    SMALLEST_LOG_RATIO,
+    check_choice,
+    check_integer,
+    check_kind,
+    check_local,
+)
 from segshuffle.accounting.single_message import variation_ratio_tables as tables
 from segshuffle.accounting.single_message.accountants import Mechanism
 from segshuffle.accounting.single_message.randomizers.composed import (
@@ -31,6 +36,7 @@ from segshuffle.accounting.single_message.randomizers.subsets import (
     SubsetExponential,
     SubsetSelection,
 )
+from segshuffle.accounting.single_message.variation_ratio import VariationRatio
 from segshuffle.errors import ParameterError
 
 #: Largest size of a mechanism whose classes are written down, and of one whose sets are listed item by item.
@@ -57,7 +63,7 @@ class _Maker:
         Its largest size.
     """
 
-    variation: Callable[..., vr.VariationRatio]
+    variation: Callable[..., VariationRatio]
     classes: Callable[..., Randomizer] | None = None
     no_left_over: bool = False
     caveat: str = ""
@@ -100,7 +106,7 @@ def mechanism(name: str, *, local_epsilon: float | None = None, **parameters: fl
         if each not in given or each not in maker.parameters:
             raise ParameterError(each, given.get(each), f"{'left out' if each in given else 'given'}: {needs}")
     if local_epsilon is not None:
-        check_local(local_epsilon, least=vr.SMALLEST_LOG_RATIO)
+        check_local(local_epsilon, least=SMALLEST_LOG_RATIO)
     for size in _LEAST.keys() & parameters.keys():
         # not the reals: a share such as cap_area has a range of its own
         allowed = f"an integer in [{_LEAST[size]}, {maker.largest:g}] for {name}"
@@ -119,9 +125,9 @@ def mechanism(name: str, *, local_epsilon: float | None = None, **parameters: fl
 def of_matrix(randomizer: MatrixRandomizer) -> Mechanism:
     """Make the mechanism of a randomizer of one's own, from `matrix_randomizer`."""
     log_p, variation = randomizer.local_epsilon, None
-    if log_p >= vr.SMALLEST_LOG_RATIO:
+    if log_p >= SMALLEST_LOG_RATIO:
         beta = min(randomizer.total_variation, math.tanh(0.5 * log_p))
-        variation = vr.VariationRatio(log_p=log_p, beta=beta, log_q=log_p)
+        variation = VariationRatio(log_p=log_p, beta=beta, log_q=log_p)
     inputs, outputs = randomizer.law.shape
     return Mechanism(
         name="matrix",
@@ -196,7 +202,7 @@ def _classes_of(part: Mechanism) -> Randomizer:
 
 
 #: Those whose messages hide among blanket messages, not among other users' (Table 4 of the variation-ratio paper).
-_MULTI: dict[str, Callable[..., vr.VariationRatio]] = {
+_MULTI: dict[str, Callable[..., VariationRatio]] = {
     # a bit among blanket coins of probability `coin`, and among fair ones
     "biased-coin-sum": tables.biased_coin_sum,
     "uniform-coin-sum": tables.uniform_coin_sum,
@@ -224,7 +230,7 @@ MECHANISMS: dict[str, _Maker] = {
     # a subset of subset_size options, likelier if it holds the input
     "subset-selection": _Maker(tables.subset_selection, SubsetSelection, largest=LARGEST_LISTED),
     # a subset of subset_size items, likelier if it meets the user's set of set_size items
-    "subset-exponential": _Maker(vr.subset_exponential, SubsetExponential, largest=LARGEST_LISTED),
+    "subset-exponential": _Maker(tables.subset_exponential, SubsetExponential, largest=LARGEST_LISTED),
     # Laplace noise on a value in [0, 1]
     "laplace": _Maker(
         tables.laplace,

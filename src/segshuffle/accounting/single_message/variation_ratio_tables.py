@@ -12,13 +12,9 @@ import math
 
 from scipy import special
 
-from segshuffle.accounting.numerics.ranges import LARGEST_EPSILON, check_integer, check_within
-from segshuffle.accounting.single_message.variation_ratio import (
-    LARGEST_LOG_RATIO,
-    SMALLEST_LOG_RATIO,
-    VariationRatio,
-    subset_exponential,
-)
+from segshuffle.accounting.numerics.ranges import LARGEST_EPSILON, SMALLEST_LOG_RATIO, check_integer, check_within
+from segshuffle.accounting.single_message.randomizers.subsets import SubsetExponential
+from segshuffle.accounting.single_message.variation_ratio import LARGEST_LOG_RATIO, VariationRatio
 
 # -- Table 2: local differential privacy -----------------------------------------------------------------------------
 
@@ -74,6 +70,25 @@ def subset_selection(*, local_epsilon: float, domain_size: int, subset_size: int
     `local_epsilon` in [1e-12, 50]: it is `subset_exponential` for sets of one item.
     """
     return subset_exponential(local_epsilon=local_epsilon, domain_size=domain_size, set_size=1, subset_size=subset_size)
+
+
+def subset_exponential(*, domain_size: int, set_size: int, subset_size: int, local_epsilon: float) -> VariationRatio:
+    """Return the parameters of the subset exponential randomizer (PrivSet) at p = q = exp(local_epsilon).
+
+    A k-subset z is reported with probability proportional to exp(local_epsilon) if it meets the user's set, else 1.
+    alpha is the probability of one z that meets x' but not x, summed: the total variation beta over p - 1.
+
+    Parameters
+    ----------
+    domain_size, set_size, subset_size : int
+        d, s and k with 1 <= s < d and 1 <= k <= d - s.
+    local_epsilon : float
+        Local privacy parameter, in [1e-12, 50].
+    """
+    law = SubsetExponential(
+        local_epsilon=local_epsilon, domain_size=domain_size, set_size=set_size, subset_size=subset_size
+    )
+    return VariationRatio(log_p=local_epsilon, beta=law.total_variation, log_q=local_epsilon)
 
 
 def local_hash(*, local_epsilon: float, hash_size: int) -> VariationRatio:

@@ -51,12 +51,6 @@ class AtomLaw:
         """Largest absolute value of an atom."""
         return float(np.max(np.abs(self.value)))
 
-    def in_units(self, exponent: int) -> AtomLaw:
-        """Return the law of G / 2^exponent, exactly."""
-        # two steps: 2^1074 itself is no double
-        half = exponent // 2
-        return AtomLaw(np.ldexp(np.ldexp(self.value, -half), half - exponent), self.mass)
-
 
 @dataclass(frozen=True, eq=False)
 class Tilted:

@@ -35,7 +35,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from segshuffle.accounting.numerics.tilted_inversion.atoms import EPS, Side, Tilted, log_mgfs
+from segshuffle.accounting.numerics.tilted_inversion.atoms import EPS, AtomLaw, Side, Tilted, log_mgfs, saddle
+from segshuffle.accounting.numerics.tilted_inversion.enumeration import enumerable, enumerated
 from segshuffle.arrays import FloatArray
 
 _LARGEST_WORK = 1.0e7
@@ -56,6 +57,36 @@ _PERIODS = 1.15 ** np.arange(34.0)
 _NEGLIGIBLE_NODE = -75.0
 #: Half of (width theta)^2 from which on round-off alone exceeds Chernoff's bound, by far, and products may overflow.
 _HOPELESS = 300.0
+#: Logarithm of a value that nobody asks about.
+_NEGLIGIBLE = -700.0
+
+
+def mean_positive_part(law: AtomLaw, *, count: int, rtol: float, side: Side) -> float:
+    """Logarithm of one certified end of an interval around (1/n) E[max(0, G_1 + ... + G_n)]; -inf for 0.
+
+    Parameters
+    ----------
+    law : AtomLaw
+        The law of G, with atoms whose squares are far inside double precision; for "upper" any law above it in the
+        increasing convex order, for "lower" any below it.
+    count : int
+        Number n >= 1 of copies.
+    rtol : float
+        Relative distance from the value asked for, in (0, 1), where the work allows it; a wider one is as valid.
+    side : {"upper", "lower"}
+        Which end.
+    """
+    if law.largest <= 0:
+        return -math.inf
+    tilted = saddle(law, count)
+    chernoff = tilted.chernoff - math.log(count)
+    end = -math.inf if side == "lower" else chernoff
+    if chernoff >= _NEGLIGIBLE:
+        if (limit := enumerable(tilted)) >= 0:
+            end = enumerated(tilted, limit, side)
+        elif tilted.std > 0.0:
+            end = inverted(tilted, rtol, side)
+    return end if side == "lower" else min(end, chernoff)
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,7 @@ class LocalHash(_OverADomain):
     Parameters
     ----------
     local_epsilon : float
-        Guarantee epsilon_0, in (0, 50].
+        Guarantee epsilon_0, in [1e-12, 50].
     hash_size : int
         Number of values g >= 2; 2 is `BinaryLocalHash`.
     domain_size : int or None
@@ -117,7 +117,7 @@ class BinaryLocalHash(LocalHash):
     Parameters
     ----------
     local_epsilon : float
-        Guarantee epsilon_0, in (0, 50].
+        Guarantee epsilon_0, in [1e-12, 50].
     domain_size : int or None
         Number of inputs d >= 2; None for the limit of a large domain.
     """
@@ -150,7 +150,7 @@ class Rappor(_UnaryEncoding):
     Parameters
     ----------
     local_epsilon : float
-        Guarantee epsilon_0, in (0, 50].
+        Guarantee epsilon_0, in [1e-12, 50].
     domain_size : int or None
         Number of inputs d >= 2; None for the limit of a large domain.
     """
@@ -164,7 +164,7 @@ class OptimizedUnaryEncoding(_UnaryEncoding):
     Parameters
     ----------
     local_epsilon : float
-        Guarantee epsilon_0, in (0, 50].
+        Guarantee epsilon_0, in [1e-12, 50].
     domain_size : int or None
         Number of inputs d >= 2; None for the limit of a large domain.
     """
@@ -183,7 +183,7 @@ class HadamardResponse(_Attributes):
     Parameters
     ----------
     local_epsilon : float
-        Guarantee epsilon_0, in (0, 50].
+        Guarantee epsilon_0, in [1e-12, 50].
     order : int
         K, a power of two >= 4.
     """

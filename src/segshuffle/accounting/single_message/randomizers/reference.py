@@ -22,7 +22,7 @@ from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
-from segshuffle.accounting.numerics.ranges import LARGEST_LOCAL_EPSILON, check_within
+from segshuffle.accounting.numerics.ranges import SMALLEST_LOG_RATIO, check_local
 from segshuffle.arrays import FloatArray
 
 T = TypeVar("T")
@@ -149,11 +149,6 @@ def merged(parts: Iterable[ReferenceClasses]) -> ReferenceClasses:
     return ReferenceClasses(total, both[0, index], both[1, index], most, error)
 
 
-def check_local_epsilon(local_epsilon: float) -> None:
-    """Refuse a local epsilon outside (0, 50]."""
-    check_within("local_epsilon", local_epsilon, 0, LARGEST_LOCAL_EPSILON, "(]")
-
-
 @dataclass(frozen=True, kw_only=True)
 class Favouring(ABC):
     r"""Randomizers whose outputs each favour some of the inputs: R_x(y) = base(y) (e^{eps_0} if y favours x else 1).
@@ -164,7 +159,7 @@ class Favouring(ABC):
     local_epsilon: float
 
     def __post_init__(self) -> None:
-        check_local_epsilon(self.local_epsilon)
+        check_local(self.local_epsilon, least=SMALLEST_LOG_RATIO)
 
     @abstractmethod
     def _base(self, n_inputs: int) -> Mapping[tuple[int, ...], float]:

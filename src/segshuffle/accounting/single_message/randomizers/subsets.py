@@ -31,7 +31,7 @@ class SubsetExponential(Favouring):
     Parameters
     ----------
     local_epsilon : float
-        Guarantee epsilon_0, in (0, 50].
+        Guarantee epsilon_0, in [1e-12, 50].
     domain_size : int
         Number of items d.
     set_size : int
@@ -135,7 +135,7 @@ class SubsetSelection(SubsetExponential):
     Parameters
     ----------
     local_epsilon : float
-        Guarantee epsilon_0, in (0, 50].
+        Guarantee epsilon_0, in [1e-12, 50].
     domain_size : int
         Number of values d >= 2.
     subset_size : int
@@ -152,7 +152,7 @@ class KaryRandomizedResponse(SubsetSelection):
     Parameters
     ----------
     local_epsilon : float
-        Guarantee epsilon_0, in (0, 50].
+        Guarantee epsilon_0, in [1e-12, 50].
     domain_size : int
         Number of values k >= 2.
     """

@@ -1,4 +1,4 @@
-r"""The personalised shuffle bound: as published, and the exact divergence of the reduction behind it.
+r"""Users with budgets of their own: the personalised shuffle bound, and that of Liu et al., also for equal budgets.
 
 Source: "Enhanced Privacy Bound for Shuffle Model with Personalized Privacy", section 3.3. User i >= 2 makes a clone of
 the victim's output with probability p_i, of either of the two inputs with equal probability (below):
@@ -42,11 +42,21 @@ fails:
 
 What is not shown: in the paper's own settings (budgets spread over a range) the datasets tried here, all others at 0,
 need less than Theorem 2 claims, so they do not refute it there; nor is it proven there.
+
+Liu, Zhao, Xiong, Liu, Chen, "Echo of neighbors" (AAAI 2023), in the form evaluated by the code published with "Enhanced
+Privacy Bound for Shuffle Model with Personalized Privacy" (whose text does not restate it): user i != 1 makes a clone
+with probability
+
+    p_i = (1/n) sum_j (epsilon_i/(1 - e^{-epsilon_i})) ((1 - e^{-epsilon_j})/epsilon_j) e^{-max(epsilon_i, epsilon_j)},
+
+and the victim, of the largest budget, tells the truth with odds e^{epsilon_1}. That code replaces the number of clones
+by a normal variable; here it is the Poisson-binomial one. Kind: published.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Literal, get_args
 
 import numpy as np
@@ -54,13 +64,21 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
-from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
-from segshuffle.accounting.numerics.ranges import LARGEST_EPSILON, check_choice, check_within, numbers
+from segshuffle.accounting.numerics.poisson_binomial import LARGEST_TRIALS, PoissonBinomialLaw
+from segshuffle.accounting.numerics.ranges import (
+    LARGEST_EPSILON,
+    check_choice,
+    check_integer,
+    check_within,
+    numbers,
+)
 from segshuffle.accounting.numerics.search import Bound
+from segshuffle.accounting.single_message.accountants.chen_cao_ge import Gaussian
+from segshuffle.accounting.single_message.accountants.declared import Accountant, asks_bound, look, never
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
-Mechanism = Literal["laplace", "gaussian"]
+Noise = Literal["laplace", "gaussian"]
 _Edges = tuple[FloatArray, FloatArray, FloatArray]
 
 SMALLEST_BUDGET, LARGEST_BUDGET = 1e-50, 50.0
@@ -85,7 +103,7 @@ class PersonalizedUsers:
     """
 
     local_epsilons: ArrayLike
-    mechanism: Mechanism
+    mechanism: Noise
     local_delta: float = 0.0
 
     def __post_init__(self) -> None:
@@ -94,7 +112,7 @@ class PersonalizedUsers:
             raise ParameterError("local_epsilons", self.local_epsilons, "a list with one number per user")
         for extreme in (found.min(), found.max()):
             check_within("local_epsilons", float(extreme), SMALLEST_BUDGET, LARGEST_BUDGET, note=" for every user")
-        check_choice("mechanism", self.mechanism, get_args(Mechanism))
+        check_choice("mechanism", self.mechanism, get_args(Noise))
         if self.mechanism == "laplace":
             check_within("local_delta", self.local_delta, 0, 0, allowed="0 for the Laplace mechanism")
         else:
@@ -241,3 +259,85 @@ class Reduction(BudgetBound):
         if contrast > 0.0 and epsilon < log_ratio * (1 + _ROUND):
             inside = self._divergence(contrast, log_ratio, epsilon, rtol)
         return DeltaInterval(*(min(fail + (1 - fail) * end, 1.0) for end in inside))
+
+
+def echo_probabilities(budgets: FloatArray) -> FloatArray:
+    """Return p_i of all users, whose budgets descend, the victim's first (unused), shape (n_users,)."""
+    share = -np.expm1(-budgets) / budgets
+    # users with a larger budget contribute e^{-their own}, the others (and i itself) e^{-budget of i}
+    larger = np.concatenate([[0.0], np.cumsum(share * np.exp(-budgets))[:-1]])
+    smaller = np.cumsum(share[::-1])[::-1]
+    return np.minimum((larger + np.exp(-budgets) * smaller) / (share * budgets.size), 1.0)
+
+
+class Echo(BudgetBound):
+    """The pair of counts with these clones (kind: published); intervals are certified for the formula."""
+
+    @cached_property
+    def clones(self) -> PoissonBinomialLaw:
+        """Law of the number of clones."""
+        return PoissonBinomialLaw(echo_probabilities(self.users.budgets)[1:])
+
+    def interval(self, epsilon: float, rtol: float) -> DeltaInterval:
+        """Enclose the delta; 0 from the largest budget on."""
+        if epsilon >= self.ceiling:
+            return DeltaInterval(0.0, 0.0)
+        return self._divergence(math.tanh(0.5 * self.ceiling), self.ceiling, epsilon, rtol)
+
+
+def gaussian_of_users(users: PersonalizedUsers) -> Gaussian:
+    """Make the approximate Gaussian guarantee of at least two users with budgets of their own."""
+    if users.n_users < 2:
+        raise ParameterError("local_epsilons", users.local_epsilons, "a list of at least two users' budgets")
+    weights: FloatArray = (1 - users.local_delta) / (1 + np.exp(users.budgets))
+    # without a difference: next to the largest weight, that of the least budget, the others may be less than a rounding
+    return Gaussian(math.sqrt(2 / math.fsum(weights[:-1])), users.largest_budget, users.local_delta)
+
+
+#: Bounds for users with budgets of their own, by the names of the accountants that they are where budgets are equal.
+PERSONAL: dict[str, Callable[[PersonalizedUsers], Bound]] = {
+    "chen-cao-ge": gaussian_of_users,
+    "personalized": Theorem,
+    "personalized-reduction": Reduction,
+    "liu-2023": Echo,
+}
+
+
+def _equal(bound: type[BudgetBound], *, local_epsilon: float, n_users: int) -> BudgetBound:
+    """Make a bound for users who all have the same budget."""
+    allowed = f"in [1, {LARGEST_TRIALS}] for the personalised bound"
+    check_integer("n_users", n_users, 1, allowed, most=LARGEST_TRIALS)
+    return bound(PersonalizedUsers(local_epsilons=np.full(n_users, local_epsilon), mechanism="laplace"))
+
+
+_PAPER = "Enhanced Privacy Bound for Shuffle Model with Personalized Privacy"
+_AVERAGES = "refuted: its clone probabilities are averages where a pointwise ratio is needed"
+ACCOUNTANTS = (
+    Accountant(
+        "personalized",
+        "published",
+        _AVERAGES,
+        f"{_PAPER}, Theorem 2",
+        look("Personalised bound (published)", "indigo", "h", "solid"),
+        order=70,
+        **asks_bound("local_epsilon", partial(_equal, Theorem), applies=lambda m: m.name == "laplace"),
+    ),
+    Accountant(
+        "personalized-reduction",
+        "published",
+        _AVERAGES,
+        f"{_PAPER}, its pair of counts",
+        look("Its reduction, exact (published)", "black", "d", "dotted"),
+        order=71,
+        **asks_bound("local_epsilon", partial(_equal, Reduction), applies=never),
+    ),
+    Accountant(
+        "liu-2023",
+        "published",
+        "refuted as an upper bound (docs/referee.md)",
+        "Liu, Zhao, Xiong, Liu, Chen 2023",
+        look("Liu et al. 2023 (published)", "wine", "H", "dash-dotted"),
+        order=72,
+        **asks_bound("local_epsilon", partial(_equal, Echo), applies=never),
+    ),
+)
