@@ -16,7 +16,7 @@ from segshuffle.accounting.single_message.mechanisms import (
     mechanism,
     subsampled,
 )
-from segshuffle.accounting.single_message.randomizers.composed import poisson_subsampled
+from segshuffle.accounting.single_message.randomizers.composed import ParallelComposition
 from segshuffle.accounting.single_message.randomizers.laplace import Laplace
 from segshuffle.errors import ParameterError
 
@@ -290,7 +290,7 @@ def users_of(*budgets):
         ),
         (lambda: composed([], "parallel"), r"parts = \[\] .* at least one Mechanism"),
         (lambda: composed(["krr"], "parallel"), "mechanism = 'krr' .* a Mechanism"),
-        (lambda: poisson_subsampled("krr", rate=0.5), "components = 'krr' .* a Randomizer"),
+        (lambda: ParallelComposition(components=("krr",), weights=(1.0,)), "components = 'krr' .* a Randomizer"),
     ],
 )
 def test_what_was_wrong_is_said(call, said):

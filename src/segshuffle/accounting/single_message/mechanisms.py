@@ -19,7 +19,6 @@ from segshuffle.accounting.single_message.accountants import Mechanism
 from segshuffle.accounting.single_message.randomizers.composed import (
     JointComposition,
     ParallelComposition,
-    poisson_subsampled,
 )
 from segshuffle.accounting.single_message.randomizers.encodings import (
     BinaryLocalHash,
@@ -190,7 +189,7 @@ def subsampled(whole: Mechanism, rate: float) -> Mechanism:
     parameters = {**whole.parameters, "subsample": rate}
     if isinstance(classes, MatrixRandomizer):
         return replace(of_matrix(classes.subsampled(rate)), parameters=parameters)
-    thinner = poisson_subsampled(_classes_of(whole), rate=rate)
+    thinner = ParallelComposition(components=(_classes_of(whole),), weights=(1.0,), rate=rate)
     return replace(whole, randomizer=thinner, variation=None, lower=None, parameters=parameters)
 
 

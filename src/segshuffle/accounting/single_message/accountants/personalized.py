@@ -138,15 +138,19 @@ class PersonalizedUsers:
         """Standard deviation of the Gaussian mechanism, times the budget (proven for budgets <= 1 only)."""
         return math.sqrt(2 * math.log(1.25 / self.local_delta))
 
+    def _above(self, budgets: FloatArray, y: FloatArray | float) -> FloatArray:
+        """Pr[the report of a user who holds 0 is above y >= 0], by the user's budget: upper tails do not cancel."""
+        if self.mechanism == "laplace":
+            return 0.5 * np.exp(-budgets * y)
+        return special.ndtr(-y * budgets / self._scale)
+
     @property
     def victim_confusion(self) -> float:
         """p_1, in [0, 1/2]: probability that the victim's report from 0 is more likely under 1.
 
         Laplace: e^{-epsilon_1/2}/2. Gaussian: Pr[N(0, sigma^2) > 1/2] - delta/2, at least 0.
         """
-        if self.mechanism == "laplace":
-            return 0.5 * math.exp(-0.5 * self.largest_budget)
-        return max(float(special.ndtr(-0.5 * self.largest_budget / self._scale)) - 0.5 * self.local_delta, 0.0)
+        return max(float(self._above(self.budgets[:1], 0.5)[0]) - 0.5 * self.local_delta, 0.0)
 
     @property
     def victim_contrast(self) -> float:
@@ -167,15 +171,8 @@ class PersonalizedUsers:
             near, low, high = _laplace_edges(victim, budgets, tied)
         else:
             near, low, high = _gaussian_edges(self._scale / victim, self._scale / budgets, tied)
-
-        def above(y: FloatArray) -> FloatArray:
-            """Return Pr[the report of a user who holds 0 is above y >= 0]: upper tails do not cancel."""
-            if self.mechanism == "laplace":
-                return 0.5 * np.exp(-budgets * y)
-            return special.ndtr(-y * budgets / self._scale)
-
-        first = 1 - above(np.minimum(near, 0.5)) - above(near)
-        second = above(np.maximum(low, 0.5)) - above(np.maximum(high, 0.5))
+        first = 1 - self._above(budgets, np.minimum(near, 0.5)) - self._above(budgets, near)
+        second = self._above(budgets, np.maximum(low, 0.5)) - self._above(budgets, np.maximum(high, 0.5))
         least = np.maximum(np.minimum(first, second) - 0.5 * self.local_delta, 0.0)
         return np.asarray(np.minimum(2 * least, 1.0))
 

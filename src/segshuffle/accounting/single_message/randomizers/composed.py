@@ -148,6 +148,8 @@ def _too_many(parts: str, classes: int, most: int) -> ParameterError:
 class ParallelComposition:
     """Every user applies one of several randomizers, chosen at random, and the message tells which.
 
+    With one of them and a rate this is Poisson subsampling (a table has `subsampled` of its own).
+
     Parameters
     ----------
     components : tuple of Randomizer
@@ -188,22 +190,3 @@ class ParallelComposition:
         absent = ReferenceClasses(np.array([1.0 - self.rate]), np.zeros(1), np.zeros(1))
         parts = [replace(part, mass=part.mass * (weight * self.rate)) for part, weight in sent]
         return merged(parts if self.rate == 1.0 else [*parts, absent])
-
-
-def poisson_subsampled(randomizer: Randomizer, *, rate: float) -> Randomizer:
-    """Every user takes part with probability `rate`, and sends a constant message otherwise.
-
-    Parameters
-    ----------
-    randomizer : Randomizer
-        What a user who takes part applies; symmetric in the two inputs (a table has `subsampled` of its own).
-    rate : float
-        In (0, 1].
-
-    Returns
-    -------
-    Randomizer
-        The randomizer itself for rate 1.
-    """
-    sampled = ParallelComposition(components=(randomizer,), weights=(1.0,), rate=rate)
-    return randomizer if rate == 1.0 else sampled
