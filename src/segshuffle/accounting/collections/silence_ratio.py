@@ -134,7 +134,6 @@ def _ascending(value: FloatArray, mass: FloatArray) -> RatioLaw:
     return RatioLaw(value[order], mass[order])
 
 
-@lru_cache(maxsize=8)
 def _marks(step: float) -> FloatArray:
     """Where to cut, in standard deviations from the mean: ascending, further apart in the tails."""
     inner = np.arange(-4.0, 4.0 + step, step)

@@ -37,11 +37,6 @@ class AtomLaw:
     mass: FloatArray
 
     @property
-    def largest(self) -> float:
-        """The largest atom."""
-        return float(np.max(self.value))
-
-    @property
     def spread(self) -> float:
         """Distance of the largest from the smallest atom."""
         return float(np.ptp(self.value))

@@ -76,7 +76,7 @@ def mean_positive_part(law: AtomLaw, *, count: int, rtol: float, side: Side) -> 
     side : {"upper", "lower"}
         Which end.
     """
-    if law.largest <= 0:
+    if np.max(law.value) <= 0:
         return -math.inf
     tilted = saddle(law, count)
     chernoff = tilted.chernoff - math.log(count)
