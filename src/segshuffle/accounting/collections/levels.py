@@ -160,13 +160,13 @@ class UserGuarantee:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready form, null for an epsilon that nothing is proven about."""
-        values = {**asdict(self), "total_epsilon": self.total_epsilon, "total_delta": self.total_delta}
-        values["against"] = [{key: _known(value) for key, value in each._asdict().items()} for each in self.against]
-        return {key: value if key == "against" else _known(value) for key, value in values.items()}
+        against = [_known(each._asdict()) for each in self.against]
+        total = {"total_epsilon": self.total_epsilon, "total_delta": self.total_delta}
+        return _known({**asdict(self), "against": against, **total})
 
 
-def _known(value: Any) -> Any:
-    return None if value == math.inf else value
+def _known(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: None if value == math.inf else value for name, value in values.items()}
 
 
 def compose_rounds(

@@ -320,15 +320,14 @@ def window_of_mass(mean: float, p: float, log_tail: float) -> tuple[int, int]:
             return -r * math.log1p(-p)
         return x * math.log(x / ((x + r) * p)) + r * math.log(r / ((x + r) * (1 - p)))
 
+    def bisected(outer: float) -> float:
+        inner = mean
+        for _ in range(20):
+            middle = 0.5 * (inner + outer)
+            inner, outer = (middle, outer) if exponent(middle) < log_tail else (inner, middle)
+        return outer
+
     high = mean + 1
     while exponent(high) < log_tail:
         high = mean + 2 * (high - mean)
-    low = -1.0 if exponent(0.0) < log_tail else 0.0
-    inner_low, inner_high = mean, mean
-    for _ in range(20):
-        middle = 0.5 * (inner_high + high)
-        inner_high, high = (middle, high) if exponent(middle) < log_tail else (inner_high, middle)
-        if low >= 0:
-            middle = 0.5 * (inner_low + low)
-            inner_low, low = (middle, low) if exponent(middle) < log_tail else (inner_low, middle)
-    return max(math.floor(low), 0), math.ceil(high)
+    return math.floor(bisected(0.0)) if exponent(0.0) >= log_tail else 0, math.ceil(bisected(high))

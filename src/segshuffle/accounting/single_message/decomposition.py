@@ -61,7 +61,6 @@ class BlanketBound(Bound):
     """
 
     side: ClassVar[Side] = "upper"
-    own_inputs: bool | None = None
 
     def __init__(self, *, randomizer: Randomizer, n_users: int, rtol: float = 1e-4) -> None:
         check_kind("randomizer", randomizer, Randomizer)
@@ -100,7 +99,7 @@ class BlanketBound(Bound):
         return found
 
     def _tables(self, side: Side) -> tuple[ReferenceClasses, ...]:
-        return _made(self.randomizer, side, self.own_inputs)
+        return blanket_tables(self.randomizer, side)
 
     def _end(self, epsilon: float, rtol: float, side: Side, tables: tuple[ReferenceClasses, ...] = ()) -> float:
         """Return one end of the interval around the largest divergence over the tables, all of them by default.
@@ -141,12 +140,13 @@ class DatasetsBound(BlanketBound):
         super().__init__(**known)
         self.own_inputs = own_inputs
 
+    def _tables(self, side: Side) -> tuple[ReferenceClasses, ...]:
+        return _common_tables(self.randomizer, side, self.own_inputs)
+
 
 @remembered
-def _made(randomizer: Randomizer, side: Side, own_inputs: bool | None) -> tuple[ReferenceClasses, ...]:
-    """Return tables of the blanket (None), or of the common inputs."""
-    if own_inputs is None:
-        return blanket_tables(randomizer, side)
+def _common_tables(randomizer: Randomizer, side: Side, own_inputs: bool) -> tuple[ReferenceClasses, ...]:
+    """Return tables of the common inputs."""
     common = randomizer.common_input(side)
     # where every pair has tables of its own, the victim's inputs are among the common ones
     if not own_inputs or isinstance(randomizer, Pairwise):

@@ -16,25 +16,14 @@ from segshuffle.accounting.numerics.ranges import (
 )
 from segshuffle.accounting.single_message import variation_ratio_tables as tables
 from segshuffle.accounting.single_message.accountants import Mechanism
+from segshuffle.accounting.single_message.randomizers import encodings, subsets
 from segshuffle.accounting.single_message.randomizers.composed import (
     JointComposition,
     ParallelComposition,
 )
-from segshuffle.accounting.single_message.randomizers.encodings import (
-    BinaryLocalHash,
-    HadamardResponse,
-    LocalHash,
-    OptimizedUnaryEncoding,
-    Rappor,
-)
 from segshuffle.accounting.single_message.randomizers.laplace import Laplace
 from segshuffle.accounting.single_message.randomizers.matrix import MatrixRandomizer
 from segshuffle.accounting.single_message.randomizers.reference import Randomizer
-from segshuffle.accounting.single_message.randomizers.subsets import (
-    KaryRandomizedResponse,
-    SubsetExponential,
-    SubsetSelection,
-)
 from segshuffle.accounting.single_message.variation_ratio import VariationRatio
 from segshuffle.errors import ParameterError
 
@@ -142,9 +131,6 @@ def with_classes(known: Mechanism, **changed: Any) -> Mechanism:
     return replace(known, randomizer=replace(known.randomizer, **changed))  # type: ignore[type-var]
 
 
-COMPOSITIONS = ("joint", "parallel")
-
-
 def composed(parts: Sequence[Mechanism], how: str, weights: Sequence[float] | None = None) -> Mechanism:
     """Put several randomizers into one message.
 
@@ -157,7 +143,7 @@ def composed(parts: Sequence[Mechanism], how: str, weights: Sequence[float] | No
     weights : sequence of float, optional
         "parallel" only: probability of each; default: equal.
     """
-    check_choice("compose", how, COMPOSITIONS)
+    check_choice("compose", how, ("joint", "parallel"))
     if not parts:
         raise ParameterError("parts", parts, "a list of at least one Mechanism")
     classes = tuple(_classes_of(part) for part in parts)
@@ -217,19 +203,19 @@ MECHANISMS: dict[str, _Maker] = {
     # any randomizer with this local guarantee
     "general": _Maker(tables.general),
     # k-ary randomized response on domain_size options
-    "krr": _Maker(tables.randomized_response, KaryRandomizedResponse),
+    "krr": _Maker(tables.randomized_response, subsets.KaryRandomizedResponse),
     # binary local hash, large domain
-    "blh": _Maker(partial(tables.local_hash, hash_size=2), BinaryLocalHash),
+    "blh": _Maker(partial(tables.local_hash, hash_size=2), encodings.BinaryLocalHash),
     # every bit of the one-hot encoding flipped, large domain
-    "rappor": _Maker(tables.binary_randomized_response, Rappor),
+    "rappor": _Maker(tables.binary_randomized_response, encodings.Rappor),
     # optimized unary encoding, large domain
-    "oue": _Maker(tables.general, OptimizedUnaryEncoding),
+    "oue": _Maker(tables.general, encodings.OptimizedUnaryEncoding),
     # Hadamard response with `order` outputs (a power of 2)
-    "hadamard": _Maker(tables.hadamard_response, HadamardResponse),
+    "hadamard": _Maker(tables.hadamard_response, encodings.HadamardResponse),
     # a subset of subset_size options, likelier if it holds the input
-    "subset-selection": _Maker(tables.subset_selection, SubsetSelection, largest=LARGEST_LISTED),
+    "subset-selection": _Maker(tables.subset_selection, subsets.SubsetSelection, largest=LARGEST_LISTED),
     # a subset of subset_size items, likelier if it meets the user's set of set_size items
-    "subset-exponential": _Maker(tables.subset_exponential, SubsetExponential, largest=LARGEST_LISTED),
+    "subset-exponential": _Maker(tables.subset_exponential, subsets.SubsetExponential, largest=LARGEST_LISTED),
     # Laplace noise on a value in [0, 1]
     "laplace": _Maker(
         tables.laplace,
@@ -237,7 +223,7 @@ MECHANISMS: dict[str, _Maker] = {
         caveat="for the inputs 0 and 1, which are not proven to be the worst pair",
     ),
     # local hash into hash_size values, large domain
-    "local-hash": _Maker(tables.local_hash, LocalHash),
+    "local-hash": _Maker(tables.local_hash, encodings.LocalHash),
     # likelier on a cap of share cap_area
     "privunit": _Maker(tables.privunit),
     # RAPPOR of one of domain_size options, set_size of them held

@@ -80,31 +80,24 @@ class _States:
 @lru_cache(maxsize=8)
 def _states(kinds: int, limit: int) -> _States:
     """All vectors of `kinds` counts with sum <= limit; the same for every law and epsilon."""
-    if 0 < limit < kinds:
-        return _listed_states(kinds, limit)
-    log_factorial = special.gammaln(np.arange(limit + 1.0) + 1.0)
-    columns: list[FloatArray] = []
-    number, log_factorials = np.zeros(1, dtype=np.int64), np.zeros(1)
-    for _ in range(kinds):
-        choices = limit - number + 1
-        owner = np.repeat(np.arange(choices.size), choices)
-        taken = np.arange(owner.size) - np.repeat(np.cumsum(choices) - choices, choices)
-        columns = [*(column[owner] for column in columns), taken.astype(np.float64)]
-        number, log_factorials = number[owner] + taken, log_factorials[owner] + log_factorial[taken]
-    counts = np.stack(columns) if columns else np.zeros((0, 1))
-    return _States(counts, False, number, log_factorials)
-
-
-def _listed_states(kinds: int, limit: int) -> _States:
-    """Do the same where few samples fall on many kinds."""
-    size = math.comb(kinds + limit, limit)
-    chosen = chain.from_iterable(combinations_with_replacement(range(kinds + 1), limit))
-    table = np.fromiter(chosen, dtype=np.int64, count=size * limit).reshape(size, limit).T.copy()
-    log_factorials, run = np.zeros(size), np.ones(size)
+    if not 0 < limit < kinds:
+        # of each vector the partial sums
+        sums = _ascending(limit + 1, kinds)
+        counts = np.diff(sums, axis=0, prepend=0).astype(float)
+        return _States(counts, False, counts.sum(axis=0).astype(np.int64), special.gammaln(counts + 1).sum(axis=0))
+    table = _ascending(kinds + 1, limit)
+    log_factorials, run = np.zeros(table.shape[1]), np.ones(table.shape[1])
     for before, here in pairwise(table):
         run = np.where((here == before) & (here < kinds), run + 1, 1.0)
         log_factorials += np.log(run)
     return _States(table, True, np.count_nonzero(table < kinds, axis=0), log_factorials)
+
+
+def _ascending(below: int, length: int) -> npt.NDArray[np.int64]:
+    """All ascending tuples of so many whole numbers from 0 up to `below`, which is left out, shape (length, tuples)."""
+    size = math.comb(below + length - 1, length)
+    chosen = chain.from_iterable(combinations_with_replacement(range(below), length))
+    return np.fromiter(chosen, dtype=np.int64, count=size * length).reshape(size, length).T.copy()
 
 
 def _rest(tilted: Tilted, limit: int) -> float:
