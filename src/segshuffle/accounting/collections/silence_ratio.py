@@ -134,19 +134,14 @@ def _ascending(value: FloatArray, mass: FloatArray) -> RatioLaw:
     return RatioLaw(value[order], mass[order])
 
 
-def _marks(step: float) -> FloatArray:
-    """Where to cut, in standard deviations from the mean: ascending, further apart in the tails."""
-    inner = np.arange(-4.0, 4.0 + step, step)
-    outer = 4.0 + np.cumsum(np.arange(2.0, 12.0) * step)
-    return np.concatenate([-outer[::-1], inner, outer])
-
-
 def _edges(law: RatioLaw, step: float) -> IndexArray:
     """Cut the points into intervals, `step` standard deviations wide inside, more in the tails: ascending indices."""
     mass = law.mass.sum()
     mean = law.mass @ law.value / mass
     std = math.sqrt(max(law.mass @ (law.value - mean) ** 2 / mass, 1e-300))
-    cuts = np.searchsorted(law.value, mean + std * _marks(step))
+    outer = 4.0 + np.cumsum(np.arange(2.0, 12.0) * step)
+    marks = np.concatenate([-outer[::-1], np.arange(-4.0, 4.0 + step, step), outer])
+    cuts = np.searchsorted(law.value, mean + std * marks)
     return np.unique(np.concatenate([[0], cuts, [law.value.size]])).astype(np.int64)
 
 

@@ -360,15 +360,12 @@ def log_delta_lower(table: LossTable, pairs: int, epsilon: float, tilt: float) -
         total, noise = _test(table, pairs, epsilon, tilt, whole, _lower_laws_direct(weights, table.excess, pairs))
     total -= noise
     value, round_off = _log_delta(total, logs, infinite_loss((table.zero_mass * (1 - table.mass_error), pairs)))
-    return _log_less(value - round_off, epsilon, pairs * table.missing)
-
-
-def _log_less(value: float, epsilon: float, missing: float) -> float:
-    """Log of e^value less the mass that Q may have in the event beyond the table's, times e^epsilon."""
-    if missing == 0.0 or value == -math.inf:
-        return value
-    share = epsilon + math.log(missing) - value
-    return value + math.log1p(-math.exp(share)) if share < 0 else -math.inf
+    value -= round_off
+    if table.missing and value > -math.inf:
+        # Q may have that mass in the event, too
+        share = epsilon + math.log(pairs * table.missing) - value
+        value += math.log1p(-math.exp(share)) if share < 0 else -math.inf
+    return value
 
 
 class _LowerLaws(NamedTuple):

@@ -156,11 +156,12 @@ def _common_tables(randomizer: Randomizer, side: Side, own_inputs: bool) -> tupl
 
 def _number(log: float, side: Side) -> float:
     """Go back from the logarithm of an end, outwards, and never above 1; ends that are no numbers say nothing."""
+    upper = side == "upper"
     if not log < math.inf:
-        return 1.0 if side == "upper" else 0.0
-    if side == "lower":
-        return math.exp(min(log, 0.0)) * (1 - 4 * _EPS) if log >= math.log(SMALLEST_DELTA) else 0.0
-    return min(math.exp(min(log, 0.0)) * (1 + 4 * _EPS), 1.0) if log >= math.log(SMALLEST_DELTA) else SMALLEST_DELTA
+        return float(upper)
+    if log < math.log(SMALLEST_DELTA):
+        return SMALLEST_DELTA if upper else 0.0
+    return min(math.exp(min(log, 0.0)) * (1 + (4 if upper else -4) * _EPS), 1.0)
 
 
 @lru_cache(maxsize=512)

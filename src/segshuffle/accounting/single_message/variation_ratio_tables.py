@@ -250,8 +250,7 @@ def range_query(*, local_epsilon: float, levels: int) -> VariationRatio:
 
     The message tells h, so beta is the mean of the levels' own (Theorem 6.1).
     """
-    sizes = [2 ** (levels - h) for h in range(levels)]
-    each = [randomized_response(local_epsilon=local_epsilon, domain_size=size).beta for size in sizes]
+    each = [randomized_response(local_epsilon=local_epsilon, domain_size=2**h).beta for h in range(1, levels + 1)]
     return _local(local_epsilon, math.fsum(each) / levels)
 
 

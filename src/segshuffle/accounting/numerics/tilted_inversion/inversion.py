@@ -177,11 +177,10 @@ def _first_plan(tilted: Tilted, rtol: float, aliases: _Aliases) -> Plan:
     """Choose a width for a smoothing error of about 0.8 rtol, and a period that keeps the aliases well below rtol."""
     deviation = tilted.deviation
     width = 0.9 * math.sqrt(rtol) / tilted.theta
-    plan = Plan(width, 8 * deviation + 8 / tilted.theta, 1.0)
-    periods = plan.period * _PERIODS
+    periods = (8 * deviation + 8 / tilted.theta) * _PERIODS
     enough = np.flatnonzero(aliases.bounds(width, *periods) <= _ALIAS_SHARE * rtol * 0.2 / deviation)
     period = float(periods[enough[0] if enough.size else -1])
-    return _within_work(tilted, rtol, replace(plan, period=period))
+    return _within_work(tilted, rtol, Plan(width, period, 1.0))
 
 
 def _within_work(tilted: Tilted, rtol: float, plan: Plan) -> Plan:
@@ -194,8 +193,7 @@ def _within_work(tilted: Tilted, rtol: float, plan: Plan) -> Plan:
     if width < alone:
         return replace(plan, width=width, reach=cutoff / width)
     # Up to |t| = pi/range the law itself decays, beyond it the factor of w does: the least such w costs nothing.
-    reach = cutoff * math.pi / (2 * tilted.deviation)
-    reach = min(reach, cutoff / alone)
+    reach = min(cutoff * math.pi / (2 * tilted.deviation), cutoff / alone)
     return Plan(alone, min(plan.period, nodes_limit / reach), reach)
 
 

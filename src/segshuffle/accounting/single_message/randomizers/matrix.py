@@ -101,7 +101,8 @@ class MatrixRandomizer:
         least, count = self.law.min(axis=0), len(self.law)
         apart = np.array([((row - self.law) ** 2 / least).sum(axis=1) for row in self.law])
         order = np.argsort(-apart, axis=None, kind="stable")
-        return [(int(k) // count, int(k) % count) for k in order if int(k) // count != int(k) % count]
+        places = (divmod(int(place), count) for place in order)
+        return [(first, second) for first, second in places if first != second]
 
     def _classes(self, reference: FloatArray, first: int, second: int) -> ReferenceClasses:
         logs = [np.log(self.law[row]) - np.log(reference) for row in (first, second)]

@@ -71,10 +71,10 @@ class SubsetExponential(Favouring):
         d, s, k = self.domain_size, self.set_size, self.subset_size
         if max(math.comb(d, s), math.comb(d, k)) > _LARGEST_MATRIX:
             raise ParameterError("domain_size", d, f"small enough for at most {_LARGEST_MATRIX} inputs and outputs")
-        inputs, outputs = (np.zeros((math.comb(d, size), d)) for size in (s, k))
-        for rows, size in ((inputs, s), (outputs, k)):
-            for row, items in zip(rows, combinations(range(d), size), strict=True):
-                row[list(items)] = 1.0
+        inputs, outputs = (
+            np.array([[float(item in chosen) for item in range(d)] for chosen in combinations(range(d), size)])
+            for size in (s, k)
+        )
         return (inputs @ outputs.T > 0).astype(float), np.zeros(len(outputs))
 
 
