@@ -29,7 +29,7 @@ few 1/sqrt(n v) of zero. Round-off grows like sqrt(n) only, as log1p(E[e^{itG} -
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -134,12 +134,10 @@ def inverted(tilted: Tilted, rtol: float, side: Side) -> float:
         if gap + 2 * sums.error <= rtol * sums.value or gap <= 0.2 * sums.error or work > 0.5 * _LARGEST_WORK:
             break
         wanted = 0.9 * rtol * (sums.value + sums.error)
-        finer, longer = plan, alias > 0.1 * wanted
-        if sums.smoothing > 0.5 * wanted:
-            shrink = math.sqrt(max(wanted, 0.0) / sums.smoothing)
-            finer = replace(plan, width=plan.width * min(shrink, _SHRINK_AT_LEAST)) if shrink < 1 else plan
-        finer = replace(finer, period=plan.period * (1.4 if longer else 1.0))
-        before, plan = plan, _within_work(tilted, rtol, finer)
+        width, longer = plan.width, alias > 0.1 * wanted
+        if sums.smoothing > wanted:
+            width *= min(math.sqrt(max(wanted, 0.0) / sums.smoothing), _SHRINK_AT_LEAST)
+        before, plan = plan, _within_work(tilted, rtol, width, plan.period * (1.4 if longer else 1.0))
         if plan.width >= 0.95 * before.width and not longer:
             break
     return best
@@ -180,21 +178,21 @@ def _first_plan(tilted: Tilted, rtol: float, aliases: _Aliases) -> Plan:
     periods = (8 * deviation + 8 / tilted.theta) * _PERIODS
     enough = np.flatnonzero(aliases.bounds(width, *periods) <= _ALIAS_SHARE * rtol * 0.2 / deviation)
     period = float(periods[enough[0] if enough.size else -1])
-    return _within_work(tilted, rtol, Plan(width, period, 1.0))
+    return _within_work(tilted, rtol, width, period)
 
 
-def _within_work(tilted: Tilted, rtol: float, plan: Plan) -> Plan:
-    """Give the plan its reach, and a larger width if it would need too many nodes."""
+def _within_work(tilted: Tilted, rtol: float, width: float, period: float) -> Plan:
+    """Make the plan of a width and a period, with a larger width if it would need too many nodes."""
     # a Gaussian factor e^{-x^2/2} matters no longer after so many standard deviations
     cutoff = math.sqrt(2 * (math.log(1 / rtol) + 14))
     alone = cutoff * tilted.law.spread / math.pi
     nodes_limit = 2 * math.pi * _LARGEST_WORK / (tilted.value.size + _NODE_COST)
-    width = max(plan.width, cutoff * plan.period / nodes_limit)
+    width = max(width, cutoff * period / nodes_limit)
     if width < alone:
-        return replace(plan, width=width, reach=cutoff / width)
+        return Plan(width, period, cutoff / width)
     # Up to |t| = pi/range the law itself decays, beyond it the factor of w does: the least such w costs nothing.
     reach = min(cutoff * math.pi / (2 * tilted.deviation), cutoff / alone)
-    return Plan(alone, min(plan.period, nodes_limit / reach), reach)
+    return Plan(alone, min(period, nodes_limit / reach), reach)
 
 
 def _fourier_sums(tilted: Tilted, plan: Plan) -> _Sums:

@@ -213,7 +213,7 @@ class TailBound(Bound):
             options={"xatol": 1e-7 * end},
         )
         grid = np.append(np.linspace(0.0, end, 65)[1:], float(found.x))
-        return float(grid[int(np.argmin([self.raw(float(e))[0] for e in grid]))])
+        return float(min(grid, key=lambda e: self.raw(float(e))[0]))
 
     def interval(self, epsilon: float, rtol: float) -> DeltaInterval:
         """Enclose the value at epsilon, or at the turn if that is before it and smaller, whatever width is asked.
