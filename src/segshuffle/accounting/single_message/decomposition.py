@@ -24,11 +24,11 @@ from typing import Any, ClassVar, get_args
 
 import numpy as np
 
+from segshuffle.accounting.numerics.atom_sums import AtomLaw, Side
 from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, DeltaInterval
 from segshuffle.accounting.numerics.ranges import check_kind, check_target, check_users, check_within
 from segshuffle.accounting.numerics.search import Bound, edge_epsilon
-from segshuffle.accounting.numerics.tilted_inversion.atoms import AtomLaw, Side
-from segshuffle.accounting.numerics.tilted_inversion.inversion import mean_positive_part
+from segshuffle.accounting.numerics.tilted_inversion import mean_positive_part
 from segshuffle.accounting.single_message.randomizers.reference import (
     Pairwise,
     Randomizer,

@@ -35,8 +35,16 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from segshuffle.accounting.numerics.tilted_inversion.atoms import EPS, AtomLaw, Side, Tilted, log_mgfs, saddle
-from segshuffle.accounting.numerics.tilted_inversion.enumeration import enumerable, enumerated
+from segshuffle.accounting.numerics.atom_sums import (
+    EPS,
+    AtomLaw,
+    Side,
+    Tilted,
+    enumerable,
+    enumerated,
+    log_mgfs,
+    saddle,
+)
 from segshuffle.arrays import FloatArray
 
 _LARGEST_WORK = 1.0e7
