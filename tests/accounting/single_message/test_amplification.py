@@ -98,7 +98,7 @@ def asked(accountant, name, **arguments):
         return epsilon(accountant, name, **arguments)
     except ParameterError:
         chosen = am.accountant(accountant)
-        if chosen.kind == "lower" or (chosen.delta_of is not None and arguments["n_users"] > 1):
+        if chosen.kind == "lower" or (chosen.delta is not None and arguments["n_users"] > 1):
             raise
         return None
 

@@ -125,7 +125,7 @@ def compare(
         raise ParameterError("only", only, f"a list of names of accountants, such as [{only!r}]")
     entries, left_out = [], {}
     for each in [_checked(name, mechanism) for name in only] or applicable(mechanism):
-        if delta is None and each.delta_of is None:
+        if delta is None and each.delta is None:
             left_out[each.name] = "a formula for epsilon: ask at a delta"
             continue
         try:
@@ -150,8 +150,6 @@ def ask(
         check_target(delta)
         return chosen.epsilon_of(mechanism, n, delta)
     check_epsilon(epsilon)
-    if chosen.delta_of is None:
-        raise ParameterError("accountant", chosen.name, "one that gives a delta; this is a formula for epsilon")
     return chosen.delta_of(mechanism, n, epsilon)[chosen.kind != "lower"]
 
 
@@ -192,7 +190,7 @@ def local_epsilon_for(
     check_target(delta)
     _users(n_users)
     low, high = max(min(epsilon, LARGEST_LOCAL_EPSILON), SMALLEST_LOCAL_EPSILON), LARGEST_LOCAL_EPSILON
-    asked, most = ({"delta": delta}, epsilon) if chosen.delta_of is None else ({"epsilon": epsilon}, delta)
+    asked, most = ({"delta": delta}, epsilon) if chosen.delta is None else ({"epsilon": epsilon}, delta)
     lower = chosen.kind == "lower"
 
     def meets(local_epsilon: float) -> bool:

@@ -281,8 +281,6 @@ def claim(accountant: Accountant, known: Mechanism, point: Point) -> float:
     try:
         if point.asked == "epsilon":
             return float(accountant.epsilon_of(known, point.n_users, point.target))
-        if accountant.delta_of is None:
-            return math.nan
         return float(accountant.delta_of(known, point.n_users, point.target).upper)
     except ParameterError:
         return math.nan

@@ -31,7 +31,7 @@ import numpy as np
 from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, DeltaInterval
 from segshuffle.accounting.numerics.ranges import check_local, check_users
 from segshuffle.accounting.numerics.search import Bound
-from segshuffle.accounting.single_message.accountants.declared import Accountant, asks_bound, asks_for, look, never
+from segshuffle.accounting.single_message.accountants.declared import Accountant, look, never, of_bound
 from segshuffle.accounting.single_message.randomizers.reference import Randomizer, blanket_tables, remembered
 from segshuffle.arrays import FloatArray
 
@@ -237,14 +237,16 @@ def tails_epsilon(*, delta: float, **asked: Any) -> float:
     return min(tail_bound(inequality=each, **asked).epsilon(delta=delta) for each in get_args(Inequality))
 
 
+_HOEFFDING, _BENNETT = (of_bound(partial(tail_bound, inequality=each)) for each in get_args(Inequality))
+#: The better of the two: curves of figures.
+_BETTER = {"epsilon": tails_epsilon, "asked": never}
 _ROWS: tuple[tuple[Any, ...], ...] = (
-    ("hoeffding", "randomizer", "hoeffding", "Blanket, Hoeffding", "sky", "^", "dash-dotted"),
-    ("bennett", "randomizer", "bennett", "Blanket, Bennett", "green", "D", "long"),
-    ("hoeffding-generic", "local_epsilon", "hoeffding", "Blanket, Hoeffding, generic", "sky", "1", "dotted"),
-    ("bennett-generic", "local_epsilon", "bennett", "Blanket, Bennett, generic", "green", "2", "sparse"),
-    # the better of the two: curves of figures
-    ("tails-general", "local_epsilon", None, "Privacy blanket, general", "grey", "x", "dashed"),
-    ("tails-specific", "randomizer", None, "Privacy blanket, specific", "green", "<", "long"),
+    ("hoeffding", "randomizer", _HOEFFDING, "Blanket, Hoeffding", "sky", "^", "dash-dotted"),
+    ("bennett", "randomizer", _BENNETT, "Blanket, Bennett", "green", "D", "long"),
+    ("hoeffding-generic", "local_epsilon", _HOEFFDING, "Blanket, Hoeffding, generic", "sky", "1", "dotted"),
+    ("bennett-generic", "local_epsilon", _BENNETT, "Blanket, Bennett, generic", "green", "2", "sparse"),
+    ("tails-general", "local_epsilon", _BETTER, "Privacy blanket, general", "grey", "x", "dashed"),
+    ("tails-specific", "randomizer", _BETTER, "Privacy blanket, specific", "green", "<", "long"),
 )
 ACCOUNTANTS = tuple(
     Accountant(
@@ -254,11 +256,8 @@ ACCOUNTANTS = tuple(
         f"Balle, Bell, Gascon, Nissim 2019, {'specific' if part == 'randomizer' else 'generic'}",
         look(f"{label} (proven)", *drawn),
         order=order,
-        **(
-            asks_bound(part, partial(tail_bound, inequality=inequality))
-            if inequality
-            else asks_for(part, tails_epsilon, applies=never)
-        ),
+        part=part,
+        **functions,
     )
-    for order, (name, part, inequality, label, *drawn) in enumerate(_ROWS, start=20)
+    for order, (name, part, functions, label, *drawn) in enumerate(_ROWS, start=20)
 )

@@ -20,7 +20,7 @@ from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
 from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, DeltaInterval
 from segshuffle.accounting.numerics.ranges import LARGEST_USERS, check_integer, check_local
 from segshuffle.accounting.numerics.search import Bound
-from segshuffle.accounting.single_message.accountants.declared import Accountant, asks_bound, look
+from segshuffle.accounting.single_message.accountants.declared import Accountant, look, of_bound
 
 _MARGIN = 1e-9
 """Relative margin on delta: what `gaussian_log_delta` is held to."""
@@ -60,6 +60,7 @@ ACCOUNTANTS = (
         "Chen, Cao, Ge 2024",
         look("Chen, Cao, Ge (asymptotic)", "teal", "p", "dashed"),
         order=60,
-        **asks_bound("local_epsilon", gaussian_of_equals),
+        part="local_epsilon",
+        **of_bound(gaussian_of_equals),
     ),
 )

@@ -27,7 +27,7 @@ from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval
 from segshuffle.accounting.numerics.laws import BinomialLaw
 from segshuffle.accounting.numerics.ranges import check_local, check_target, check_users, check_within
 from segshuffle.accounting.numerics.search import Bound
-from segshuffle.accounting.single_message.accountants.declared import MIXED, Accountant, asks_bound, asks_for, look
+from segshuffle.accounting.single_message.accountants.declared import MIXED, Accountant, look, of_bound
 from segshuffle.errors import ParameterError
 
 Clone = Literal["standard", "stronger"]
@@ -118,7 +118,8 @@ ACCOUNTANTS = (
         _FIRST,
         look("Standard clone (proven)", "orange", "s", "dashed"),
         order=30,
-        **asks_bound("local_epsilon", CloneBound),
+        part="local_epsilon",
+        **of_bound(CloneBound),
     ),
     Accountant(
         "standard-clone-closed-form",
@@ -127,7 +128,8 @@ ACCOUNTANTS = (
         _FIRST,
         look("Standard clone, closed form (proven)", "orange", "8", "long"),
         order=31,
-        **asks_for("local_epsilon", standard_clone_closed_form),
+        part="local_epsilon",
+        epsilon=standard_clone_closed_form,
     ),
     Accountant(
         "stronger-clone",
@@ -136,7 +138,8 @@ ACCOUNTANTS = (
         "Feldman, McMillan, Talwar 2023",
         look("Stronger clone (published)", "purple", "v", "short"),
         order=32,
-        **asks_bound("local_epsilon", partial(CloneBound, clone="stronger")),
+        part="local_epsilon",
+        **of_bound(partial(CloneBound, clone="stronger")),
         proven_for_binary=True,
     ),
 )

@@ -74,7 +74,7 @@ from segshuffle.accounting.numerics.ranges import (
 )
 from segshuffle.accounting.numerics.search import Bound
 from segshuffle.accounting.single_message.accountants.chen_cao_ge import Gaussian
-from segshuffle.accounting.single_message.accountants.declared import Accountant, asks_bound, look, never
+from segshuffle.accounting.single_message.accountants.declared import Accountant, look, never, of_bound
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
@@ -317,7 +317,9 @@ ACCOUNTANTS = (
         f"{_PAPER}, Theorem 2",
         look("Personalised bound (published)", "indigo", "h", "solid"),
         order=70,
-        **asks_bound("local_epsilon", partial(_equal, Theorem), applies=lambda m: m.name == "laplace"),
+        part="local_epsilon",
+        asked=lambda m: m.name == "laplace",
+        **of_bound(partial(_equal, Theorem)),
     ),
     Accountant(
         "personalized-reduction",
@@ -326,7 +328,9 @@ ACCOUNTANTS = (
         f"{_PAPER}, its pair of counts",
         look("Its reduction, exact (published)", "black", "d", "dotted"),
         order=71,
-        **asks_bound("local_epsilon", partial(_equal, Reduction), applies=never),
+        part="local_epsilon",
+        asked=never,
+        **of_bound(partial(_equal, Reduction)),
     ),
     Accountant(
         "liu-2023",
@@ -335,6 +339,8 @@ ACCOUNTANTS = (
         "Liu, Zhao, Xiong, Liu, Chen 2023",
         look("Liu et al. 2023 (published)", "wine", "H", "dash-dotted"),
         order=72,
-        **asks_bound("local_epsilon", partial(_equal, Echo), applies=never),
+        part="local_epsilon",
+        asked=never,
+        **of_bound(partial(_equal, Echo)),
     ),
 )
