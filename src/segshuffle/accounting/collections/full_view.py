@@ -162,7 +162,7 @@ class FullView:
     def one_sided(self, epsilon: float, *, upper: bool) -> float:
         """One end of the interval, at the refinement that the last call of `delta` needed: half the work."""
         if self._is_pair or not self.computable:
-            return self.delta(epsilon)[int(upper)]
+            return self.delta(epsilon)[upper]
         grid = count_grid(self._slots, self._chance)
         if self._pieces is None:
             self._pieces = _Pieces(grid, self._slots, self._rest, self._refinement)

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
+from segshuffle.accounting.numerics.hockey_stick import ZERO, CountPair, DeltaInterval, hockey_stick
 from segshuffle.accounting.numerics.laws import PoissonLaw
 from segshuffle.accounting.numerics.ranges import (
     LARGEST_COUNT,
@@ -63,7 +63,7 @@ def histogram_delta(*, n_users: int, categories: int, blanket_per_user: float, e
     """
     _check_sizes(n_users, categories)
     if categories < 2:
-        return DeltaInterval(0.0, 0.0)
+        return ZERO
     check_within("blanket_per_user", blanket_per_user, 0, math.inf, "()", allowed="positive and finite")
     check_epsilon(epsilon)
     if n_users > _LARGEST_PER_CATEGORY * categories / blanket_per_user:

@@ -166,7 +166,7 @@ def _log_excess(epsilon: float, delta: float, **protocol: Any) -> float:
 def _least_integer(excess: Callable[[float], float], largest: int) -> int:
     """Least integer m in [1, largest] with excess(m) <= 0: doubling, then bisection."""
     low = high = 1
-    while excess(float(high)) > 0:
+    while excess(high) > 0:
         if high == largest:
             advice = "collect from more users" if largest == LARGEST_BLANKET else "lower the number of items"
             raise InfeasibleError(
@@ -175,7 +175,7 @@ def _least_integer(excess: Callable[[float], float], largest: int) -> int:
         low, high = high, min(2 * high, largest)
     while high - low > 1:
         middle = (low + high) // 2
-        if excess(float(middle)) > 0:
+        if excess(middle) > 0:
             low = middle
         else:
             high = middle

@@ -199,7 +199,7 @@ class RestLaws:
             law = self._mixed(slots, upper)
         if not upper:
             return law
-        lost = max(1.0 - float(law.mass.sum()), 0.0) + 1e-15
+        lost = max(1.0 - law.mass.sum(), 0.0) + 1e-15
         return RatioLaw(np.append(0.0, law.value), np.append(lost, law.mass))
 
     def _mixed(self, slots: int, upper: bool) -> RatioLaw:

@@ -17,7 +17,7 @@ from scipy import special
 
 from segshuffle.arrays import FloatArray
 
-EPS = float(np.finfo(np.float64).eps)
+EPS = math.ulp(1.0)
 #: Exponents up to which e^x - 1 is of use beside e^x.
 _LARGEST_CHANGE = 50.0
 #: How near to the saddle is near enough, in log theta and in what is minimised there; how many steps to get there.

@@ -103,6 +103,10 @@ class DeltaInterval(_Ends):
         return super().__new__(cls, lower, upper)
 
 
+#: Delta of laws that no event tells apart by more than e^epsilon.
+ZERO = DeltaInterval(0.0, 0.0)
+
+
 @dataclass(frozen=True)
 class CountPair:
     """The pair of counts (P, Q) that dominates, or is, what the server sees of one victim.

@@ -40,7 +40,7 @@ ComplexArray = npt.NDArray[np.complex128]
 LARGEST_TRANSFORM = 2**21
 """Longest FFT; a target that needs a longer one is refused."""
 
-_ROUND_OFF = float(np.finfo(np.float64).eps)
+_ROUND_OFF = math.ulp(1.0)
 # Higham, Accuracy and Stability of Numerical Algorithms, Theorem 24.2 gives about 3.5 eps log2(N) for radix 2 with
 # accurate twiddle factors; pocketfft mixes radices up to 11, so the constant is more than doubled.
 _FFT_CONSTANT = 8.0
@@ -219,7 +219,7 @@ def _norm(vector: FloatArray) -> float:
 def _above(frame: _Frame, step: float, epsilon: float) -> tuple[int, FloatArray]:
     """Position in the window of the first loss above epsilon, and ``loss - epsilon`` > 0 from there on."""
     begin = min(max(math.floor(epsilon / step) + 1 - frame.start, 0), frame.size)
-    index = np.arange(begin, frame.size) + float(frame.start)
+    index = np.arange(begin, frame.size) + frame.start
     return begin, np.maximum(index * step - epsilon, 0.0)
 
 

@@ -134,7 +134,7 @@ def inverted(tilted: Tilted, rtol: float, side: Side) -> float:
         if 0.5 * (plan.width * tilted.theta) ** 2 > _HOPELESS:
             break
         work += plan.last * (tilted.value.size + _NODE_COST)
-        sums, alias = _fourier_sums(tilted, plan), float(aliases.bounds(plan.width, plan.period)[0])
+        sums, alias = _fourier_sums(tilted, plan), aliases.bounds(plan.width, plan.period)[0]
         gap = sums.smoothing + alias
         end = sums.value + sums.error if sign > 0 else sums.value - gap - sums.error
         best = sign * min(sign * best, sign * _log_end(end, tilted, sign))

@@ -24,7 +24,7 @@ from typing import Any, ClassVar, get_args
 
 import numpy as np
 
-from segshuffle.accounting.numerics.atom_sums import AtomLaw, Side
+from segshuffle.accounting.numerics.atom_sums import EPS, AtomLaw, Side
 from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, DeltaInterval
 from segshuffle.accounting.numerics.ranges import check_kind, check_target, check_users, check_within
 from segshuffle.accounting.numerics.search import Bound, edge_epsilon
@@ -39,7 +39,6 @@ from segshuffle.accounting.single_message.randomizers.reference import (
 
 #: Relative width at which tables of classes are compared with one another.
 _COARSE = 0.02
-_EPS = float(np.finfo(np.float64).eps)
 
 
 class BlanketBound(Bound):
@@ -161,7 +160,7 @@ def _number(log: float, side: Side) -> float:
         return float(upper)
     if log < math.log(SMALLEST_DELTA):
         return SMALLEST_DELTA if upper else 0.0
-    return min(math.exp(min(log, 0.0)) * (1 + (4 if upper else -4) * _EPS), 1.0)
+    return min(math.exp(min(log, 0.0)) * (1 + (4 if upper else -4) * EPS), 1.0)
 
 
 @lru_cache(maxsize=512)
@@ -172,8 +171,8 @@ def _log_delta(classes: ReferenceClasses, n_users: int, epsilon: float, rtol: fl
     if side == "lower":
         return log
     # max(0, .) is subadditive: never above E[max(0, G)], the local delta, which holds where the numerics give up.
-    local = float(law.mass @ np.maximum(law.value, 0.0)) * (1 + 2 * law.mass.size * _EPS)
-    return min(log, math.log(local) + _EPS * abs(math.log(local))) if local > 0 else log
+    local = float(law.mass @ np.maximum(law.value, 0.0)) * (1 + 2 * law.mass.size * EPS)
+    return min(log, math.log(local) + EPS * abs(math.log(local))) if local > 0 else log
 
 
 def _excess_law(classes: ReferenceClasses, epsilon: float, sign: int) -> AtomLaw:
@@ -185,13 +184,13 @@ def _excess_law(classes: ReferenceClasses, epsilon: float, sign: int) -> AtomLaw
     first, second = classes.log_first, classes.log_second + epsilon
     # a difference of expm1: nothing is lost where all ratios are close to 1
     one, other, in_logs = np.expm1(first), np.expm1(second), classes.log_error
-    error = (one + 1) * in_logs + (other + 1) * (in_logs + _EPS * np.abs(second))
-    error += 4 * _EPS * (np.abs(one) + np.abs(other))
+    error = (one + 1) * in_logs + (other + 1) * (in_logs + EPS * np.abs(second))
+    error += 4 * EPS * (np.abs(one) + np.abs(other))
     gamma = math.fsum(classes.mass)
-    left_over = max(1.0 - gamma - classes.mass_error * gamma - _EPS, 0.0)
+    left_over = max(1.0 - gamma - classes.mass_error * gamma - EPS, 0.0)
     mass = np.append(classes.mass * (1 - classes.mass_error), left_over)
     value = np.append(one - other + sign * error, 0.0)
-    best = int(np.argmax(sign * value))
+    best = np.argmax(sign * value)
     mass[best] = 0.0
     mass[best] = math.fsum([1.0, *(-mass).tolist()])
     keep = mass > 0

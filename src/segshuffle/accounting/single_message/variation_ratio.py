@@ -29,7 +29,7 @@ import math
 from dataclasses import dataclass
 
 from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
-from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
+from segshuffle.accounting.numerics.hockey_stick import ZERO, CountPair, DeltaInterval, hockey_stick
 from segshuffle.accounting.numerics.laws import clone_law
 from segshuffle.accounting.numerics.ranges import (
     LARGEST_EPSILON,
@@ -133,7 +133,7 @@ class VariationBound(Bound):
         Values below 1e-290 come back as [0, 1e-290].
         """
         if self.variation.beta == 0.0 or self.ceiling <= epsilon:
-            return DeltaInterval(0.0, 0.0)
+            return ZERO
         blanket = clone_law(self.n_users - 1, 2.0 * self.variation.clone)
         # a total variation that is rounded may be above 1
         return hockey_stick(CountPair(min(self.variation.beta, 1.0), self.ceiling, blanket), epsilon, rtol)

@@ -28,7 +28,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, DeltaInterval
+from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, ZERO, DeltaInterval
 from segshuffle.accounting.numerics.ranges import check_local, check_users
 from segshuffle.accounting.numerics.search import Bound
 from segshuffle.accounting.single_message.accountants.declared import Accountant, look, never, of_bound
@@ -36,7 +36,7 @@ from segshuffle.accounting.single_message.randomizers.reference import Randomize
 from segshuffle.arrays import FloatArray
 
 Inequality = Literal["hoeffding", "bennett"]
-_EPS = float(np.finfo(np.float64).eps)
+_EPS = math.ulp(1.0)
 _ROUND = 1e-13
 """Relative margin of range, maximum, second moment and gamma: more than the error of the masses of the classes."""
 _SLACK = 64 * _EPS
@@ -212,7 +212,7 @@ class TailBound(Bound):
             method="bounded",
             options={"xatol": 1e-7 * end},
         )
-        grid = np.append(np.linspace(0.0, end, 65)[1:], float(found.x))
+        grid = np.append(np.linspace(0.0, end, 65)[1:], found.x)
         return float(min(grid, key=lambda e: self.raw(float(e))[0]))
 
     def interval(self, epsilon: float, rtol: float) -> DeltaInterval:
@@ -221,7 +221,7 @@ class TailBound(Bound):
         1 where the inequality says nothing (it diverges at epsilon = 0), 0 from the local epsilon on.
         """
         if epsilon >= self.ceiling:
-            return DeltaInterval(0.0, 0.0)
+            return ZERO
         log, margin = min(self.raw(point) for point in {epsilon, min(epsilon, self.turn)})
         if log + margin < math.log(SMALLEST_DELTA):
             return DeltaInterval(0.0, 0.0 if log == -math.inf else SMALLEST_DELTA)

@@ -17,7 +17,7 @@ The code published with "Enhanced Privacy Bound for Shuffle Model with Personali
 import math
 
 from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
-from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, DeltaInterval
+from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, ZERO, DeltaInterval
 from segshuffle.accounting.numerics.ranges import LARGEST_USERS, check_integer, check_local
 from segshuffle.accounting.numerics.search import Bound
 from segshuffle.accounting.single_message.accountants.declared import Accountant, look, of_bound
@@ -37,7 +37,7 @@ class Gaussian(Bound):
     def interval(self, epsilon: float, rtol: float) -> DeltaInterval:
         """Enclose the delta, whatever width is asked."""
         if epsilon >= self.ceiling:
-            return DeltaInterval(0.0, 0.0)
+            return ZERO
         log = gaussian_log_delta(ratio=self.mu, epsilon=epsilon)
         if log < math.log(SMALLEST_DELTA):
             return DeltaInterval(0.0, SMALLEST_DELTA)

@@ -23,7 +23,7 @@ import math
 from functools import partial
 from typing import Literal
 
-from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
+from segshuffle.accounting.numerics.hockey_stick import ZERO, CountPair, DeltaInterval, hockey_stick
 from segshuffle.accounting.numerics.laws import BinomialLaw
 from segshuffle.accounting.numerics.ranges import check_local, check_target, check_users, check_within
 from segshuffle.accounting.numerics.search import Bound
@@ -80,7 +80,7 @@ class CloneBound(Bound):
         return min(self._divergence(self._above, epsilon, rtol).upper + self._failure(epsilon) * (1 + _ROUND), 1.0)
 
     def _divergence(self, pair: CountPair, epsilon: float, rtol: float) -> DeltaInterval:
-        return hockey_stick(pair, epsilon, rtol) if epsilon < self.ceiling else DeltaInterval(0.0, 0.0)
+        return hockey_stick(pair, epsilon, rtol) if epsilon < self.ceiling else ZERO
 
     def _failure(self, epsilon: float) -> float:
         """Add up the failures of all users: what they add to delta."""

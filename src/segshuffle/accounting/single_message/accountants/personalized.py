@@ -63,7 +63,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
+from segshuffle.accounting.numerics.hockey_stick import ZERO, CountPair, DeltaInterval, hockey_stick
 from segshuffle.accounting.numerics.poisson_binomial import LARGEST_TRIALS, PoissonBinomialLaw
 from segshuffle.accounting.numerics.ranges import (
     LARGEST_EPSILON,
@@ -252,7 +252,7 @@ class Reduction(BudgetBound):
         confusion, contrast, fail = self.users.victim_confusion, self.users.victim_contrast, self.users.local_delta
         # from here on the divergence is 0; p_1 and 1 - 2 p_1 both have all their digits: this holds near either end
         log_ratio = math.log1p(contrast / confusion) if confusion > 0.0 else math.inf
-        inside = DeltaInterval(0.0, 0.0)
+        inside = ZERO
         if contrast > 0.0 and epsilon < log_ratio * (1 + _ROUND):
             inside = self._divergence(contrast, log_ratio, epsilon, rtol)
         return DeltaInterval(*(min(fail + (1 - fail) * end, 1.0) for end in inside))
@@ -278,7 +278,7 @@ class Echo(BudgetBound):
     def interval(self, epsilon: float, rtol: float) -> DeltaInterval:
         """Enclose the delta; 0 from the largest budget on."""
         if epsilon >= self.ceiling:
-            return DeltaInterval(0.0, 0.0)
+            return ZERO
         return self._divergence(math.tanh(0.5 * self.ceiling), self.ceiling, epsilon, rtol)
 
 
