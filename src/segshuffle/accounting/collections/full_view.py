@@ -20,14 +20,14 @@ divergence of the pair of counts at lambda = 1, the closed form used here.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from segshuffle.accounting.collections.silence_ratio import IndexArray, Rest, RestLaws, sum_of_binomials, window
+from segshuffle.accounting.collections.silence_ratio import Rest, RestLaws, sum_of_binomials, window
 from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
 from segshuffle.accounting.numerics.laws import BinomialLaw, binomial_pmf, binomial_tail, round_off
 from segshuffle.accounting.numerics.ranges import (
@@ -40,8 +40,8 @@ from segshuffle.accounting.numerics.ranges import (
     check_sizes,
     check_within,
 )
-from segshuffle.accounting.numerics.search import safe_edge
-from segshuffle.arrays import FloatArray
+from segshuffle.accounting.numerics.search import Function, safe_edge
+from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.errors import ParameterError
 
 #: Relative room for the round-off of point probabilities and sums.
@@ -220,7 +220,7 @@ def count_grid(slots: int, probability: float) -> CountGrid:
     return CountGrid(total, spoke, ratio, cell, np.maximum(2 * (rows - a) / rows, 0.0), lost)
 
 
-def _anchors(grid: CountGrid, slots: int, rest: Rest, refinement: int) -> IndexArray:
+def _anchors(grid: CountGrid, slots: int, rest: Rest, refinement: int) -> IntArray:
     """Numbers of free slots at which the law of the covered items is computed: where most are, and both ends."""
     most = slots - grid.total[0] + 1.0
     least = max(slots - grid.total[-1], 1.0)
@@ -278,7 +278,7 @@ def group_delta(item_delta: float, *, epsilon: float, set_size: int) -> float:
 
 
 def group_epsilon(
-    item_delta: Callable[[float], float], *, set_size: int, delta: float, claimed: float, excess: float | None = None
+    item_delta: Function, *, set_size: int, delta: float, claimed: float, excess: float | None = None
 ) -> float:
     """User-level epsilon that group privacy gives at `delta`: the root of s e^eps delta'(eps/s) = delta, rounded up.
 

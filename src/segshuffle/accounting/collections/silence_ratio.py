@@ -22,12 +22,9 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from segshuffle.accounting.numerics.laws import BinomialLaw, fft_convolution
-from segshuffle.arrays import FloatArray
-
-IndexArray = NDArray[np.int64]
+from segshuffle.arrays import FloatArray, IntArray
 
 #: Half width of the windows in standard deviations; what lies outside is counted (upper) or dropped (lower).
 _REST_WIDTH = 8.5
@@ -134,7 +131,7 @@ def _ascending(value: FloatArray, mass: FloatArray) -> RatioLaw:
     return RatioLaw(value[order], mass[order])
 
 
-def _edges(law: RatioLaw, step: float) -> IndexArray:
+def _edges(law: RatioLaw, step: float) -> IntArray:
     """Cut the points into intervals, `step` standard deviations wide inside, more in the tails: ascending indices."""
     mass = law.mass.sum()
     mean = law.mass @ law.value / mass
@@ -145,7 +142,7 @@ def _edges(law: RatioLaw, step: float) -> IndexArray:
     return np.unique(np.concatenate([[0], cuts, [law.value.size]])).astype(np.int64)
 
 
-def _few(law: RatioLaw, edges: IndexArray, upper: bool) -> RatioLaw:
+def _few(law: RatioLaw, edges: IntArray, upper: bool) -> RatioLaw:
     """Bound in convex order with few points: every block at its mean, or on all lower ends, then all upper ones."""
     starts = edges[:-1]
     mass = np.add.reduceat(law.mass, starts)
@@ -173,7 +170,7 @@ class RestLaws:
     """
 
     rest: Rest
-    anchors: IndexArray
+    anchors: IntArray
     step: float
 
     def __post_init__(self) -> None:

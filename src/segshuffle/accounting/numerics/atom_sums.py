@@ -12,10 +12,9 @@ from itertools import chain, combinations_with_replacement, pairwise
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 from scipy import special
 
-from segshuffle.arrays import FloatArray
+from segshuffle.arrays import FloatArray, IntArray
 
 EPS = math.ulp(1.0)
 #: Exponents up to which e^x - 1 is of use beside e^x.
@@ -189,11 +188,11 @@ def enumerated(tilted: Tilted, limit: int, side: Side) -> float:
 class _States:
     """Vectors of counts c_1, ..., c_kinds, in the shorter of two forms: the counts, or which kinds they are of."""
 
-    table: npt.NDArray[np.int64] | FloatArray
+    table: IntArray | FloatArray
     """Counts, shape (kinds, states); or kinds in ascending order, `kinds` standing for none, shape (limit, states)."""
     listed: bool
     """Whether the table lists kinds."""
-    number: npt.NDArray[np.int64]
+    number: IntArray
     """Sum of the counts, shape (states,)."""
     log_factorials: FloatArray
     """log prod_i c_i!, shape (states,)."""
@@ -221,7 +220,7 @@ def _states(kinds: int, limit: int) -> _States:
     return _States(table, True, np.count_nonzero(table < kinds, axis=0), log_factorials)
 
 
-def _ascending(below: int, length: int) -> npt.NDArray[np.int64]:
+def _ascending(below: int, length: int) -> IntArray:
     """All ascending tuples of so many whole numbers from 0 up to `below`, which is left out, shape (length, tuples)."""
     size = math.comb(below + length - 1, length)
     chosen = chain.from_iterable(combinations_with_replacement(range(below), length))

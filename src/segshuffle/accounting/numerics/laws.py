@@ -15,11 +15,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import fft, special
 
 from segshuffle.accounting.numerics.ranges import check_integer, check_within
-from segshuffle.arrays import FloatArray
+from segshuffle.arrays import BoolArray, FloatArray
 
 if TYPE_CHECKING:
     from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
@@ -264,7 +263,7 @@ class PoissonLaw:
             tail[far] = 1.0 - self._far_tail(count[far] + 1)
         return tail
 
-    def _is_far(self, count: FloatArray) -> NDArray[np.bool_]:
+    def _is_far(self, count: FloatArray) -> BoolArray:
         """Where scipy's series for the upper tail ends too early (2000 terms): far above a large mean."""
         root = np.sqrt(np.maximum(count, 0.0))
         return (count > 200.0) & (count - self.mean > 4.4 * root) & np.isfinite(count)

@@ -15,6 +15,8 @@ from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
 from segshuffle.accounting.numerics.ranges import LARGEST_LOCAL_EPSILON, check_epsilon, check_target
 from segshuffle.errors import InfeasibleError, ParameterError
 
+#: A number as a function of another.
+Function = Callable[[float], float]
 _MAX_STEPS = 200
 #: Narrowest interval asked for, and the distance from the target, in log(delta), at which a narrow one pays.
 _FINEST, _NEAR = 1e-9, 0.03
@@ -40,7 +42,7 @@ def log_excess(value: float, target: float) -> float:
     return math.log(value / target) if value > 0 else -math.inf
 
 
-def safe_edge(excess: Callable[[float], float], *, safe: float, unsafe: float, tolerance: float = 5e-4) -> float:
+def safe_edge(excess: Function, *, safe: float, unsafe: float, tolerance: float = 5e-4) -> float:
     """Find where a monotone function crosses zero and return a point on the side where it is <= 0.
 
     Regula falsi with the Illinois rule, on a log scale of the argument, aimed at the middle of the tolerance band:
@@ -84,10 +86,10 @@ class _End(NamedTuple):
 
 
 def _edge(
-    excess: Callable[[float], float],
+    excess: Function,
     safe: _End,
     unsafe: _End,
-    height: Callable[[float], float],
+    height: Function,
     tolerance: float,
     resolution: float,
 ) -> float:
@@ -183,7 +185,7 @@ def edge_epsilon(
     return ceiling - safe_edge(lambda distance: excess(ceiling - distance), safe=near, unsafe=far, tolerance=tolerance)
 
 
-def _staged(bound: Callable[[float, float], float], delta: float, rtol: float, sign: int) -> Callable[[float], float]:
+def _staged(bound: Callable[[float, float], float], delta: float, rtol: float, sign: int) -> Function:
     """Make the excess of a bound of (epsilon, width): wide until the target is near, then narrow; nan is never safe."""
     near = False
 
@@ -199,7 +201,7 @@ def _staged(bound: Callable[[float, float], float], delta: float, rtol: float, s
     return excess
 
 
-def largest_local_epsilon(bound: Callable[[float], float], *, epsilon: float, delta: float) -> float:
+def largest_local_epsilon(bound: Function, *, epsilon: float, delta: float) -> float:
     """Find the largest local epsilon at which shuffling is proven (epsilon, delta)-private, rounded down.
 
     Never below `epsilon`, for local privacy is not lost by shuffling, and never above 50.

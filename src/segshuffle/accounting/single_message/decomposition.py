@@ -33,6 +33,7 @@ from segshuffle.accounting.single_message.randomizers.reference import (
     Pairwise,
     Randomizer,
     ReferenceClasses,
+    Tables,
     blanket_tables,
     remembered,
 )
@@ -84,7 +85,7 @@ class BlanketBound(Bound):
             epsilon proven too small, 0 if none is: no analysis can show (epsilon', delta)-DP for any epsilon' below it.
         """
         check_target(delta)
-        groups: Iterable[tuple[ReferenceClasses, ...]] = ((),)
+        groups: Iterable[Tables] = ((),)
         if isinstance(self.randomizer, Pairwise):
             groups = ((table,) for table in self._tables(self.side))
         # nothing is found before the first upper end; a lower end of 0 excludes nothing
@@ -97,10 +98,10 @@ class BlanketBound(Bound):
                 found = max(found, edge_epsilon(bound, **asked, lower=self.side == "lower"))
         return found
 
-    def _tables(self, side: Side) -> tuple[ReferenceClasses, ...]:
+    def _tables(self, side: Side) -> Tables:
         return blanket_tables(self.randomizer, side)
 
-    def _end(self, epsilon: float, rtol: float, side: Side, tables: tuple[ReferenceClasses, ...] = ()) -> float:
+    def _end(self, epsilon: float, rtol: float, side: Side, tables: Tables = ()) -> float:
         """Return one end of the interval around the largest divergence over the tables, all of them by default.
 
         A table that is well below another at a coarse width is not looked at again. Lower ends: the largest of any of
@@ -139,12 +140,12 @@ class DatasetsBound(BlanketBound):
         super().__init__(**known)
         self.own_inputs = own_inputs
 
-    def _tables(self, side: Side) -> tuple[ReferenceClasses, ...]:
+    def _tables(self, side: Side) -> Tables:
         return _common_tables(self.randomizer, side, self.own_inputs)
 
 
 @remembered
-def _common_tables(randomizer: Randomizer, side: Side, own_inputs: bool) -> tuple[ReferenceClasses, ...]:
+def _common_tables(randomizer: Randomizer, side: Side, own_inputs: bool) -> Tables:
     """Return tables of the common inputs."""
     common = randomizer.common_input(side)
     # where every pair has tables of its own, the victim's inputs are among the common ones

@@ -66,11 +66,14 @@ FIGURE_USERS: tuple[int, ...] = tuple(int(n) for n in np.geomspace(1000, 100_000
 TABLE_USERS = 10_000
 TABLE_EPSILONS = (0.01, 0.03, 0.05, 0.08, 0.1)
 
+#: A bound with its name and kind.
+NamedBound = tuple[str, Kind, Bound]
 
-def bounds_of(users: PersonalizedUsers) -> list[tuple[str, Kind, Bound]]:
+
+def bounds_of(users: PersonalizedUsers) -> list[NamedBound]:
     """Make all bounds that apply to the users; those without personal budgets use the largest one."""
 
-    def personal(*names: str) -> list[tuple[str, Kind, Bound]]:
+    def personal(*names: str) -> list[NamedBound]:
         return [(name, ACCOUNTANTS[name].kind, PERSONAL[name](users)) for name in names]
 
     found = personal("personalized", "personalized-reduction", "chen-cao-ge")

@@ -60,7 +60,7 @@ from functools import cached_property, partial
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
 from segshuffle.accounting.numerics.hockey_stick import ZERO, CountPair, DeltaInterval, hockey_stick
@@ -75,7 +75,7 @@ from segshuffle.accounting.numerics.ranges import (
 from segshuffle.accounting.numerics.search import Bound
 from segshuffle.accounting.single_message.accountants.chen_cao_ge import Gaussian
 from segshuffle.accounting.single_message.accountants.declared import Accountant, look, never, of_bound
-from segshuffle.arrays import FloatArray
+from segshuffle.arrays import BoolArray, FloatArray
 from segshuffle.errors import ParameterError
 
 Noise = Literal["laplace", "gaussian"]
@@ -182,7 +182,7 @@ class PersonalizedUsers:
         return PoissonBinomialLaw(self.other_confusions)
 
 
-def _laplace_edges(victim: float, budgets: FloatArray, tied: NDArray[np.bool_]) -> _Edges:
+def _laplace_edges(victim: float, budgets: FloatArray, tied: BoolArray) -> _Edges:
     """Find where f_0 > g_i: |y| < near; and where f_1 > g_i, right of 1/2: low < y < high."""
     # log(victim/budgets), without cancellation when they are close
     log = np.log1p((victim - budgets) / budgets)
@@ -194,7 +194,7 @@ def _laplace_edges(victim: float, budgets: FloatArray, tied: NDArray[np.bool_]) 
     return near, low, high
 
 
-def _gaussian_edges(victim: float, deviations: FloatArray, tied: NDArray[np.bool_]) -> _Edges:
+def _gaussian_edges(victim: float, deviations: FloatArray, tied: BoolArray) -> _Edges:
     """Do the same for Gaussian densities of deviation `victim` around 0 and 1, and `deviations` around 0."""
     log = np.where(tied, 0.0, np.log1p((deviations - victim) / victim))
     precision = 1 / victim**2

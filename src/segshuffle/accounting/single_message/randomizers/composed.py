@@ -26,6 +26,7 @@ from segshuffle.accounting.single_message.randomizers.reference import (
     Randomizer,
     ReferenceClasses,
     Side,
+    Tables,
     merged,
 )
 from segshuffle.errors import ParameterError
@@ -86,7 +87,7 @@ class JointComposition:
         """Cartesian product of the components' classes (Theorem 9)."""
         return self._product([part.blanket(side) for part in self.components])
 
-    def common_input(self, side: Side) -> tuple[ReferenceClasses, ...]:
+    def common_input(self, side: Side) -> Tables:
         """Cartesian product, for every choice of the components' common inputs; equal components share their choices.
 
         Which of several equal components holds which input makes no difference to the product: one table stands for
@@ -180,7 +181,7 @@ class ParallelComposition:
         """Weighted union of the components' classes (Theorem 11)."""
         return self._union([part.blanket(side) for part in self.components])
 
-    def common_input(self, side: Side) -> tuple[ReferenceClasses, ...]:
+    def common_input(self, side: Side) -> Tables:
         """Weighted unions, for every choice of the components' common inputs."""
         choices = product(*(part.common_input(side) for part in self.components))
         return tuple(self._union(list(choice)) for choice in choices)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from segshuffle.accounting.numerics.ranges import SMALLEST_LOG_RATIO, check_integer, check_local
-from segshuffle.accounting.single_message.randomizers.reference import ReferenceClasses, Side, merged
+from segshuffle.accounting.single_message.randomizers.reference import ReferenceClasses, Side, Tables, merged
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +46,7 @@ class Laplace:
         """Total mass e^{-epsilon_0/2}; the blanket's density is min(R_0, R_1)."""
         return self._classes(1.0, side)
 
-    def common_input(self, side: Side) -> tuple[ReferenceClasses, ...]:
+    def common_input(self, side: Side) -> Tables:
         """All other users hold 1/2."""
         return (self._classes(0.5, side),)
 

@@ -12,7 +12,7 @@ from itertools import combinations, islice, product
 import numpy as np
 
 from segshuffle.accounting.numerics.ranges import check_integer
-from segshuffle.accounting.single_message.randomizers.reference import Favouring
+from segshuffle.accounting.single_message.randomizers.reference import Favouring, Flagged
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
@@ -59,11 +59,11 @@ class SubsetExponential(Favouring):
         """Total variation of the laws of two sets with as few items in common as possible."""
         return math.expm1(self.local_epsilon) * self._base(2)[1, 0]
 
-    def _shares(self, n_inputs: int) -> dict[tuple[int, ...], float]:
+    def _shares(self, n_inputs: int) -> Flagged:
         """Return the share of all outputs that meet exactly the flagged ones of the first inputs of x0, x1 and x*."""
         return _shares(self.domain_size, self.set_size, self.subset_size, n_inputs)
 
-    def _base(self, n_inputs: int) -> dict[tuple[int, ...], float]:
+    def _base(self, n_inputs: int) -> Flagged:
         return {meets: self.gamma * share for meets, share in self._shares(n_inputs).items()}
 
     def _listed(self) -> tuple[FloatArray, FloatArray]:
@@ -99,7 +99,7 @@ def _three_inputs(domain_size: int, set_size: int) -> tuple[frozenset[int], froz
 
 
 @lru_cache(maxsize=64)
-def _shares(domain_size: int, set_size: int, subset_size: int, n_inputs: int) -> dict[tuple[int, ...], float]:
+def _shares(domain_size: int, set_size: int, subset_size: int, n_inputs: int) -> Flagged:
     """Return the share of all outputs that meet exactly the flagged inputs: exact integers, rounded once.
 
     An output misses j given items with probability binom(d - j, k)/binom(d, k) = (d - k)_j/(d)_j = (d - j)_k/(d)_k,
