@@ -95,8 +95,8 @@ ACCOUNTANTS = (
         source="nobody",
         look=look("Half of the local guarantee", "olive", "d", "dashed"),
         order=99,
-        applies=lambda mechanism: mechanism.local_epsilon < float("inf"),
-        epsilon_of=lambda mechanism, n_users, delta: mechanism.local_epsilon / 2,
+        part="local_epsilon",
+        epsilon=lambda local_epsilon, n_users, delta: local_epsilon / 2,
     ),
 )
 """

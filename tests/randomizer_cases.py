@@ -7,7 +7,7 @@ from itertools import product
 import oracles as o
 from oracles import tables
 
-from segshuffle.accounting.single_message.randomizers.composed import poisson_subsampled
+from segshuffle.accounting.single_message.randomizers.composed import ParallelComposition
 from segshuffle.accounting.single_message.randomizers.encodings import (
     BinaryLocalHash,
     HadamardResponse,
@@ -91,5 +91,7 @@ MAKERS = [
     lambda e: SubsetExponential(local_epsilon=e, domain_size=30, set_size=4, subset_size=5),
     lambda e: SubsetExponential(local_epsilon=e, domain_size=7, set_size=4, subset_size=2),
     lambda e: Laplace(local_epsilon=e, cells=20),
-    lambda e: poisson_subsampled(KaryRandomizedResponse(local_epsilon=e, domain_size=5), rate=0.3),
+    lambda e: ParallelComposition(
+        components=(KaryRandomizedResponse(local_epsilon=e, domain_size=5),), weights=(1.0,), rate=0.3
+    ),
 ]

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
 #: Numbers of items or levels, of any type of integers.
 Numbers = NDArray[np.integer[Any]]

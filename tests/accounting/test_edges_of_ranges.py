@@ -7,11 +7,10 @@ import pytest
 
 from segshuffle.accounting.collections import (
     calibration,
+    composition,
     flipped_bits,
     full_view,
-    full_view_users,
     levels,
-    privacy_loss,
     product,
     published,
     shifted_noise,
@@ -28,8 +27,9 @@ from segshuffle.accounting.single_message.accountants import (
     clones,
     erlingsson,
 )
+from segshuffle.accounting.single_message.accountants.personalized import PersonalizedUsers
 from segshuffle.accounting.single_message.mechanisms import mechanism
-from segshuffle.accounting.single_message.personalized import PersonalizedUsers
+from segshuffle.accounting.single_message.randomizers import subsets
 from segshuffle.blankets import base, poisson
 from segshuffle.blankets.clustered import Clustered
 from segshuffle.blankets.signed import Signed
@@ -51,7 +51,7 @@ def view(**changed):
 
 def worst_split(**changed):
     usual = {"domain_size": 6, "set_size": 2, "n_users": 5, "blanket_per_user": 2}
-    return full_view_users.worst_split_user_lower(**usual | {"sampling_rate": 0.5, "epsilon": 1.0} | changed)
+    return full_view.worst_split_user_lower(**usual | {"sampling_rate": 0.5, "epsilon": 1.0} | changed)
 
 
 def hoelder(**changed):
@@ -120,8 +120,8 @@ REALS = {
         "local_epsilon", "[", 1e-6, 0.5, ")",
     ),
     "loss": (
-        lambda x: privacy_loss.counter_losses(poisson.ItemPair(1e4, 1e-3), 0.5)
-        and privacy_loss.privacy_loss_distribution([], interval=x),
+        lambda x: composition.counter_losses(poisson.ItemPair(1e4, 1e-3), 0.5)
+        and composition.privacy_loss_distribution([], interval=x),
         "interval", "[", 1e-7, 1.0, "]",
     ),
 }  # fmt: skip
@@ -178,7 +178,7 @@ INTEGERS = {
     "sizes": (lambda n: ranges.check_sizes(domain_size=2, n_users=n), "n_users", 1, 4_000_000_000_000_000),
     "domain": (lambda d: ranges.check_sizes(domain_size=d, n_users=1), "domain_size", 2, None),
     "set": (lambda s: ranges.check_sizes(domain_size=7, n_users=1, set_size=s), "set_size", 1, 7),
-    "held": (lambda s: vr.check_subset(domain_size=7, set_size=s, subset_size=1), "set_size", 1, 6),
+    "held": (lambda s: subsets.check_subset(domain_size=7, set_size=s, subset_size=1), "set_size", 1, 6),
     "pairs": (lambda t: product.check_product(pairs=t), "pairs", 1, None),
     "trials": (lambda n: laws.BinomialLaw(n, 0.5), "trials", 0, None),
     "fakes": (lambda k: flipped_bits.FlippedPair(k, 0.1), "fakes", 1, None),

@@ -15,7 +15,8 @@ from protocols.simulations import check_simulation, make_sample
 from segshuffle.accounting.collections.published import item_target, published_item_delta
 from segshuffle.accounting.single_message.decomposition import BlanketBound
 from segshuffle.accounting.single_message.randomizers import subsets
-from segshuffle.accounting.single_message.variation_ratio import VariationBound, subset_exponential
+from segshuffle.accounting.single_message.variation_ratio import VariationBound
+from segshuffle.accounting.single_message.variation_ratio_tables import subset_exponential
 from segshuffle.digits import rounded
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.balls_into_bins import BallsIntoBins

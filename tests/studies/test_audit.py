@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from segshuffle.accounting.collections import full_view
-from segshuffle.accounting.collections.full_view_users import worst_split_user_lower
+from segshuffle.accounting.collections.full_view import worst_split_user_lower
 from segshuffle.accounting.collections.published import published_item_delta
 from segshuffle.pipeline.design import Setting
 from segshuffle.protocols.segmented import Segmented

@@ -45,12 +45,12 @@ LOG3 = math.log(3)
 def blanket_times(factor):
     """The proven blanket bound, scaled: below 1 it is no bound any more where the two datasets attain it."""
 
-    def delta_of(mechanism, n_users, epsilon):
-        found = BlanketBound(randomizer=mechanism.randomizer, n_users=n_users).delta(epsilon=epsilon)
+    def delta_of(epsilon, **known):
+        found = BlanketBound(**known).delta(epsilon=epsilon)
         return DeltaInterval(factor * found.lower, factor * found.upper)
 
-    def epsilon_of(mechanism, n_users, delta):
-        return factor * BlanketBound(randomizer=mechanism.randomizer, n_users=n_users).epsilon(delta=delta)
+    def epsilon_of(delta, **known):
+        return factor * BlanketBound(**known).epsilon(delta=delta)
 
     return Accountant(
         name=f"blanket x {factor}",
@@ -59,9 +59,9 @@ def blanket_times(factor):
         source="none",
         look=spare_look("for this test", 0),
         order=99,
-        applies=lambda mechanism: mechanism.randomizer is not None,
-        epsilon_of=epsilon_of,
-        delta_of=delta_of,
+        part="randomizer",
+        epsilon=epsilon_of,
+        delta=delta_of,
     )
 
 

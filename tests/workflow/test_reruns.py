@@ -54,7 +54,7 @@ FILES = {
     "src/segshuffle/studies/audit/report.py": {"figure_audit", *RECORDS},
     "src/segshuffle/accounting/collections/published.py": PROTOCOLS | PARETO,
     "src/segshuffle/accounting/collections/full_view.py": AUDIT,
-    "src/segshuffle/accounting/single_message/personalized.py": AMPLIFICATION | REFEREE,
+    "src/segshuffle/accounting/single_message/accountants/personalized.py": AMPLIFICATION | REFEREE,
     "src/segshuffle/protocols/segmented.py": PROTOCOLS | PARETO,
     "src/segshuffle/protocols/proven.py": PROTOCOLS - AUDIT | PARETO,
     "src/segshuffle/protocols/messages/level_counts.py": LEVELS,

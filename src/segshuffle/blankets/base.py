@@ -12,8 +12,8 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from segshuffle.accounting.numerics.laws import mass_error
 from segshuffle.accounting.numerics.loss_distribution import LossTable
-from segshuffle.accounting.numerics.negative_binomial import mass_error
 from segshuffle.accounting.numerics.ranges import check_within
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.blankets import exact

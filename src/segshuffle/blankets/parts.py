@@ -8,8 +8,7 @@ from fractions import Fraction
 import numpy as np
 from scipy import special
 
-from segshuffle.accounting.numerics.laws import stirling_error
-from segshuffle.accounting.numerics.negative_binomial import log_negative_binomial, size_of, window_of_mass
+from segshuffle.accounting.numerics.laws import log_negative_binomial, size_of, stirling_error, window_of_mass
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.blankets import exact
 

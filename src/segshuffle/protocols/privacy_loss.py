@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from segshuffle.accounting.collections import privacy_loss
+from segshuffle.accounting.collections import composition
 from segshuffle.accounting.numerics.ranges import check_kind, check_within
 from segshuffle.blankets.base import CounterPair
 from segshuffle.errors import ParameterError
@@ -43,7 +43,7 @@ def privacy_loss_distribution(plan: Plan, *, level: float, interval: float = 1e-
         If dp_accounting is not installed.
     """
     product = product_of(plan, level=level)
-    return privacy_loss.privacy_loss_distribution([product] if product[1] else [], interval=interval)
+    return composition.privacy_loss_distribution([product] if product[1] else [], interval=interval)
 
 
 def product_of(plan: Plan, *, level: float) -> tuple[CounterPair, int]:

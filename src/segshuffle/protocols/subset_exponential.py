@@ -9,16 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from segshuffle.accounting.numerics.ranges import check_choice, check_local
+from segshuffle.accounting.numerics.ranges import SMALLEST_LOG_RATIO, check_choice, check_local
 from segshuffle.accounting.numerics.search import largest_local_epsilon
 from segshuffle.accounting.single_message.decomposition import BlanketBound
 from segshuffle.accounting.single_message.randomizers import subsets
-from segshuffle.accounting.single_message.variation_ratio import (
-    SMALLEST_LOG_RATIO,
-    VariationBound,
-    check_subset,
-    subset_exponential,
-)
+from segshuffle.accounting.single_message.variation_ratio import VariationBound
+from segshuffle.accounting.single_message.variation_ratio_tables import subset_exponential
 from segshuffle.arrays import FloatArray, IntArray, Numbers
 from segshuffle.digits import rounded_down
 from segshuffle.errors import ParameterError
@@ -122,7 +118,9 @@ class SubsetExponential(ErrorAsPlanned):
         # users who drop out or collude leave fewer messages to hide among
         proven = self.local_epsilon is not None or self.accounting == "proven"
         problem.assumptions.refuse_beyond_plain(self.name, covered=("honest_fraction",) if proven else ())
-        check_subset(domain_size=problem.domain_size, set_size=problem.set_size, subset_size=self.subset_size or 1)
+        subsets.check_subset(
+            domain_size=problem.domain_size, set_size=problem.set_size, subset_size=self.subset_size or 1
+        )
         if self.local_epsilon is None and problem.levels[0] < SMALLEST_LOG_RATIO:
             raise ParameterError("levels", problem.levels, f"all at least {SMALLEST_LOG_RATIO:g} for this randomizer")
         largest = min(problem.domain_size - problem.set_size, _LARGEST_SUBSET)

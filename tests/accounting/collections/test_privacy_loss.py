@@ -11,7 +11,7 @@ from oracles.changes import collections_divergence, counters_of_user, grid_diver
 from plans import given_plan
 from scipy import special
 
-from segshuffle.accounting.collections.privacy_loss import privacy_loss_distribution
+from segshuffle.accounting.collections.composition import privacy_loss_distribution
 from segshuffle.accounting.collections.product import delta_interval
 from segshuffle.blankets.poisson import ItemPair
 from segshuffle.errors import MissingExtraError, ParameterError

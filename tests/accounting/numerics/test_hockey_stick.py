@@ -125,7 +125,7 @@ def test_poisson_blanket(mean, heads, tails, epsilon):
     interval = hockey_stick(pair=pair_of(heads, tails, PoissonLaw(mean)), epsilon=epsilon, rtol=1e-6)
     assert MP.mpf(interval.lower) <= upper
     assert MP.mpf(interval.upper) >= lower
-    assert interval.relative_width <= 1e-6
+    assert o.relative_width(interval) <= 1e-6
     assert upper - lower < 1e-20  # the oracle is sharp enough for the comparison to mean something
 
 
@@ -157,7 +157,7 @@ def test_width_is_what_was_asked(n_users, heads):
         tested += 1
         assert 0.5 * delta < hockey_stick(pair=pair, epsilon=epsilon).lower < 2 * delta
         for rtol in (1e-2, 1e-4):
-            assert hockey_stick(pair=pair, epsilon=epsilon, rtol=rtol).relative_width <= rtol
+            assert o.relative_width(hockey_stick(pair=pair, epsilon=epsilon, rtol=rtol)) <= rtol
     # with certainty of speaking and few users, delta does not fall below Pr[nobody covers]; with many, it starts low
     assert tested >= (0 if heads == 1.0 and n_users <= 1000 else 3)
 
@@ -199,8 +199,6 @@ def test_tails_reduce_the_divergence():
 def test_values_below_the_smallest_delta():
     pair = pair_of(0.5, 0.0, BinomialLaw(10**9, 0.5))
     assert hockey_stick(pair=pair, epsilon=1.0) == DeltaInterval(0.0, 1e-290)
-    assert math.isinf(DeltaInterval(0.0, 1e-290).relative_width)
-    assert DeltaInterval(0.0, 0.0).relative_width == 0.0
 
 
 def test_no_event_separates_at_large_epsilon():
@@ -218,7 +216,7 @@ def test_floor_of_a_victim_whom_nobody_covers(heads, tails, epsilon):
     exact = exact_divergence(20, 0.25, heads, tails, epsilon)
     interval = hockey_stick(pair=pair_of(heads, tails, BinomialLaw(20, 0.25)), epsilon=epsilon, rtol=1e-4)
     assert contains(interval, exact)
-    assert exact == 0 or interval.relative_width <= 1e-4
+    assert exact == 0 or o.relative_width(interval) <= 1e-4
 
 
 # -- where round-off decides ------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from oracles import MP
 
-from segshuffle.accounting.numerics.negative_binomial import log_negative_binomial, mass_error, window_of_mass
+from segshuffle.accounting.numerics.laws import log_negative_binomial, mass_error, window_of_mass
 
 
 def chernoff(x, mean, p):

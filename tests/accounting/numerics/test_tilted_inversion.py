@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from oracles import MP
 
-from segshuffle.accounting.numerics.tilted_inversion import AtomLaw, mean_positive_part
-from segshuffle.accounting.numerics.tilted_inversion.atoms import log_mgfs
+from segshuffle.accounting.numerics.atom_sums import AtomLaw, log_mgfs
+from segshuffle.accounting.numerics.tilted_inversion import mean_positive_part
 
 
 def pairs(law):

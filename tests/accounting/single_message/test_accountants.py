@@ -80,7 +80,7 @@ def test_every_delta_is_a_probability_and_falls_with_epsilon_and_with_users(aske
     name, size = asked
     made = mechanism(name, local_epsilon=1.5, **({"domain_size": size} if size else {}))
     for each in ACCOUNTANTS.values():
-        if each.delta_of is None or not each.applies(made):
+        if each.delta is None or not each.applies(made):
             continue
         found = [each.delta_of(made, n_users, epsilon) for epsilon in (0.0, 0.02, 0.5, 1.499, 1.5, 1.6)]
         assert all(0.0 <= low <= high <= 1.0 for low, high in found), each.name

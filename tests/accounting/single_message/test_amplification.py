@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from segshuffle.accounting.single_message import amplification as am
-from segshuffle.accounting.single_message.accountants.chen_cao_ge import gaussian_of_users
+from segshuffle.accounting.single_message.accountants.personalized import PersonalizedUsers, gaussian_of_users
 from segshuffle.accounting.single_message.mechanisms import (
     COMPOSABLE,
     MECHANISMS,
@@ -16,8 +16,7 @@ from segshuffle.accounting.single_message.mechanisms import (
     mechanism,
     subsampled,
 )
-from segshuffle.accounting.single_message.personalized import PersonalizedUsers
-from segshuffle.accounting.single_message.randomizers.composed import poisson_subsampled
+from segshuffle.accounting.single_message.randomizers.composed import ParallelComposition
 from segshuffle.accounting.single_message.randomizers.laplace import Laplace
 from segshuffle.errors import ParameterError
 
@@ -99,7 +98,7 @@ def asked(accountant, name, **arguments):
         return epsilon(accountant, name, **arguments)
     except ParameterError:
         chosen = am.accountant(accountant)
-        if chosen.kind == "lower" or (chosen.delta_of is not None and arguments["n_users"] > 1):
+        if chosen.kind == "lower" or (chosen.delta is not None and arguments["n_users"] > 1):
             raise
         return None
 
@@ -291,7 +290,7 @@ def users_of(*budgets):
         ),
         (lambda: composed([], "parallel"), r"parts = \[\] .* at least one Mechanism"),
         (lambda: composed(["krr"], "parallel"), "mechanism = 'krr' .* a Mechanism"),
-        (lambda: poisson_subsampled("krr", rate=0.5), "components = 'krr' .* a Randomizer"),
+        (lambda: ParallelComposition(components=("krr",), weights=(1.0,)), "components = 'krr' .* a Randomizer"),
     ],
 )
 def test_what_was_wrong_is_said(call, said):

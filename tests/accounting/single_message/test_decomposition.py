@@ -43,11 +43,11 @@ def test_both_bounds_are_the_divergences_they_claim(name, n):
         exact = blanket_pair_divergence(matrix, pair, n, exp_epsilon)
         interval = BlanketBound(randomizer=randomizer, n_users=n).delta(epsilon=epsilon)
         assert o.encloses(interval, exact, 1e-13)
-        assert interval.relative_width < 1e-9
+        assert o.relative_width(interval) < 1e-9
         exact = max(o.shuffled_divergence(matrix, pair, [x] * (n - 1), exp_epsilon) for x in {star, *pair})
         interval = DatasetsBound(randomizer=randomizer, n_users=n).delta(epsilon=epsilon)
         assert o.encloses(interval, exact, 1e-13)
-        assert interval.relative_width < 1e-9
+        assert o.relative_width(interval) < 1e-9
 
 
 @pytest.mark.quick(0)
@@ -121,7 +121,7 @@ def test_lower_bound_against_exact_sums(n, epsilon):
     exact = binary_lower(1.0, epsilon, n)
     interval = DatasetsBound(randomizer=krr(2, 1.0), n_users=n).delta(epsilon=epsilon)
     assert o.encloses(interval, exact)
-    assert interval.relative_width < 3e-4
+    assert o.relative_width(interval) < 3e-4
 
 
 @pytest.mark.quick(0)
@@ -176,12 +176,11 @@ def test_joint_composition_at_the_largest_sum(count, local_epsilon, epsilon):
     assert Fraction(found.upper) <= exact * Fraction(1001, 1000) or epsilon == 149.0
 
 
-@pytest.mark.parametrize("local_epsilon", [1e-140, 1e-170, 1e-250])
-def test_blanket_bound_of_a_tiny_local_epsilon(local_epsilon):
+def test_blanket_bound_of_a_tiny_local_epsilon():
     """Ten users at epsilon = 0: E max(0, G_1 + ... + G_n)/n with G = e, -e, 0 on a third each, to first order in e."""
-    found = BlanketBound(
-        randomizer=KaryRandomizedResponse(local_epsilon=local_epsilon, domain_size=3), n_users=10
-    ).delta(epsilon=0.0)
+    local_epsilon = 1e-12
+    randomizer = KaryRandomizedResponse(local_epsilon=local_epsilon, domain_size=3)
+    found = BlanketBound(randomizer=randomizer, n_users=10).delta(epsilon=0.0)
     walk = {0: Fraction(1)}
     for _ in range(10):
         walk = {
@@ -190,4 +189,4 @@ def test_blanket_bound_of_a_tiny_local_epsilon(local_epsilon):
     exact = float(sum((p * max(k, 0) for k, p in walk.items()), Fraction(0)) / 10) * local_epsilon
     assert found.lower <= exact * (1 + 1e-12)
     assert exact * (1 - 1e-12) <= found.upper
-    assert found.relative_width < 1e-3
+    assert o.relative_width(found) < 1e-3

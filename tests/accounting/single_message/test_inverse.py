@@ -23,7 +23,7 @@ def test_the_answer_meets_the_target_and_a_little_more_does_not(name):
     inside, outside = (found - step, found) if accountant.kind == "lower" else (found, found + step)
 
     def meets(local_epsilon):
-        if accountant.delta_of is None:
+        if accountant.delta is None:
             return ask(accountant, krr(local_epsilon), 1000, delta=1e-6) <= 0.2
         return ask(accountant, krr(local_epsilon), 1000, epsilon=0.2) <= 1e-6
 

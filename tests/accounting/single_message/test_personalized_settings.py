@@ -8,8 +8,8 @@ import pytest
 from oracles import gaussian_delta
 from scipy import special
 
+from segshuffle.accounting.single_message.accountants.personalized import PersonalizedUsers
 from segshuffle.accounting.single_message.amplification import compare_budgets
-from segshuffle.accounting.single_message.personalized import PersonalizedUsers
 from segshuffle.accounting.single_message.personalized_settings import SETTINGS, bounds_of
 
 

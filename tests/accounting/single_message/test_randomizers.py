@@ -17,7 +17,6 @@ from segshuffle.accounting.single_message.decomposition import BlanketBound
 from segshuffle.accounting.single_message.randomizers.composed import (
     JointComposition,
     ParallelComposition,
-    poisson_subsampled,
 )
 from segshuffle.accounting.single_message.randomizers.encodings import BinaryLocalHash, HadamardResponse, Rappor
 from segshuffle.accounting.single_message.randomizers.laplace import Laplace
@@ -87,10 +86,9 @@ def test_joint_and_parallel_composition_by_enumeration(name):
 
 def test_poisson_subsampling_mixes_a_constant():
     randomizer, matrix, (x0, x1), _ = CASES["krr3"]
-    sampled = poisson_subsampled(randomizer, rate=0.25)
+    sampled = ParallelComposition(components=(randomizer,), weights=(1.0,), rate=0.25)
     rows = [[entry / 4 for entry in row] + [Fraction(3, 4)] for row in matrix]
     assert_same(sampled.blanket("upper"), grouped(blanket_row(rows), rows[x0], rows[x1]))
-    assert poisson_subsampled(randomizer, rate=1.0) is randomizer
 
 
 @pytest.mark.parametrize("side", ["upper", "lower"])
@@ -150,7 +148,7 @@ def test_classes_are_consistent_laws(make, local_epsilon):
         lambda: JointComposition(components=(Rappor(local_epsilon=1.0),), differing=2),
         lambda: ParallelComposition(components=(Rappor(local_epsilon=1.0),), weights=(0.5,)),
         lambda: ParallelComposition(components=(Rappor(local_epsilon=1.0),) * 2, weights=(1.5, -0.5)),
-        lambda: poisson_subsampled(Rappor(local_epsilon=1.0), rate=0.0),
+        lambda: ParallelComposition(components=(Rappor(local_epsilon=1.0),), weights=(1.0,), rate=0.0),
         # one table for each pair of inputs: those of one pair bound nothing
         lambda: ParallelComposition(components=(matrix_randomizer([[0.5, 0.5], [0.1, 0.9]]),), weights=(1.0,)),
     ],

@@ -19,13 +19,14 @@ from segshuffle.accounting.collections.product import (
 from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError
 from segshuffle.accounting.numerics.ranges import check_within
+from segshuffle.accounting.numerics.search import Function
 from segshuffle.blankets.base import COPIES_RANGE, Blanket, CounterPair, check_copies
 from segshuffle.blankets.singles import SINGLES
 from segshuffle.digits import rounded_up
 from segshuffle.errors import InfeasibleError
 
 
-def _bisect(function: Callable[[float], float], low: float, high: float) -> float:
+def _bisect(function: Function, low: float, high: float) -> float:
     """Point near which the nondecreasing `function` changes sign: a starting point."""
     for _ in range(60):
         middle = 0.5 * (low + high)
@@ -34,7 +35,7 @@ def _bisect(function: Callable[[float], float], low: float, high: float) -> floa
 
 
 def solve(
-    log_excess: Callable[[float], float],
+    log_excess: Function,
     start: float,
     slope: float,
     limits: tuple[float, float],
@@ -104,7 +105,7 @@ def _calibrate(
     return answer if math.isnan(better) else better
 
 
-def _slope(function: Callable[[float], float], x: float, change: float = 1e-3) -> float:
+def _slope(function: Function, x: float, change: float = 1e-3) -> float:
     """Difference quotient of an increasing function to the left of x, bounded away from 0."""
     rise = function(x) - function(x - change)
     return max(rise / change, 1e-3) if rise > 0 else 1e-3  # two logarithms of 0 have no difference

@@ -1,12 +1,19 @@
-"""Several collections of the same users with different plans: one epsilon and delta for all of them.
+"""Several collections of the same users with different plans: one epsilon and delta for all of them, or their losses.
 
 Random numbers are fresh in every collection, so the likelihood ratios multiply. The pairs of all collections, each with
 its own blanket and copies, form one product (docs/proof.md). T collections with the same plan do not need this module:
 they count as t T pairs (`Problem.pairs`).
+
+dp_accounting can compose their losses with other mechanisms. The outcomes of a counter are split onto its lattice as
+for our own bounds (docs/proof.md, "Numbers"). The distribution dominates that of the collections. So every delta
+computed from it is an upper bound, up to the round-off of dp_accounting, about 1e-15.
 """
 
+from __future__ import annotations
+
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,11 +25,23 @@ from segshuffle.accounting.collections.product import (
     tilted_pair,
 )
 from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
-from segshuffle.accounting.numerics.loss_distribution import AccuracyError, LossTable, infinite_loss, log_delta_upper
+from segshuffle.accounting.numerics.loss_distribution import (
+    AccuracyError,
+    LossTable,
+    infinite_loss,
+    log_delta_upper,
+    split_masses,
+)
+from segshuffle.accounting.numerics.ranges import check_within
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.blankets.atoms import Atoms
 from segshuffle.blankets.base import CounterPair
 from segshuffle.digits import rounded_up
+from segshuffle.errors import ParameterError
+from segshuffle.extras import require
+
+if TYPE_CHECKING:
+    from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
 #: Pairs of one collection, and how many of them: `Problem.pairs`, one round.
 Collected = tuple[CounterPair, int]
@@ -35,6 +54,8 @@ _COARSER = 4.0
 _BISECTIONS = 60
 #: Distance at which mass given away is no longer seen in log delta, and log delta below which nobody asks for accuracy.
 _LITTLE, _NEGLIGIBLE = 5.0, -600.0
+#: What is given away of every tail for dp_accounting, which works with 1e-15 as well.
+_LOG_TAIL = -math.log(1e-16)
 
 
 def composed_delta(collections: Sequence[Collected], *, epsilon: float) -> float:
@@ -190,8 +211,66 @@ def on_step(table: LossTable, step: float) -> LossTable:
 
 def ends_of(table: LossTable) -> tuple[IntArray, FloatArray]:
     """Split every cell between its two ends, with its mean ratio: lattice indices, and B's mass there."""
-    share = table.excess / math.expm1(table.step)
-    mass = np.append(table.mass * (1 - share), 0.0)
-    mass[1:] += table.mass * share
+    mass = split_masses(table)
     kept = mass > 0
     return (table.first + np.arange(mass.size, dtype=np.int64))[kept], mass[kept]
+
+
+# -- for other mechanisms --------------------------------------------------------------------------------------------
+
+
+def privacy_loss_distribution(collections: Sequence[Collected], *, interval: float = 1e-4) -> PrivacyLossDistribution:
+    """Loss distribution of collections of the same users, pessimistic, as dp_accounting's own.
+
+    Parameters
+    ----------
+    collections : sequence of (CounterPair, int)
+        What one user is exchanged in, and the number of pairs t >= 1, for every collection; none reveal nothing.
+    interval : float, default 1e-4
+        dp_accounting's value_discretization_interval, in [1e-7, 1]: that of what it is composed with.
+
+    Returns
+    -------
+    PrivacyLossDistribution
+        Its deltas are upper bounds (kind: upper), down to about 1e-13.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is outside its range, or the interval is too small for the losses that there are.
+    MissingExtraError
+        If dp_accounting is not installed.
+    """
+    check_within("interval", interval, 1e-7, 1)
+    require("pld", "A loss distribution for dp_accounting")
+    from dp_accounting.pld import privacy_loss_distribution as pld
+
+    result = pld.identity(value_discretization_interval=interval)
+    for pair, pairs in _checked(collections):
+        for losses, infinite in counter_losses(pair, interval):
+            one = pld.PrivacyLossDistribution.create_from_rounded_probability(losses, infinite, interval)
+            result = result.compose(one.self_compose(pairs))
+    return result
+
+
+def counter_losses(pair: CounterPair, interval: float) -> list[tuple[Mapping[int, float], float]]:
+    """Probabilities of the losses of both counters of a pair, on the lattice, and that of a loss of +inf.
+
+    Returns
+    -------
+    list of (mapping, float)
+        Lattice index -> probability, which is never below the true one by more than the infinite loss makes up for.
+        First the counter of the item that the user holds, then that of the item exchanged for it.
+    """
+    table = on_step(pair.loss_table(interval, _LOG_TAIL), interval)
+    if table.step != interval:
+        raise ParameterError("interval", interval, f"at least {table.step:.3g}, for the losses that this plan has")
+    index, mass = ends_of(table)
+    # a wrong ratio moves the loss: what that can add to any delta goes to +inf
+    given_away = table.truncated + 4 * table.ratio_error
+    grown = 1 + table.mass_error
+    held = mass * np.exp(index * table.step) * grown
+    return [
+        (dict(zip(index.tolist(), held.tolist(), strict=True)), given_away),
+        (dict(zip((-index).tolist(), (mass * grown).tolist(), strict=True)), given_away + table.zero_mass * grown),
+    ]

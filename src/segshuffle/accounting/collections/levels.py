@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
+from segshuffle.accounting.numerics.hockey_stick import ZERO, CountPair, DeltaInterval, hockey_stick
 from segshuffle.accounting.numerics.laws import PoissonLaw
 from segshuffle.accounting.numerics.ranges import (
     LARGEST_COUNT,
@@ -63,7 +63,7 @@ def histogram_delta(*, n_users: int, categories: int, blanket_per_user: float, e
     """
     _check_sizes(n_users, categories)
     if categories < 2:
-        return DeltaInterval(0.0, 0.0)
+        return ZERO
     check_within("blanket_per_user", blanket_per_user, 0, math.inf, "()", allowed="positive and finite")
     check_epsilon(epsilon)
     if n_users > _LARGEST_PER_CATEGORY * categories / blanket_per_user:
@@ -160,13 +160,13 @@ class UserGuarantee:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready form, null for an epsilon that nothing is proven about."""
-        values = {**asdict(self), "total_epsilon": self.total_epsilon, "total_delta": self.total_delta}
-        values["against"] = [{key: _known(value) for key, value in each._asdict().items()} for each in self.against]
-        return {key: value if key == "against" else _known(value) for key, value in values.items()}
+        against = [_known(each._asdict()) for each in self.against]
+        total = {"total_epsilon": self.total_epsilon, "total_delta": self.total_delta}
+        return _known({**asdict(self), "against": against, **total})
 
 
-def _known(value: Any) -> Any:
-    return None if value == math.inf else value
+def _known(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: None if value == math.inf else value for name, value in values.items()}
 
 
 def compose_rounds(

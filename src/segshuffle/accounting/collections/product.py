@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from segshuffle.accounting.numerics.gaussian import gaussian_log_delta, gaussian_ratio
-from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
+from segshuffle.accounting.numerics.hockey_stick import ZERO, DeltaInterval
 from segshuffle.accounting.numerics.loss_distribution import (
     AccuracyError,
     infinite_loss,
@@ -211,7 +211,7 @@ def delta_interval(
         check_within("expected", expected, SMALLEST_DELTA, 1, "[)")
     trivial = _trivial(pair, pairs)
     if trivial is not None:
-        return DeltaInterval(0.0, 0.0) if trivial < 0 else DeltaInterval(1 - 1e-9, 1.0)
+        return ZERO if trivial < 0 else DeltaInterval(1 - 1e-9, 1.0)
     log_smallest = math.log(smallest)
     plan, steepest = _plan(pair, pairs, epsilon, rtol, log_smallest), 0.0
     if expected is not None:

@@ -13,7 +13,6 @@ item.
 """
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
@@ -27,7 +26,7 @@ from segshuffle.accounting.numerics.ranges import (
     check_sizes,
     check_within,
 )
-from segshuffle.accounting.numerics.search import log_excess, safe_edge
+from segshuffle.accounting.numerics.search import Function, log_excess, safe_edge
 from segshuffle.errors import InfeasibleError, ParameterError
 
 #: Smallest sampling rate and smallest item-level delta.
@@ -163,10 +162,10 @@ def _log_excess(epsilon: float, delta: float, **protocol: Any) -> float:
     return ratio
 
 
-def _least_integer(excess: Callable[[float], float], largest: int) -> int:
+def _least_integer(excess: Function, largest: int) -> int:
     """Least integer m in [1, largest] with excess(m) <= 0: doubling, then bisection."""
     low = high = 1
-    while excess(float(high)) > 0:
+    while excess(high) > 0:
         if high == largest:
             advice = "collect from more users" if largest == LARGEST_BLANKET else "lower the number of items"
             raise InfeasibleError(
@@ -175,7 +174,7 @@ def _least_integer(excess: Callable[[float], float], largest: int) -> int:
         low, high = high, min(2 * high, largest)
     while high - low > 1:
         middle = (low + high) // 2
-        if excess(float(middle)) > 0:
+        if excess(middle) > 0:
             low = middle
         else:
             high = middle

@@ -22,12 +22,9 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from segshuffle.accounting.numerics.laws import BinomialLaw, fft_convolution
-from segshuffle.arrays import FloatArray
-
-IndexArray = NDArray[np.int64]
+from segshuffle.arrays import FloatArray, IntArray
 
 #: Half width of the windows in standard deviations; what lies outside is counted (upper) or dropped (lower).
 _REST_WIDTH = 8.5
@@ -134,24 +131,18 @@ def _ascending(value: FloatArray, mass: FloatArray) -> RatioLaw:
     return RatioLaw(value[order], mass[order])
 
 
-@lru_cache(maxsize=8)
-def _marks(step: float) -> FloatArray:
-    """Where to cut, in standard deviations from the mean: ascending, further apart in the tails."""
-    inner = np.arange(-4.0, 4.0 + step, step)
-    outer = 4.0 + np.cumsum(np.arange(2.0, 12.0) * step)
-    return np.concatenate([-outer[::-1], inner, outer])
-
-
-def _edges(law: RatioLaw, step: float) -> IndexArray:
+def _edges(law: RatioLaw, step: float) -> IntArray:
     """Cut the points into intervals, `step` standard deviations wide inside, more in the tails: ascending indices."""
     mass = law.mass.sum()
     mean = law.mass @ law.value / mass
     std = math.sqrt(max(law.mass @ (law.value - mean) ** 2 / mass, 1e-300))
-    cuts = np.searchsorted(law.value, mean + std * _marks(step))
+    outer = 4.0 + np.cumsum(np.arange(2.0, 12.0) * step)
+    marks = np.concatenate([-outer[::-1], np.arange(-4.0, 4.0 + step, step), outer])
+    cuts = np.searchsorted(law.value, mean + std * marks)
     return np.unique(np.concatenate([[0], cuts, [law.value.size]])).astype(np.int64)
 
 
-def _few(law: RatioLaw, edges: IndexArray, upper: bool) -> RatioLaw:
+def _few(law: RatioLaw, edges: IntArray, upper: bool) -> RatioLaw:
     """Bound in convex order with few points: every block at its mean, or on all lower ends, then all upper ones."""
     starts = edges[:-1]
     mass = np.add.reduceat(law.mass, starts)
@@ -179,7 +170,7 @@ class RestLaws:
     """
 
     rest: Rest
-    anchors: IndexArray
+    anchors: IntArray
     step: float
 
     def __post_init__(self) -> None:
@@ -205,7 +196,7 @@ class RestLaws:
             law = self._mixed(slots, upper)
         if not upper:
             return law
-        lost = max(1.0 - float(law.mass.sum()), 0.0) + 1e-15
+        lost = max(1.0 - law.mass.sum(), 0.0) + 1e-15
         return RatioLaw(np.append(0.0, law.value), np.append(lost, law.mass))
 
     def _mixed(self, slots: int, upper: bool) -> RatioLaw:

@@ -48,11 +48,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from segshuffle.accounting.numerics.laws import CountLaw, binomial_pmf, binomial_tail, round_off
 from segshuffle.accounting.numerics.ranges import check_epsilon, check_within
-from segshuffle.arrays import FloatArray
+from segshuffle.arrays import BoolArray, FloatArray
 
 #: Deltas below this are reported as the interval [0, SMALLEST_DELTA]: doubles end near it.
 SMALLEST_DELTA = 1e-290
@@ -102,12 +101,9 @@ class DeltaInterval(_Ends):
             )
         return super().__new__(cls, lower, upper)
 
-    @property
-    def relative_width(self) -> float:
-        """upper/lower - 1 (0 when both are 0, +inf when only the lower end is 0)."""
-        if self.upper == 0.0:
-            return 0.0
-        return self.upper / self.lower - 1.0 if self.lower > 0 else math.inf
+
+#: Delta of laws that no event tells apart by more than e^epsilon.
+ZERO = DeltaInterval(0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -352,7 +348,7 @@ def _masses(pair: CountPair, left: _Edges, right: _Edges) -> FloatArray:
     return np.where(left_below & ~right_below, 1.0 - left.tail - right.tail, mass)
 
 
-def _mass_error(edges: _Edges, single: NDArray[np.bool_], value: FloatArray) -> float:
+def _mass_error(edges: _Edges, single: BoolArray, value: FloatArray) -> float:
     """Bound the effect of the masses' round-off on sum(mass * value).
 
     The error of an edge's tail moves mass from one neighbouring block to the other, so it costs the difference of their
@@ -365,7 +361,7 @@ def _mass_error(edges: _Edges, single: NDArray[np.bool_], value: FloatArray) -> 
     return float(relative @ (edges.tail * steps) + relative[1:] @ points + 1e-15 * (edges.tail @ steps))
 
 
-def _split(total: FloatArray, gap: FloatArray, budget: float) -> tuple[FloatArray, NDArray[np.bool_]]:
+def _split(total: FloatArray, gap: FloatArray, budget: float) -> tuple[FloatArray, BoolArray]:
     """Choose new edges that bring the gaps down to about `budget` in all, and which edges keep their block.
 
     A block's gap shrinks like the inverse of its number of pieces, so pieces in proportion to the root of the gap

@@ -1,4 +1,6 @@
-"""Laws of a number of messages: binomial and Poisson, with point and tail probabilities that keep relative accuracy.
+"""Laws of a number of messages, with point and tail probabilities that keep relative accuracy.
+
+Binomial, Poisson, and, for a counter of clustered dummies, negative binomial.
 
 Point probabilities follow Loader's saddle-point form (C. Loader, "Fast and accurate computation of binomial
 probabilities", 2000): a Stirling error and a deviance, neither of which cancels, so that a trial count of 1e13 costs
@@ -13,11 +15,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import fft, special
 
 from segshuffle.accounting.numerics.ranges import check_integer, check_within
-from segshuffle.arrays import FloatArray
+from segshuffle.arrays import BoolArray, FloatArray
 
 if TYPE_CHECKING:
     from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
@@ -262,7 +263,7 @@ class PoissonLaw:
             tail[far] = 1.0 - self._far_tail(count[far] + 1)
         return tail
 
-    def _is_far(self, count: FloatArray) -> NDArray[np.bool_]:
+    def _is_far(self, count: FloatArray) -> BoolArray:
         """Where scipy's series for the upper tail ends too early (2000 terms): far above a large mean."""
         root = np.sqrt(np.maximum(count, 0.0))
         return (count > 200.0) & (count - self.mean > 4.4 * root) & np.isfinite(count)
@@ -274,3 +275,58 @@ class PoissonLaw:
             inner = count + 2.0 * j + 1.0 + (j + 1) * self.mean / fraction
             fraction = count + 2.0 * j - (count + j) * self.mean / inner
         return self.pmf(count) / (1.0 - self.mean / (count + 1.0 + self.mean / fraction))
+
+
+# -- the negative binomial law ---------------------------------------------------------------------------------------
+#
+# NB(r, p) is the law of a Poisson number of clusters of logarithmic size, Pr[x] = Gamma(x + r)/(Gamma(r) x!) p^x
+# (1 - p)^r with mean r p/(1 - p).
+
+
+def size_of(mean: float, p: float) -> float:
+    """Return the r of a counter of that mean."""
+    return mean * (1 - p) / p
+
+
+def log_negative_binomial(count: FloatArray, mean: float, p: float) -> FloatArray:
+    """Log of the mass at integer counts >= 0 (any shape); relative error of the mass below `mass_error`."""
+    r = size_of(mean, p)
+    x = np.maximum(count, 1.0)
+    total = x + r
+    stirling = stirling_error(total) - stirling_error(r) - stirling_error(x)
+    value = stirling - deviance(x, total * p) - deviance(r, total * (1 - p))
+    if r < 1:  # Stirling's formula is used from 1 on: Gamma(r) = Gamma(r + 1)/r
+        raise ValueError("size below 1")
+    value += 0.5 * np.log(r / (2 * math.pi * x * total))
+    return np.where(count >= 1, value, r * math.log1p(-p))
+
+
+def mass_error(window: tuple[int, int], mean: float) -> float:
+    """Bound on the relative error of the masses of a window."""
+    return 10 * ROUND_OFF + 1e-15 * max(window[1] - mean, mean - window[0])
+
+
+def window_of_mass(mean: float, p: float, log_tail: float) -> tuple[int, int]:
+    """Find counts [low, high] outside which each tail has mass at most e^-log_tail, by Chernoff's bound.
+
+    Its exponent is convex and 0 at the mean: bisection keeps an outer end at which it was evaluated.
+    """
+    r = size_of(mean, p)
+    log_tail += 1e-5  # more than the round-off of the exponent at a mean of 1e10
+
+    def exponent(x: float) -> float:
+        if x <= 0:
+            return -r * math.log1p(-p)
+        return x * math.log(x / ((x + r) * p)) + r * math.log(r / ((x + r) * (1 - p)))
+
+    def bisected(outer: float) -> float:
+        inner = mean
+        for _ in range(20):
+            middle = 0.5 * (inner + outer)
+            inner, outer = (middle, outer) if exponent(middle) < log_tail else (inner, middle)
+        return outer
+
+    high = mean + 1
+    while exponent(high) < log_tail:
+        high = mean + 2 * (high - mean)
+    return math.floor(bisected(0.0)) if exponent(0.0) >= log_tail else 0, math.ceil(bisected(high))

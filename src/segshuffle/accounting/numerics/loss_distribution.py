@@ -40,7 +40,7 @@ ComplexArray = npt.NDArray[np.complex128]
 LARGEST_TRANSFORM = 2**21
 """Longest FFT; a target that needs a longer one is refused."""
 
-_ROUND_OFF = float(np.finfo(np.float64).eps)
+_ROUND_OFF = math.ulp(1.0)
 # Higham, Accuracy and Stability of Numerical Algorithms, Theorem 24.2 gives about 3.5 eps log2(N) for radix 2 with
 # accurate twiddle factors; pocketfft mixes radices up to 11, so the constant is more than doubled.
 _FFT_CONSTANT = 8.0
@@ -114,13 +114,17 @@ class _Frame:
         return _FFT_CONSTANT * _ROUND_OFF * math.log2(self.size)
 
 
-#: Tilted factors of one pair, shape (2, K), each row of sum 1, and the number of pairs that have them.
-_Part = tuple[FloatArray, int]
+class _Part(NamedTuple):
+    """Tilted factors of one pair, shape (2, K), each row of sum 1; log of their scale; how many pairs have them."""
+
+    weights: FloatArray
+    log_scale: float
+    pairs: int
 
 
 def _reach(parts: Sequence[_Part]) -> int:
     """Largest index of the sum: those of the first counters minus those of the second."""
-    return sum(pairs * (weights.shape[1] - 1) for weights, pairs in parts)
+    return sum(pairs * (weights.shape[1] - 1) for weights, _, pairs in parts)
 
 
 def _outside(parts: Sequence[_Part], window: tuple[int, int], rate: float) -> float:
@@ -129,8 +133,8 @@ def _outside(parts: Sequence[_Part], window: tuple[int, int], rate: float) -> fl
     low, high = window
     up, down = -rate * (high + 1), rate * (low - 1)
     # Blocks of cells are taken for their worst one, which is at most e times the bound: exp() of all takes too long.
-    width = 1 + int(1 / (rate * sum(pairs for _, pairs in parts)))
-    for weights, pairs in parts:
+    width = 1 + int(1 / (rate * sum(part.pairs for part in parts)))
+    for weights, _, pairs in parts:
         u, v = np.add.reduceat(weights, np.arange(0, weights.shape[1], width), axis=1)
         # Centring the exponent on the middle of the table keeps exp() in range; the shifts of u and v cancel.
         grow = np.exp(rate * width * (np.arange(u.size) - 0.5 * (u.size - 1)))
@@ -146,12 +150,12 @@ def _outside(parts: Sequence[_Part], window: tuple[int, int], rate: float) -> fl
 def _frame(parts: Sequence[_Part]) -> _Frame:
     """Window for the sum over all pairs of the index drawn from their first factor minus that from the second."""
     shift = variance = 0.0
-    for (u, v), pairs in parts:
+    for (u, v), _, pairs in parts:
         index = np.arange(u.size)
         mean_u, mean_v = u @ index, v @ index
         shift += pairs * (mean_u - mean_v)
         variance += pairs * (u @ (index - mean_u) ** 2 + v @ (index - mean_v) ** 2)
-    reach, longest = _reach(parts), max(weights.shape[1] for weights, _ in parts)
+    reach, longest = _reach(parts), max(part.weights.shape[1] for part in parts)
     deviation = math.sqrt(variance)
     half = _WINDOW_WIDTHS * deviation + 2
     while True:
@@ -215,12 +219,12 @@ def _norm(vector: FloatArray) -> float:
 def _above(frame: _Frame, step: float, epsilon: float) -> tuple[int, FloatArray]:
     """Position in the window of the first loss above epsilon, and ``loss - epsilon`` > 0 from there on."""
     begin = min(max(math.floor(epsilon / step) + 1 - frame.start, 0), frame.size)
-    index = np.arange(begin, frame.size) + float(frame.start)
+    index = np.arange(begin, frame.size) + frame.start
     return begin, np.maximum(index * step - epsilon, 0.0)
 
 
-def _tilted(table: LossTable, tilt: float, mass: FloatArray) -> tuple[FloatArray, float]:
-    """Tilted factors of masses on the first lattice points, shape (2, K or K + 1), rows of sum 1; log of their scale.
+def _tilted(table: LossTable, pairs: int, tilt: float, mass: FloatArray) -> _Part:
+    """Tilt masses on the first K or K + 1 lattice points.
 
     The rows are multiplied by e^((1 + tilt) g_k) and by e^(-tilt g_k).
     """
@@ -233,7 +237,7 @@ def _tilted(table: LossTable, tilt: float, mass: FloatArray) -> tuple[FloatArray
     scaled = np.stack((up - scale_up, down - scale_down))[:, : mass.size]
     weights = mass * np.exp(np.minimum(scaled, _CUT))
     sums = weights.sum(axis=1)
-    return weights / sums[:, np.newaxis], float(scale_up + scale_down + np.log(sums).sum())
+    return _Part(weights / sums[:, np.newaxis], float(scale_up + scale_down + np.log(sums).sum()), pairs)
 
 
 def _log_delta(finite: float, logs: tuple[float, ...], infinite: float) -> tuple[float, float]:
@@ -248,12 +252,12 @@ def infinite_loss(*masses: tuple[float, int]) -> float:
     return -math.expm1(sum(pairs * math.log1p(-min(mass, 1 - _ROUND_OFF)) for mass, pairs in masses))
 
 
-def _split(table: LossTable, tilt: float) -> tuple[FloatArray, float]:
-    """Tilted factors of one pair, its cells split onto the lattice, and the log of their scale."""
+def split_masses(table: LossTable) -> FloatArray:
+    """B's mass at the lattice points, every cell split between its two ends so that its mean ratio is kept."""
     right = np.minimum(table.excess / math.expm1(table.step), 1.0) * table.mass
     split = np.append(table.mass - right, 0.0)
     split[1:] += right
-    return _tilted(table, tilt, split)
+    return split
 
 
 def log_delta_upper(composed: Sequence[tuple[LossTable, int]], epsilon: float, tilt: float) -> float:
@@ -281,28 +285,27 @@ def log_delta_upper(composed: Sequence[tuple[LossTable, int]], epsilon: float, t
     step, all_pairs = composed[0][0].step, sum(pairs for _, pairs in composed)
     if any(table.step != step for table, _ in composed):
         raise ValueError("tables of different steps cannot be composed")
-    split = [_split(table, tilt) for table, _ in composed]
-    parts = [(weights, pairs) for (weights, _), (_, pairs) in zip(split, composed, strict=True)]
+    parts = [_tilted(table, pairs, tilt, split_masses(table)) for table, pairs in composed]
     frame = _frame(parts)
     product: ComplexArray | float = 1.0
-    for weights, pairs in parts:
+    for weights, _, pairs in parts:
         transforms = fft.rfft(weights, frame.size, axis=1)
         product = product * _power_and_sum(transforms[0], transforms[0] * transforms[1].conj(), pairs)[0]
     law = frame.window(np.asarray(product))
     # |transform| <= 1, so errors e_u and e_v of the factors give at most t (e_u + e_v) in the product to first order
     # (1.1 covers the rest), and the multiplications add at most 8 t eps of the product itself.
     norm, relative = _norm(law), frame.relative_error
-    spread = sum(pairs * np.linalg.norm(weights, axis=1).sum() for weights, pairs in parts)
+    spread = sum(pairs * np.linalg.norm(weights, axis=1).sum() for weights, _, pairs in parts)
     error = 1.1 * (relative * (spread + norm) + 8 * (all_pairs + len(parts) - 1) * _ROUND_OFF * norm)
     # With ratios within e^(+-e), p - e^eps q <= e^(t e) (p' - e^(eps - 2 t e) q'), p' and q' from the table.
     wrong = sum(pairs * table.ratio_error for table, pairs in composed)
     shifted = epsilon - 2 * wrong
     total, noise = _payoff(frame, law, error, step, shifted, tilt)
     noise += min(_reach(parts) * step + epsilon - shifted, 1.0) * frame.outside
-    logs = (sum(pairs * log for (_, log), (_, pairs) in zip(split, composed, strict=True)), -tilt * shifted, wrong)
+    logs = (sum(part.pairs * part.log_scale for part in parts), -tilt * shifted, wrong)
     whole = _whole(_reach(parts), total, noise, logs)
     if whole is not None:
-        direct = reduce(np.convolve, (_convolved(weights[0], weights[1], pairs) for weights, pairs in parts))
+        direct = reduce(np.convolve, (_convolved(u, v, pairs) for (u, v), _, pairs in parts))
         total, noise = _payoff(whole, direct, 0.0, step, shifted, tilt)
         noise = len(parts) * _convolution_error(whole.size, all_pairs) * total + 1e-290
     grown = math.exp(sum(4 * pairs * math.log1p(table.mass_error) for table, pairs in composed))
@@ -347,25 +350,22 @@ def log_delta_lower(table: LossTable, pairs: int, epsilon: float, tilt: float) -
     AccuracyError
         If the lattice is finer than the largest transform allows.
     """
-    weights, scale = _tilted(table, tilt, table.mass)
-    frame = _frame([(weights, pairs)])
+    part = _tilted(table, pairs, tilt, table.mass)
+    weights, frame = part.weights, _frame([part])
     laws = _lower_laws(weights, weights * table.excess, pairs, frame)
     total, noise = _test(table, pairs, epsilon, tilt, frame, laws)
-    logs = (pairs * scale, -tilt * epsilon)
-    whole = _whole(_reach([(weights, pairs)]), total, noise, logs)
+    logs = (pairs * part.log_scale, -tilt * epsilon)
+    whole = _whole(_reach([part]), total, noise, logs)
     if whole is not None:
         total, noise = _test(table, pairs, epsilon, tilt, whole, _lower_laws_direct(weights, table.excess, pairs))
     total -= noise
     value, round_off = _log_delta(total, logs, infinite_loss((table.zero_mass * (1 - table.mass_error), pairs)))
-    return _log_less(value - round_off, epsilon, pairs * table.missing)
-
-
-def _log_less(value: float, epsilon: float, missing: float) -> float:
-    """Log of e^value less the mass that Q may have in the event beyond the table's, times e^epsilon."""
-    if missing == 0.0 or value == -math.inf:
-        return value
-    share = epsilon + math.log(missing) - value
-    return value + math.log1p(-math.exp(share)) if share < 0 else -math.inf
+    value -= round_off
+    if table.missing and value > -math.inf:
+        # Q may have that mass in the event, too
+        share = epsilon + math.log(pairs * table.missing) - value
+        value += math.log1p(-math.exp(share)) if share < 0 else -math.inf
+    return value
 
 
 class _LowerLaws(NamedTuple):

@@ -86,13 +86,11 @@ class PoissonBinomialLaw:
 
 def _multiply(p: FloatArray) -> tuple[int, FloatArray, float, float]:
     """First count, probabilities, dropped mass and relative error of the sum's law."""
-    rows = np.stack([1 - p, p], axis=1) if p.size else np.ones((1, 1))
+    # with trials that never succeed all polynomials are as long as the others
+    p = np.pad(p, (0, -p.size % _SMALL if p.size else _SMALL))
+    rows = np.stack([1 - p, p], axis=1)
     error, dropped = 2 * _UNIT, 0.0
-    while rows.shape[0] > 1 and rows.shape[1] <= _SMALL:
-        if rows.shape[0] % 2:
-            constant = np.zeros((1, rows.shape[1]))
-            constant[0, 0] = 1.0
-            rows = np.concatenate([rows, constant])
+    while rows.shape[1] <= _SMALL:
         one, other = rows[0::2], rows[1::2]
         product = np.zeros((one.shape[0], 2 * rows.shape[1] - 1))
         for shift in range(rows.shape[1]):

@@ -23,6 +23,8 @@ SMALLEST_TARGET = 1e-280
 #: Below it the contrast of the clone pairs, of the size of the local epsilon, would lose its digits.
 SMALLEST_LOCAL_EPSILON = 1e-6
 LARGEST_LOCAL_EPSILON = 50.0
+#: Smallest one of a randomizer: below, it is lost beside 1 in every probability.
+SMALLEST_LOG_RATIO = 1e-12
 
 
 def check_within(

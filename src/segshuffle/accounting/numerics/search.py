@@ -8,12 +8,15 @@ what may be shuffled.
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
 from segshuffle.accounting.numerics.ranges import LARGEST_LOCAL_EPSILON, check_epsilon, check_target
 from segshuffle.errors import InfeasibleError, ParameterError
 
+#: A number as a function of another.
+Function = Callable[[float], float]
 _MAX_STEPS = 200
 #: Narrowest interval asked for, and the distance from the target, in log(delta), at which a narrow one pays.
 _FINEST, _NEAR = 1e-9, 0.03
@@ -39,7 +42,7 @@ def log_excess(value: float, target: float) -> float:
     return math.log(value / target) if value > 0 else -math.inf
 
 
-def safe_edge(excess: Callable[[float], float], *, safe: float, unsafe: float, tolerance: float = 5e-4) -> float:
+def safe_edge(excess: Function, *, safe: float, unsafe: float, tolerance: float = 5e-4) -> float:
     """Find where a monotone function crosses zero and return a point on the side where it is <= 0.
 
     Regula falsi with the Illinois rule, on a log scale of the argument, aimed at the middle of the tolerance band:
@@ -70,7 +73,9 @@ def safe_edge(excess: Callable[[float], float], *, safe: float, unsafe: float, t
     at_safe = excess(safe)
     if at_safe > 0:
         raise InfeasibleError(f"the target is missed by a factor {math.exp(min(at_safe, 700.0)):.3g} even at {safe:g}")
-    return _edge(excess, _End(safe, at_safe), _End(unsafe, at_unsafe), _LOGARITHMIC, tolerance, _RESOLUTION)
+    low, high = _End(math.log(safe), at_safe), _End(math.log(unsafe), at_unsafe)
+    best = _edge(lambda log: excess(math.exp(log)), low, high, lambda found: found, tolerance, _RESOLUTION)
+    return safe if best == low.argument else math.exp(best)
 
 
 class _End(NamedTuple):
@@ -80,35 +85,19 @@ class _End(NamedTuple):
     excess: float
 
 
-class _Scale(NamedTuple):
-    """Coordinates in which a function is nearly straight: of its argument, back to it, and of its value."""
-
-    place: Callable[[float], float]
-    argument: Callable[[float], float]
-    height: Callable[[float], float]
-
-
-_LOGARITHMIC = _Scale(math.log, math.exp, lambda excess: excess)
-
-
-def _gaussian_scale(delta: float, sign: int) -> _Scale:
-    """Scale sign log(bound/delta) as a function of epsilon: the root of log(1/bound) of a Gaussian is nearly a line."""
-    target = -math.log(delta)
-
-    def height(excess: float) -> float:
-        return sign * (math.sqrt(target) - math.sqrt(max(target - sign * excess, 0.0)))
-
-    return _Scale(lambda epsilon: epsilon, lambda place: place, height)
-
-
 def _edge(
-    excess: Callable[[float], float], safe: _End, unsafe: _End, scale: _Scale, tolerance: float, resolution: float
+    excess: Function,
+    safe: _End,
+    unsafe: _End,
+    height: Function,
+    tolerance: float,
+    resolution: float,
 ) -> float:
-    """Do the search of `safe_edge` from two evaluated ends, in the coordinates of `scale`."""
-    aim = scale.height(-0.5 * tolerance)
+    """Do the search of `safe_edge` from two evaluated ends; `height` of the excess is nearly straight."""
+    aim = height(-0.5 * tolerance)
     best = safe
-    z_safe, z_unsafe = scale.place(safe.argument), scale.place(unsafe.argument)
-    f_safe, f_unsafe = scale.height(safe.excess), scale.height(unsafe.excess)
+    z_safe, z_unsafe = safe.argument, unsafe.argument
+    f_safe, f_unsafe = height(safe.excess), height(unsafe.excess)
     # what the Illinois rule makes of the ends' heights
     previous_safe: bool | None = None
     widths = [abs(z_unsafe - z_safe)]
@@ -119,16 +108,22 @@ def _edge(
         # at a jump the secant crawls: bisect when three steps did not halve the bracket
         if len(widths) > 3 and widths[-1] > 0.5 * widths[-4]:
             z = 0.5 * (z_safe + z_unsafe)
-        found = _End(scale.argument(z), excess(scale.argument(z)))
+        found = _End(z, excess(z))
         if found.excess <= 0:
-            best, z_safe, f_safe = found, z, scale.height(found.excess)
+            best, z_safe, f_safe = found, z, height(found.excess)
             f_unsafe = 0.5 * f_unsafe if previous_safe is True else f_unsafe
         else:
-            z_unsafe, f_unsafe = z, scale.height(found.excess)
+            z_unsafe, f_unsafe = z, height(found.excess)
             f_safe = 0.5 * f_safe if previous_safe is False else f_safe
         previous_safe = found.excess <= 0
         widths.append(abs(z_unsafe - z_safe))
     return best.argument
+
+
+def _gaussian_height(excess: float, delta: float, sign: int) -> float:
+    """Scale sign log(bound/delta): the root of log(1/bound) of a Gaussian is nearly a line in epsilon."""
+    target = -math.log(delta)
+    return sign * (math.sqrt(target) - math.sqrt(max(target - sign * excess, 0.0)))
 
 
 def _next_point(z_safe: float, z_unsafe: float, f_safe: float, f_unsafe: float) -> float:
@@ -182,7 +177,7 @@ def edge_epsilon(
             outer = found
         safe, unsafe = (outer, inner) if sign > 0 else (inner, outer)
         step = (_SMALLEST_STEP if sign > 0 else _LOWER_STEP) * outer.argument
-        return _edge(excess, safe, unsafe, _gaussian_scale(delta, sign), tolerance, step)
+        return _edge(excess, safe, unsafe, partial(_gaussian_height, delta=delta, sign=sign), tolerance, step)
     if sign > 0 and excess(ceiling - gap) > 0:
         return ceiling
     # near the ceiling delta is often proportional to the distance from it
@@ -190,7 +185,7 @@ def edge_epsilon(
     return ceiling - safe_edge(lambda distance: excess(ceiling - distance), safe=near, unsafe=far, tolerance=tolerance)
 
 
-def _staged(bound: Callable[[float, float], float], delta: float, rtol: float, sign: int) -> Callable[[float], float]:
+def _staged(bound: Callable[[float, float], float], delta: float, rtol: float, sign: int) -> Function:
     """Make the excess of a bound of (epsilon, width): wide until the target is near, then narrow; nan is never safe."""
     near = False
 
@@ -206,7 +201,7 @@ def _staged(bound: Callable[[float, float], float], delta: float, rtol: float, s
     return excess
 
 
-def largest_local_epsilon(bound: Callable[[float], float], *, epsilon: float, delta: float) -> float:
+def largest_local_epsilon(bound: Function, *, epsilon: float, delta: float) -> float:
     """Find the largest local epsilon at which shuffling is proven (epsilon, delta)-private, rounded down.
 
     Never below `epsilon`, for local privacy is not lost by shuffling, and never above 50.

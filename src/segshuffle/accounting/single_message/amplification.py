@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from segshuffle.accounting.numerics.poisson_binomial import LARGEST_TRIALS
 from segshuffle.accounting.numerics.ranges import (
     LARGEST_EPSILON,
     LARGEST_LOCAL_EPSILON,
@@ -23,8 +24,7 @@ from segshuffle.accounting.numerics.ranges import (
     numbers,
 )
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Accountant, Kind, Mechanism
-from segshuffle.accounting.single_message.accountants.laplace_users import LARGEST_PERSONALIZED_USERS, PERSONAL
-from segshuffle.accounting.single_message.personalized import PersonalizedUsers
+from segshuffle.accounting.single_message.accountants.personalized import PERSONAL, PersonalizedUsers
 from segshuffle.arrays import FloatArray
 from segshuffle.digits import rounded
 from segshuffle.errors import ParameterError
@@ -125,7 +125,7 @@ def compare(
         raise ParameterError("only", only, f"a list of names of accountants, such as [{only!r}]")
     entries, left_out = [], {}
     for each in [_checked(name, mechanism) for name in only] or applicable(mechanism):
-        if delta is None and each.delta_of is None:
+        if delta is None and each.delta is None:
             left_out[each.name] = "a formula for epsilon: ask at a delta"
             continue
         try:
@@ -150,8 +150,6 @@ def ask(
         check_target(delta)
         return chosen.epsilon_of(mechanism, n, delta)
     check_epsilon(epsilon)
-    if chosen.delta_of is None:
-        raise ParameterError("accountant", chosen.name, "one that gives a delta; this is a formula for epsilon")
     return chosen.delta_of(mechanism, n, epsilon)[chosen.kind != "lower"]
 
 
@@ -192,7 +190,7 @@ def local_epsilon_for(
     check_target(delta)
     _users(n_users)
     low, high = max(min(epsilon, LARGEST_LOCAL_EPSILON), SMALLEST_LOCAL_EPSILON), LARGEST_LOCAL_EPSILON
-    asked, most = ({"delta": delta}, epsilon) if chosen.delta_of is None else ({"epsilon": epsilon}, delta)
+    asked, most = ({"delta": delta}, epsilon) if chosen.delta is None else ({"epsilon": epsilon}, delta)
     lower = chosen.kind == "lower"
 
     def meets(local_epsilon: float) -> bool:
@@ -237,9 +235,9 @@ def compare_budgets(
     _check_point(delta, epsilon)
     levels, counts = [level for level, _ in budgets], [count for _, count in budgets]
     fits = all(isinstance(count, int | np.integer) and count >= 0 for count in counts)
-    if not fits or not 2 <= sum(counts) <= LARGEST_PERSONALIZED_USERS:
+    if not fits or not 2 <= sum(counts) <= LARGEST_TRIALS:
         allowed = "a list of pairs (local epsilon, number of users): integers >= 0, between 2 and "
-        raise ParameterError("budgets", budgets, f"{allowed}{LARGEST_PERSONALIZED_USERS} users together")
+        raise ParameterError("budgets", budgets, f"{allowed}{LARGEST_TRIALS} users together")
     users = PersonalizedUsers(local_epsilons=np.repeat(levels, counts), mechanism="laplace")
     local = users.largest_budget if epsilon is None else float(epsilon < users.largest_budget)
     entries = [Entry("local", local, "upper", "proven: the largest budget, without shuffling", "")]

@@ -24,21 +24,22 @@ from typing import Any, ClassVar, get_args
 
 import numpy as np
 
+from segshuffle.accounting.numerics.atom_sums import EPS, AtomLaw, Side
 from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, DeltaInterval
 from segshuffle.accounting.numerics.ranges import check_kind, check_target, check_users, check_within
 from segshuffle.accounting.numerics.search import Bound, edge_epsilon
-from segshuffle.accounting.numerics.tilted_inversion import AtomLaw, Side, mean_positive_part
+from segshuffle.accounting.numerics.tilted_inversion import mean_positive_part
 from segshuffle.accounting.single_message.randomizers.reference import (
     Pairwise,
     Randomizer,
     ReferenceClasses,
+    Tables,
     blanket_tables,
     remembered,
 )
 
 #: Relative width at which tables of classes are compared with one another.
 _COARSE = 0.02
-_EPS = float(np.finfo(np.float64).eps)
 
 
 class BlanketBound(Bound):
@@ -60,7 +61,6 @@ class BlanketBound(Bound):
     """
 
     side: ClassVar[Side] = "upper"
-    own_inputs: bool | None = None
 
     def __init__(self, *, randomizer: Randomizer, n_users: int, rtol: float = 1e-4) -> None:
         check_kind("randomizer", randomizer, Randomizer)
@@ -85,7 +85,7 @@ class BlanketBound(Bound):
             epsilon proven too small, 0 if none is: no analysis can show (epsilon', delta)-DP for any epsilon' below it.
         """
         check_target(delta)
-        groups: Iterable[tuple[ReferenceClasses, ...]] = ((),)
+        groups: Iterable[Tables] = ((),)
         if isinstance(self.randomizer, Pairwise):
             groups = ((table,) for table in self._tables(self.side))
         # nothing is found before the first upper end; a lower end of 0 excludes nothing
@@ -98,10 +98,10 @@ class BlanketBound(Bound):
                 found = max(found, edge_epsilon(bound, **asked, lower=self.side == "lower"))
         return found
 
-    def _tables(self, side: Side) -> tuple[ReferenceClasses, ...]:
-        return _made(self.randomizer, side, self.own_inputs)
+    def _tables(self, side: Side) -> Tables:
+        return blanket_tables(self.randomizer, side)
 
-    def _end(self, epsilon: float, rtol: float, side: Side, tables: tuple[ReferenceClasses, ...] = ()) -> float:
+    def _end(self, epsilon: float, rtol: float, side: Side, tables: Tables = ()) -> float:
         """Return one end of the interval around the largest divergence over the tables, all of them by default.
 
         A table that is well below another at a coarse width is not looked at again. Lower ends: the largest of any of
@@ -140,12 +140,13 @@ class DatasetsBound(BlanketBound):
         super().__init__(**known)
         self.own_inputs = own_inputs
 
+    def _tables(self, side: Side) -> Tables:
+        return _common_tables(self.randomizer, side, self.own_inputs)
+
 
 @remembered
-def _made(randomizer: Randomizer, side: Side, own_inputs: bool | None) -> tuple[ReferenceClasses, ...]:
-    """Return tables of the blanket (None), or of the common inputs."""
-    if own_inputs is None:
-        return blanket_tables(randomizer, side)
+def _common_tables(randomizer: Randomizer, side: Side, own_inputs: bool) -> Tables:
+    """Return tables of the common inputs."""
     common = randomizer.common_input(side)
     # where every pair has tables of its own, the victim's inputs are among the common ones
     if not own_inputs or isinstance(randomizer, Pairwise):
@@ -155,11 +156,12 @@ def _made(randomizer: Randomizer, side: Side, own_inputs: bool | None) -> tuple[
 
 def _number(log: float, side: Side) -> float:
     """Go back from the logarithm of an end, outwards, and never above 1; ends that are no numbers say nothing."""
+    upper = side == "upper"
     if not log < math.inf:
-        return 1.0 if side == "upper" else 0.0
-    if side == "lower":
-        return math.exp(min(log, 0.0)) * (1 - 4 * _EPS) if log >= math.log(SMALLEST_DELTA) else 0.0
-    return min(math.exp(min(log, 0.0)) * (1 + 4 * _EPS), 1.0) if log >= math.log(SMALLEST_DELTA) else SMALLEST_DELTA
+        return float(upper)
+    if log < math.log(SMALLEST_DELTA):
+        return SMALLEST_DELTA if upper else 0.0
+    return min(math.exp(min(log, 0.0)) * (1 + (4 if upper else -4) * EPS), 1.0)
 
 
 @lru_cache(maxsize=512)
@@ -170,8 +172,8 @@ def _log_delta(classes: ReferenceClasses, n_users: int, epsilon: float, rtol: fl
     if side == "lower":
         return log
     # max(0, .) is subadditive: never above E[max(0, G)], the local delta, which holds where the numerics give up.
-    local = float(law.mass @ np.maximum(law.value, 0.0)) * (1 + 2 * law.mass.size * _EPS)
-    return min(log, math.log(local) + _EPS * abs(math.log(local))) if local > 0 else log
+    local = float(law.mass @ np.maximum(law.value, 0.0)) * (1 + 2 * law.mass.size * EPS)
+    return min(log, math.log(local) + EPS * abs(math.log(local))) if local > 0 else log
 
 
 def _excess_law(classes: ReferenceClasses, epsilon: float, sign: int) -> AtomLaw:
@@ -183,13 +185,13 @@ def _excess_law(classes: ReferenceClasses, epsilon: float, sign: int) -> AtomLaw
     first, second = classes.log_first, classes.log_second + epsilon
     # a difference of expm1: nothing is lost where all ratios are close to 1
     one, other, in_logs = np.expm1(first), np.expm1(second), classes.log_error
-    error = (one + 1) * in_logs + (other + 1) * (in_logs + _EPS * np.abs(second))
-    error += 4 * _EPS * (np.abs(one) + np.abs(other))
+    error = (one + 1) * in_logs + (other + 1) * (in_logs + EPS * np.abs(second))
+    error += 4 * EPS * (np.abs(one) + np.abs(other))
     gamma = math.fsum(classes.mass)
-    left_over = max(1.0 - gamma - classes.mass_error * gamma - _EPS, 0.0)
+    left_over = max(1.0 - gamma - classes.mass_error * gamma - EPS, 0.0)
     mass = np.append(classes.mass * (1 - classes.mass_error), left_over)
     value = np.append(one - other + sign * error, 0.0)
-    best = int(np.argmax(sign * value))
+    best = np.argmax(sign * value)
     mass[best] = 0.0
     mass[best] = math.fsum([1.0, *(-mass).tolist()])
     keep = mass > 0

@@ -7,30 +7,24 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from segshuffle.accounting.numerics.ranges import check_choice, check_integer, check_kind, check_local
-from segshuffle.accounting.single_message import variation_ratio as vr
+from segshuffle.accounting.numerics.ranges import (
+    SMALLEST_LOG_RATIO,
+    check_choice,
+    check_integer,
+    check_kind,
+    check_local,
+)
 from segshuffle.accounting.single_message import variation_ratio_tables as tables
 from segshuffle.accounting.single_message.accountants import Mechanism
+from segshuffle.accounting.single_message.randomizers import encodings, subsets
 from segshuffle.accounting.single_message.randomizers.composed import (
     JointComposition,
     ParallelComposition,
-    poisson_subsampled,
-)
-from segshuffle.accounting.single_message.randomizers.encodings import (
-    BinaryLocalHash,
-    HadamardResponse,
-    LocalHash,
-    OptimizedUnaryEncoding,
-    Rappor,
 )
 from segshuffle.accounting.single_message.randomizers.laplace import Laplace
 from segshuffle.accounting.single_message.randomizers.matrix import MatrixRandomizer
 from segshuffle.accounting.single_message.randomizers.reference import Randomizer
-from segshuffle.accounting.single_message.randomizers.subsets import (
-    KaryRandomizedResponse,
-    SubsetExponential,
-    SubsetSelection,
-)
+from segshuffle.accounting.single_message.variation_ratio import VariationRatio
 from segshuffle.errors import ParameterError
 
 #: Largest size of a mechanism whose classes are written down, and of one whose sets are listed item by item.
@@ -57,7 +51,7 @@ class _Maker:
         Its largest size.
     """
 
-    variation: Callable[..., vr.VariationRatio]
+    variation: Callable[..., VariationRatio]
     classes: Callable[..., Randomizer] | None = None
     no_left_over: bool = False
     caveat: str = ""
@@ -100,7 +94,7 @@ def mechanism(name: str, *, local_epsilon: float | None = None, **parameters: fl
         if each not in given or each not in maker.parameters:
             raise ParameterError(each, given.get(each), f"{'left out' if each in given else 'given'}: {needs}")
     if local_epsilon is not None:
-        check_local(local_epsilon, least=vr.SMALLEST_LOG_RATIO)
+        check_local(local_epsilon, least=SMALLEST_LOG_RATIO)
     for size in _LEAST.keys() & parameters.keys():
         # not the reals: a share such as cap_area has a range of its own
         allowed = f"an integer in [{_LEAST[size]}, {maker.largest:g}] for {name}"
@@ -119,9 +113,9 @@ def mechanism(name: str, *, local_epsilon: float | None = None, **parameters: fl
 def of_matrix(randomizer: MatrixRandomizer) -> Mechanism:
     """Make the mechanism of a randomizer of one's own, from `matrix_randomizer`."""
     log_p, variation = randomizer.local_epsilon, None
-    if log_p >= vr.SMALLEST_LOG_RATIO:
+    if log_p >= SMALLEST_LOG_RATIO:
         beta = min(randomizer.total_variation, math.tanh(0.5 * log_p))
-        variation = vr.VariationRatio(log_p=log_p, beta=beta, log_q=log_p)
+        variation = VariationRatio(log_p=log_p, beta=beta, log_q=log_p)
     inputs, outputs = randomizer.law.shape
     return Mechanism(
         name="matrix",
@@ -137,9 +131,6 @@ def with_classes(known: Mechanism, **changed: Any) -> Mechanism:
     return replace(known, randomizer=replace(known.randomizer, **changed))  # type: ignore[type-var]
 
 
-COMPOSITIONS = ("joint", "parallel")
-
-
 def composed(parts: Sequence[Mechanism], how: str, weights: Sequence[float] | None = None) -> Mechanism:
     """Put several randomizers into one message.
 
@@ -152,7 +143,7 @@ def composed(parts: Sequence[Mechanism], how: str, weights: Sequence[float] | No
     weights : sequence of float, optional
         "parallel" only: probability of each; default: equal.
     """
-    check_choice("compose", how, COMPOSITIONS)
+    check_choice("compose", how, ("joint", "parallel"))
     if not parts:
         raise ParameterError("parts", parts, "a list of at least one Mechanism")
     classes = tuple(_classes_of(part) for part in parts)
@@ -184,7 +175,7 @@ def subsampled(whole: Mechanism, rate: float) -> Mechanism:
     parameters = {**whole.parameters, "subsample": rate}
     if isinstance(classes, MatrixRandomizer):
         return replace(of_matrix(classes.subsampled(rate)), parameters=parameters)
-    thinner = poisson_subsampled(_classes_of(whole), rate=rate)
+    thinner = ParallelComposition(components=(_classes_of(whole),), weights=(1.0,), rate=rate)
     return replace(whole, randomizer=thinner, variation=None, lower=None, parameters=parameters)
 
 
@@ -196,7 +187,7 @@ def _classes_of(part: Mechanism) -> Randomizer:
 
 
 #: Those whose messages hide among blanket messages, not among other users' (Table 4 of the variation-ratio paper).
-_MULTI: dict[str, Callable[..., vr.VariationRatio]] = {
+_MULTI: dict[str, Callable[..., VariationRatio]] = {
     # a bit among blanket coins of probability `coin`, and among fair ones
     "biased-coin-sum": tables.biased_coin_sum,
     "uniform-coin-sum": tables.uniform_coin_sum,
@@ -212,19 +203,19 @@ MECHANISMS: dict[str, _Maker] = {
     # any randomizer with this local guarantee
     "general": _Maker(tables.general),
     # k-ary randomized response on domain_size options
-    "krr": _Maker(tables.randomized_response, KaryRandomizedResponse),
+    "krr": _Maker(tables.randomized_response, subsets.KaryRandomizedResponse),
     # binary local hash, large domain
-    "blh": _Maker(partial(tables.local_hash, hash_size=2), BinaryLocalHash),
+    "blh": _Maker(partial(tables.local_hash, hash_size=2), encodings.BinaryLocalHash),
     # every bit of the one-hot encoding flipped, large domain
-    "rappor": _Maker(tables.binary_randomized_response, Rappor),
+    "rappor": _Maker(tables.binary_randomized_response, encodings.Rappor),
     # optimized unary encoding, large domain
-    "oue": _Maker(tables.general, OptimizedUnaryEncoding),
+    "oue": _Maker(tables.general, encodings.OptimizedUnaryEncoding),
     # Hadamard response with `order` outputs (a power of 2)
-    "hadamard": _Maker(tables.hadamard_response, HadamardResponse),
+    "hadamard": _Maker(tables.hadamard_response, encodings.HadamardResponse),
     # a subset of subset_size options, likelier if it holds the input
-    "subset-selection": _Maker(tables.subset_selection, SubsetSelection, largest=LARGEST_LISTED),
+    "subset-selection": _Maker(tables.subset_selection, subsets.SubsetSelection, largest=LARGEST_LISTED),
     # a subset of subset_size items, likelier if it meets the user's set of set_size items
-    "subset-exponential": _Maker(vr.subset_exponential, SubsetExponential, largest=LARGEST_LISTED),
+    "subset-exponential": _Maker(tables.subset_exponential, subsets.SubsetExponential, largest=LARGEST_LISTED),
     # Laplace noise on a value in [0, 1]
     "laplace": _Maker(
         tables.laplace,
@@ -232,7 +223,7 @@ MECHANISMS: dict[str, _Maker] = {
         caveat="for the inputs 0 and 1, which are not proven to be the worst pair",
     ),
     # local hash into hash_size values, large domain
-    "local-hash": _Maker(tables.local_hash, LocalHash),
+    "local-hash": _Maker(tables.local_hash, encodings.LocalHash),
     # likelier on a cap of share cap_area
     "privunit": _Maker(tables.privunit),
     # RAPPOR of one of domain_size options, set_size of them held

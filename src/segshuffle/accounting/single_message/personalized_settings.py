@@ -18,8 +18,7 @@ from segshuffle.accounting.numerics.search import Bound
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Kind
 from segshuffle.accounting.single_message.accountants.blanket_tails import Inequality, TailBound
 from segshuffle.accounting.single_message.accountants.clones import Clone, CloneBound
-from segshuffle.accounting.single_message.accountants.laplace_users import PERSONAL
-from segshuffle.accounting.single_message.personalized import Mechanism, PersonalizedUsers
+from segshuffle.accounting.single_message.accountants.personalized import PERSONAL, Noise, PersonalizedUsers
 from segshuffle.accounting.single_message.randomizers.laplace import Laplace
 from segshuffle.arrays import FloatArray
 
@@ -47,7 +46,7 @@ class BudgetSetting:
             return self.low + (self.high - self.low) * level
         return np.clip(0.75 * self.high + 0.5 * special.ndtri(level), self.low, self.high)
 
-    def users(self, *, mechanism: Mechanism, n_users: int) -> PersonalizedUsers:
+    def users(self, *, mechanism: Noise, n_users: int) -> PersonalizedUsers:
         """Users of this setting with the given mechanism."""
         fail = 0.0 if mechanism == "laplace" else LOCAL_DELTA
         return PersonalizedUsers(local_epsilons=self.budgets(n_users), mechanism=mechanism, local_delta=fail)
@@ -67,11 +66,14 @@ FIGURE_USERS: tuple[int, ...] = tuple(int(n) for n in np.geomspace(1000, 100_000
 TABLE_USERS = 10_000
 TABLE_EPSILONS = (0.01, 0.03, 0.05, 0.08, 0.1)
 
+#: A bound with its name and kind.
+NamedBound = tuple[str, Kind, Bound]
 
-def bounds_of(users: PersonalizedUsers) -> list[tuple[str, Kind, Bound]]:
+
+def bounds_of(users: PersonalizedUsers) -> list[NamedBound]:
     """Make all bounds that apply to the users; those without personal budgets use the largest one."""
 
-    def personal(*names: str) -> list[tuple[str, Kind, Bound]]:
+    def personal(*names: str) -> list[NamedBound]:
         return [(name, ACCOUNTANTS[name].kind, PERSONAL[name](users)) for name in names]
 
     found = personal("personalized", "personalized-reduction", "chen-cao-ge")

@@ -29,23 +29,19 @@ import math
 from dataclasses import dataclass
 
 from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
-from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
+from segshuffle.accounting.numerics.hockey_stick import ZERO, CountPair, DeltaInterval, hockey_stick
 from segshuffle.accounting.numerics.laws import clone_law
 from segshuffle.accounting.numerics.ranges import (
     LARGEST_EPSILON,
+    SMALLEST_LOG_RATIO,
     check_integer,
-    check_local,
     check_target,
     check_users,
     check_within,
 )
 from segshuffle.accounting.numerics.search import Bound, certified_root, safe_edge
-from segshuffle.accounting.single_message.randomizers.subsets import SubsetExponential
-from segshuffle.accounting.single_message.randomizers.subsets import check_subset as check_subset
 from segshuffle.errors import ParameterError
 
-#: Smallest log p: below, log p is lost beside 1 in every probability.
-SMALLEST_LOG_RATIO = 1e-12
 LARGEST_LOG_RATIO = 600.0
 #: Epsilons below this share of the largest possible one are not told apart from 0.
 SMALLEST_SHARE = 1e-12
@@ -137,7 +133,7 @@ class VariationBound(Bound):
         Values below 1e-290 come back as [0, 1e-290].
         """
         if self.variation.beta == 0.0 or self.ceiling <= epsilon:
-            return DeltaInterval(0.0, 0.0)
+            return ZERO
         blanket = clone_law(self.n_users - 1, 2.0 * self.variation.clone)
         # a total variation that is rounded may be above 1
         return hockey_stick(CountPair(min(self.variation.beta, 1.0), self.ceiling, blanket), epsilon, rtol)
@@ -280,26 +276,3 @@ def _enough_clones(variation: VariationRatio, others: int, expected: float) -> b
     if below == 0.0:
         return above <= 0.0
     return expected >= above / below
-
-
-# -- the subset exponential randomizer -------------------------------------------------------------------------------
-
-
-def subset_exponential(*, domain_size: int, set_size: int, subset_size: int, local_epsilon: float) -> VariationRatio:
-    """Return the parameters of the subset exponential randomizer (PrivSet) at p = q = exp(local_epsilon).
-
-    A k-subset z is reported with probability proportional to exp(local_epsilon) if it meets the user's set, else 1.
-    alpha is the probability of one z that meets x' but not x, summed: the total variation beta over p - 1.
-
-    Parameters
-    ----------
-    domain_size, set_size, subset_size : int
-        d, s and k with 1 <= s < d and 1 <= k <= d - s.
-    local_epsilon : float
-        Local privacy parameter, in [1e-12, 50].
-    """
-    check_local(local_epsilon, least=SMALLEST_LOG_RATIO)
-    law = SubsetExponential(
-        local_epsilon=local_epsilon, domain_size=domain_size, set_size=set_size, subset_size=subset_size
-    )
-    return VariationRatio(log_p=local_epsilon, beta=law.total_variation, log_q=local_epsilon)

@@ -26,7 +26,7 @@ least delta that any analysis can prove for the shuffled messages. What is true 
 import math
 from dataclasses import dataclass
 
-from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
+from segshuffle.accounting.numerics.hockey_stick import ZERO, CountPair, DeltaInterval, hockey_stick
 from segshuffle.accounting.numerics.laws import clone_law
 from segshuffle.accounting.numerics.ranges import LARGEST_EPSILON, check_target, check_users, check_within
 from segshuffle.accounting.numerics.search import Bound, edge_epsilon
@@ -99,7 +99,7 @@ class LowerVariationBound(Bound):
     def interval(self, epsilon: float, rtol: float) -> DeltaInterval:
         """Enclose the published value; [0, 0] from epsilon = log p0 on."""
         if self.ceiling <= epsilon:
-            return DeltaInterval(0.0, 0.0)
+            return ZERO
         pairs = self._pairs(self.ceiling, self.lower.beta)
         upper = max(hockey_stick(pair, epsilon, rtol).upper for pair in pairs)
         return DeltaInterval(min(self._lower_end(epsilon, rtol), upper), upper)

@@ -3,6 +3,7 @@ r"""Variation-ratio parameters of the randomizers of Tables 2, 3 and 4, and of t
 Source: "Privacy Amplification via Shuffling: Unified, Simplified, and Tightened", section 4.3 and Theorem 6.1. Every
 function gives (p, beta, q) as published; its docstring names the law it was checked against by enumeration and says
 where the two do not agree. What the parameters are good for is the status in `variation_ratio`: kind *published*.
+`mechanisms.mechanism` refuses sizes below the least ones before it calls them.
 
 Multi-message protocols (Table 4): the message that depends on the input hides among *blanket* messages, so
 `n_users` of every bound is 1 + the number of all blanket messages, those of the victim included.
@@ -12,13 +13,9 @@ import math
 
 from scipy import special
 
-from segshuffle.accounting.numerics.ranges import LARGEST_EPSILON, check_integer, check_within
-from segshuffle.accounting.single_message.variation_ratio import (
-    LARGEST_LOG_RATIO,
-    SMALLEST_LOG_RATIO,
-    VariationRatio,
-    subset_exponential,
-)
+from segshuffle.accounting.numerics.ranges import LARGEST_EPSILON, SMALLEST_LOG_RATIO, check_integer, check_within
+from segshuffle.accounting.single_message.randomizers.subsets import SubsetExponential
+from segshuffle.accounting.single_message.variation_ratio import LARGEST_LOG_RATIO, VariationRatio
 
 # -- Table 2: local differential privacy -----------------------------------------------------------------------------
 
@@ -54,7 +51,6 @@ def privunit(*, local_epsilon: float, cap_area: float) -> VariationRatio:
 
 def randomized_response(*, local_epsilon: float, domain_size: int) -> VariationRatio:
     """Generalized randomized response (GRR) on domain_size >= 2 options: beta = (p - 1)/(p + d - 1), attained."""
-    check_integer("domain_size", domain_size, 2)
     return _contrasted(local_epsilon, 1 / domain_size, 1 / domain_size)
 
 
@@ -76,6 +72,25 @@ def subset_selection(*, local_epsilon: float, domain_size: int, subset_size: int
     return subset_exponential(local_epsilon=local_epsilon, domain_size=domain_size, set_size=1, subset_size=subset_size)
 
 
+def subset_exponential(*, domain_size: int, set_size: int, subset_size: int, local_epsilon: float) -> VariationRatio:
+    """Return the parameters of the subset exponential randomizer (PrivSet) at p = q = exp(local_epsilon).
+
+    A k-subset z is reported with probability proportional to exp(local_epsilon) if it meets the user's set, else 1.
+    alpha is the probability of one z that meets x' but not x, summed: the total variation beta over p - 1.
+
+    Parameters
+    ----------
+    domain_size, set_size, subset_size : int
+        d, s and k with 1 <= s < d and 1 <= k <= d - s.
+    local_epsilon : float
+        Local privacy parameter, in [1e-12, 50].
+    """
+    law = SubsetExponential(
+        local_epsilon=local_epsilon, domain_size=domain_size, set_size=set_size, subset_size=subset_size
+    )
+    return VariationRatio(log_p=local_epsilon, beta=law.total_variation, log_q=local_epsilon)
+
+
 def local_hash(*, local_epsilon: float, hash_size: int) -> VariationRatio:
     """Local hash into l = hash_size >= 2 values: beta = (p - 1)/(p + l - 1).
 
@@ -83,7 +98,6 @@ def local_hash(*, local_epsilon: float, hash_size: int) -> VariationRatio:
     uniformly and sent along, the two collide with probability 1/l and the total variation is (1 - 1/l) times the
     published beta: larger than needed, so the published number is not the tight one it is called in section 5.
     """
-    check_integer("hash_size", hash_size, 2)
     return randomized_response(local_epsilon=local_epsilon, domain_size=hash_size)
 
 
@@ -104,7 +118,6 @@ def sampling_rappor(*, local_epsilon: float, domain_size: int, set_size: int) ->
     not. It is too small when one of the s *held* items is drawn: for s = 1 that is RAPPOR itself, with d times the
     published beta.
     """
-    check_integer("domain_size", domain_size, 2)
     check_integer("set_size", set_size, 1, most=domain_size)
     return _local(local_epsilon, set_size / domain_size * math.tanh(0.25 * local_epsilon))
 
@@ -123,7 +136,6 @@ def wheel(*, local_epsilon: float, set_size: int, arc_length: float) -> Variatio
         disjoint; overlapping arcs stay below it. Longer arcs (the paper's "p >= 1/(2s)" for tightness has the sign the
         wrong way round) have beta > (p - 1)/(p + 1) and are refused.
     """
-    check_integer("set_size", set_size, 1)
     check_within("arc_length", arc_length, 0, 0.5 / set_size, "(]", note=" (set_size * arc_length <= 1/2)")
     covered = set_size * arc_length
     return _contrasted(local_epsilon, covered, covered)
@@ -200,7 +212,6 @@ def balls_into_bins(*, domain_size: int, special_bins: int) -> VariationRatio:
 
     Exact where the two inputs' special bins are disjoint (2 s <= d); the victim's message has no left-over.
     """
-    check_integer("domain_size", domain_size, 2)
     most = domain_size // 2
     check_integer("special_bins", special_bins, 1, f"in [1, {most}] (at most domain_size/2)", most=most)
     return VariationRatio(log_p=math.inf, beta=1.0, log_q=math.log(domain_size / special_bins))
@@ -219,7 +230,6 @@ def mix_dump(*, domain_size: int, flip: float) -> VariationRatio:
     flip : float
         f in [0, (d-1)/d); 0 is `pure_dump`.
     """
-    check_integer("domain_size", domain_size, 2)
     largest = (domain_size - 1) / domain_size
     check_within("flip", flip, 0, largest, "[)")
     log_p = math.log1p(-flip) + math.log(domain_size - 1) - math.log(flip) if flip > 0 else math.inf
@@ -240,9 +250,7 @@ def range_query(*, local_epsilon: float, levels: int) -> VariationRatio:
 
     The message tells h, so beta is the mean of the levels' own (Theorem 6.1).
     """
-    check_integer("levels", levels, 1)
-    sizes = [2 ** (levels - h) for h in range(levels)]
-    each = [randomized_response(local_epsilon=local_epsilon, domain_size=size).beta for size in sizes]
+    each = [randomized_response(local_epsilon=local_epsilon, domain_size=2**h).beta for h in range(1, levels + 1)]
     return _local(local_epsilon, math.fsum(each) / levels)
 
 

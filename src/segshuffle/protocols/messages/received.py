@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from segshuffle.accounting.numerics.negative_binomial import size_of
+from segshuffle.accounting.numerics.laws import size_of
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.blankets.parts import Part
 from segshuffle.digits import rounded_up

@@ -22,9 +22,8 @@ import pandas as pd
 from segshuffle.accounting.single_message import personalized_settings as personal
 from segshuffle.accounting.single_message import variation_ratio_tables as tables
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Mechanism
-from segshuffle.accounting.single_message.accountants.laplace_users import PERSONAL
+from segshuffle.accounting.single_message.accountants.personalized import PERSONAL, Noise
 from segshuffle.accounting.single_message.mechanisms import composed, mechanism, subsampled, with_classes
-from segshuffle.accounting.single_message.personalized import Mechanism as Noise
 from segshuffle.accounting.single_message.variation_ratio import VariationBound
 from segshuffle.accounting.single_message.variation_ratio_lower import LowerBound
 from segshuffle.digits import rounded_down, rounded_up

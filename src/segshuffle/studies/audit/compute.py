@@ -13,8 +13,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from segshuffle.accounting.collections.full_view import FullView
-from segshuffle.accounting.collections.full_view_users import group_delta, group_epsilon, worst_split_user_lower
+from segshuffle.accounting.collections.full_view import (
+    FullView,
+    group_delta,
+    group_epsilon,
+    worst_split_user_lower,
+)
 from segshuffle.accounting.collections.published import published_item_delta
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
 from segshuffle.pipeline.design import Config, Setting

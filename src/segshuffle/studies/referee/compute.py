@@ -18,10 +18,9 @@ import numpy as np
 import pandas as pd
 
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Accountant, Mechanism
-from segshuffle.accounting.single_message.accountants.laplace_users import PERSONAL
+from segshuffle.accounting.single_message.accountants.personalized import PERSONAL, PersonalizedUsers
 from segshuffle.accounting.single_message.decomposition import DatasetsBound
 from segshuffle.accounting.single_message.mechanisms import mechanism, with_classes
-from segshuffle.accounting.single_message.personalized import PersonalizedUsers
 from segshuffle.accounting.single_message.randomizers.reference import ReferenceClasses, Side
 from segshuffle.arrays import FloatArray
 from segshuffle.digits import rounded, rounded_up
@@ -282,8 +281,6 @@ def claim(accountant: Accountant, known: Mechanism, point: Point) -> float:
     try:
         if point.asked == "epsilon":
             return float(accountant.epsilon_of(known, point.n_users, point.target))
-        if accountant.delta_of is None:
-            return math.nan
         return float(accountant.delta_of(known, point.n_users, point.target).upper)
     except ParameterError:
         return math.nan

@@ -2,7 +2,7 @@
 
 `registry` finds the files: one needs to be named nowhere else to be asked by ``segshuffle account``, tried by the
 referee and drawn. `declared` says what a declaration holds. Bounds that are more than one file (the blanket
-decomposition, variation ratio, personalised users) have their mathematics beside this folder.
+decomposition, variation ratio) have their mathematics beside this folder.
 """
 
 from segshuffle.accounting.single_message.accountants.declared import Accountant, Kind, Mechanism

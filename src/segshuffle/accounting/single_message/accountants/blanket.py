@@ -1,6 +1,6 @@
 """The blanket decomposition's upper and lower bound (`decomposition`), as accountants."""
 
-from segshuffle.accounting.single_message.accountants.declared import Accountant, asks_bound, look
+from segshuffle.accounting.single_message.accountants.declared import Accountant, look, of_bound
 from segshuffle.accounting.single_message.decomposition import BlanketBound, DatasetsBound
 
 _DECOMPOSITION = "Decomposition-Based Optimal Bounds for Privacy Amplification via Shuffling"
@@ -12,7 +12,8 @@ ACCOUNTANTS = (
         f"{_DECOMPOSITION}, Theorem 13",
         look("Blanket, numerical (proven)", "blue", "o", "solid"),
         order=10,
-        **asks_bound("randomizer", BlanketBound),
+        part="randomizer",
+        **of_bound(BlanketBound),
     ),
     Accountant(
         "blanket-lower",
@@ -21,6 +22,7 @@ ACCOUNTANTS = (
         f"{_DECOMPOSITION}, Theorem 14",
         look("Lower bound, two datasets (proven)", "black", "", "dotted"),
         order=11,
-        **asks_bound("randomizer", DatasetsBound),
+        part="randomizer",
+        **of_bound(DatasetsBound),
     ),
 )

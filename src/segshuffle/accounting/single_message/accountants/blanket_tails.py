@@ -28,15 +28,15 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, DeltaInterval
+from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, ZERO, DeltaInterval
 from segshuffle.accounting.numerics.ranges import check_local, check_users
 from segshuffle.accounting.numerics.search import Bound
-from segshuffle.accounting.single_message.accountants.declared import Accountant, asks_bound, asks_for, look, never
+from segshuffle.accounting.single_message.accountants.declared import Accountant, look, never, of_bound
 from segshuffle.accounting.single_message.randomizers.reference import Randomizer, blanket_tables, remembered
 from segshuffle.arrays import FloatArray
 
 Inequality = Literal["hoeffding", "bennett"]
-_EPS = float(np.finfo(np.float64).eps)
+_EPS = math.ulp(1.0)
 _ROUND = 1e-13
 """Relative margin of range, maximum, second moment and gamma: more than the error of the masses of the classes."""
 _SLACK = 64 * _EPS
@@ -212,8 +212,8 @@ class TailBound(Bound):
             method="bounded",
             options={"xatol": 1e-7 * end},
         )
-        grid = np.append(np.linspace(0.0, end, 65)[1:], float(found.x))
-        return float(grid[int(np.argmin([self.raw(float(e))[0] for e in grid]))])
+        grid = np.append(np.linspace(0.0, end, 65)[1:], found.x)
+        return float(min(grid, key=lambda e: self.raw(float(e))[0]))
 
     def interval(self, epsilon: float, rtol: float) -> DeltaInterval:
         """Enclose the value at epsilon, or at the turn if that is before it and smaller, whatever width is asked.
@@ -221,7 +221,7 @@ class TailBound(Bound):
         1 where the inequality says nothing (it diverges at epsilon = 0), 0 from the local epsilon on.
         """
         if epsilon >= self.ceiling:
-            return DeltaInterval(0.0, 0.0)
+            return ZERO
         log, margin = min(self.raw(point) for point in {epsilon, min(epsilon, self.turn)})
         if log + margin < math.log(SMALLEST_DELTA):
             return DeltaInterval(0.0, 0.0 if log == -math.inf else SMALLEST_DELTA)
@@ -237,14 +237,16 @@ def tails_epsilon(*, delta: float, **asked: Any) -> float:
     return min(tail_bound(inequality=each, **asked).epsilon(delta=delta) for each in get_args(Inequality))
 
 
+_HOEFFDING, _BENNETT = (of_bound(partial(tail_bound, inequality=each)) for each in get_args(Inequality))
+#: The better of the two: curves of figures.
+_BETTER = {"epsilon": tails_epsilon, "asked": never}
 _ROWS: tuple[tuple[Any, ...], ...] = (
-    ("hoeffding", "randomizer", "hoeffding", "Blanket, Hoeffding", "sky", "^", "dash-dotted"),
-    ("bennett", "randomizer", "bennett", "Blanket, Bennett", "green", "D", "long"),
-    ("hoeffding-generic", "local_epsilon", "hoeffding", "Blanket, Hoeffding, generic", "sky", "1", "dotted"),
-    ("bennett-generic", "local_epsilon", "bennett", "Blanket, Bennett, generic", "green", "2", "sparse"),
-    # the better of the two: curves of figures
-    ("tails-general", "local_epsilon", None, "Privacy blanket, general", "grey", "x", "dashed"),
-    ("tails-specific", "randomizer", None, "Privacy blanket, specific", "green", "<", "long"),
+    ("hoeffding", "randomizer", _HOEFFDING, "Blanket, Hoeffding", "sky", "^", "dash-dotted"),
+    ("bennett", "randomizer", _BENNETT, "Blanket, Bennett", "green", "D", "long"),
+    ("hoeffding-generic", "local_epsilon", _HOEFFDING, "Blanket, Hoeffding, generic", "sky", "1", "dotted"),
+    ("bennett-generic", "local_epsilon", _BENNETT, "Blanket, Bennett, generic", "green", "2", "sparse"),
+    ("tails-general", "local_epsilon", _BETTER, "Privacy blanket, general", "grey", "x", "dashed"),
+    ("tails-specific", "randomizer", _BETTER, "Privacy blanket, specific", "green", "<", "long"),
 )
 ACCOUNTANTS = tuple(
     Accountant(
@@ -254,11 +256,8 @@ ACCOUNTANTS = tuple(
         f"Balle, Bell, Gascon, Nissim 2019, {'specific' if part == 'randomizer' else 'generic'}",
         look(f"{label} (proven)", *drawn),
         order=order,
-        **(
-            asks_bound(part, partial(tail_bound, inequality=inequality))
-            if inequality
-            else asks_for(part, tails_epsilon, applies=never)
-        ),
+        part=part,
+        **functions,
     )
-    for order, (name, part, inequality, label, *drawn) in enumerate(_ROWS, start=20)
+    for order, (name, part, functions, label, *drawn) in enumerate(_ROWS, start=20)
 )

@@ -16,16 +16,11 @@ The code published with "Enhanced Privacy Bound for Shuffle Model with Personali
 
 import math
 
-import numpy as np
-
 from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
-from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, DeltaInterval
+from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, ZERO, DeltaInterval
 from segshuffle.accounting.numerics.ranges import LARGEST_USERS, check_integer, check_local
 from segshuffle.accounting.numerics.search import Bound
-from segshuffle.accounting.single_message.accountants.declared import Accountant, asks_bound, look
-from segshuffle.accounting.single_message.personalized import PersonalizedUsers
-from segshuffle.arrays import FloatArray
-from segshuffle.errors import ParameterError
+from segshuffle.accounting.single_message.accountants.declared import Accountant, look, of_bound
 
 _MARGIN = 1e-9
 """Relative margin on delta: what `gaussian_log_delta` is held to."""
@@ -42,24 +37,15 @@ class Gaussian(Bound):
     def interval(self, epsilon: float, rtol: float) -> DeltaInterval:
         """Enclose the delta, whatever width is asked."""
         if epsilon >= self.ceiling:
-            return DeltaInterval(0.0, 0.0)
+            return ZERO
         log = gaussian_log_delta(ratio=self.mu, epsilon=epsilon)
         if log < math.log(SMALLEST_DELTA):
             return DeltaInterval(0.0, SMALLEST_DELTA)
         return DeltaInterval(math.exp(log) * (1 - _MARGIN), min(math.exp(log) * (1 + _MARGIN), 1.0))
 
 
-def gaussian_of_users(users: PersonalizedUsers) -> Gaussian:
-    """Make the approximate Gaussian guarantee of at least two users with budgets of their own."""
-    if users.n_users < 2:
-        raise ParameterError("local_epsilons", users.local_epsilons, "a list of at least two users' budgets")
-    weights: FloatArray = (1 - users.local_delta) / (1 + np.exp(users.budgets))
-    # without a difference: next to the largest weight, that of the least budget, the others may be less than a rounding
-    return Gaussian(math.sqrt(2 / math.fsum(weights[:-1])), users.largest_budget, users.local_delta)
-
-
 def gaussian_of_equals(*, local_epsilon: float, n_users: int) -> Gaussian:
-    """Make that of users who all have the same budget, at least two; needs no list of them."""
+    """Make that of users who all have the same budget, at least two (others: `personalized`)."""
     check_local(local_epsilon)
     allowed = f"an integer in [2, {LARGEST_USERS:g}] (with one user the formula divides by zero)"
     check_integer("n_users", n_users, 2, allowed, most=LARGEST_USERS)
@@ -74,6 +60,7 @@ ACCOUNTANTS = (
         "Chen, Cao, Ge 2024",
         look("Chen, Cao, Ge (asymptotic)", "teal", "p", "dashed"),
         order=60,
-        **asks_bound("local_epsilon", gaussian_of_equals),
+        part="local_epsilon",
+        **of_bound(gaussian_of_equals),
     ),
 )

@@ -23,11 +23,11 @@ import math
 from functools import partial
 from typing import Literal
 
-from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
+from segshuffle.accounting.numerics.hockey_stick import ZERO, CountPair, DeltaInterval, hockey_stick
 from segshuffle.accounting.numerics.laws import BinomialLaw
 from segshuffle.accounting.numerics.ranges import check_local, check_target, check_users, check_within
 from segshuffle.accounting.numerics.search import Bound
-from segshuffle.accounting.single_message.accountants.declared import MIXED, Accountant, asks_bound, asks_for, look
+from segshuffle.accounting.single_message.accountants.declared import MIXED, Accountant, look, of_bound
 from segshuffle.errors import ParameterError
 
 Clone = Literal["standard", "stronger"]
@@ -80,7 +80,7 @@ class CloneBound(Bound):
         return min(self._divergence(self._above, epsilon, rtol).upper + self._failure(epsilon) * (1 + _ROUND), 1.0)
 
     def _divergence(self, pair: CountPair, epsilon: float, rtol: float) -> DeltaInterval:
-        return hockey_stick(pair, epsilon, rtol) if epsilon < self.ceiling else DeltaInterval(0.0, 0.0)
+        return hockey_stick(pair, epsilon, rtol) if epsilon < self.ceiling else ZERO
 
     def _failure(self, epsilon: float) -> float:
         """Add up the failures of all users: what they add to delta."""
@@ -118,7 +118,8 @@ ACCOUNTANTS = (
         _FIRST,
         look("Standard clone (proven)", "orange", "s", "dashed"),
         order=30,
-        **asks_bound("local_epsilon", CloneBound),
+        part="local_epsilon",
+        **of_bound(CloneBound),
     ),
     Accountant(
         "standard-clone-closed-form",
@@ -127,7 +128,8 @@ ACCOUNTANTS = (
         _FIRST,
         look("Standard clone, closed form (proven)", "orange", "8", "long"),
         order=31,
-        **asks_for("local_epsilon", standard_clone_closed_form),
+        part="local_epsilon",
+        epsilon=standard_clone_closed_form,
     ),
     Accountant(
         "stronger-clone",
@@ -136,7 +138,8 @@ ACCOUNTANTS = (
         "Feldman, McMillan, Talwar 2023",
         look("Stronger clone (published)", "purple", "v", "short"),
         order=32,
-        **asks_bound("local_epsilon", partial(CloneBound, clone="stronger")),
+        part="local_epsilon",
+        **of_bound(partial(CloneBound, clone="stronger")),
         proven_for_binary=True,
     ),
 )

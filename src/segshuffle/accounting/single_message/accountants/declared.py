@@ -78,14 +78,15 @@ class Accountant:
         How it is drawn; proven ones say so in the label.
     order : int
         Its place in lists and legends; equal ones are in the order of their names.
-    applies : callable
-        Whether it answers for a mechanism when all are asked. Curves of figures that nobody asks for say `never`.
-    epsilon_of : callable
-        (mechanism, n_users, delta) -> epsilon.
-    delta_of : callable, optional
-        (mechanism, n_users, epsilon) -> interval of delta.
-    specific : bool
-        Whether its number is for the pair of inputs of the mechanism's classes.
+    part : str
+        The attribute of `Mechanism` that its functions take beside ``n_users`` and ``delta`` or ``epsilon``.
+    epsilon : callable
+        Its epsilon at ``delta``; `epsilon_of` is never above the local one.
+    delta : callable, optional
+        Interval of its delta at ``epsilon``.
+    asked : callable, optional
+        For which mechanisms it answers when all are asked, if not for all whose part is known and finite. Curves of
+        figures that nobody asks for say `never`.
     proven_for_binary : bool
         Whether its number is proven where the victim has no left-over.
     """
@@ -96,11 +97,32 @@ class Accountant:
     source: str
     look: Look
     order: int
-    applies: Callable[[Mechanism], bool]
-    epsilon_of: Callable[[Mechanism, int, float], float]
-    delta_of: Callable[[Mechanism, int, float], DeltaInterval] | None = None
-    specific: bool = False
+    part: str
+    epsilon: Callable[..., float]
+    delta: Callable[..., DeltaInterval] | None = None
+    asked: Callable[[Mechanism], bool] | None = None
     proven_for_binary: bool = False
+
+    def applies(self, mechanism: Mechanism) -> bool:
+        """Return whether it answers for a mechanism when all are asked."""
+        finite = getattr(mechanism, self.part) not in (None, math.inf)
+        return finite and (self.asked is None or self.asked(mechanism))
+
+    def epsilon_of(self, mechanism: Mechanism, n_users: int, delta: float) -> float:
+        """Return its epsilon at a delta."""
+        return min(self.epsilon(**self._known(mechanism), n_users=n_users, delta=delta), mechanism.local_epsilon)
+
+    def delta_of(self, mechanism: Mechanism, n_users: int, epsilon: float) -> DeltaInterval:
+        """Return the interval of its delta at an epsilon."""
+        if self.delta is None:
+            raise ParameterError("accountant", self.name, "one that gives a delta; this is a formula for epsilon")
+        return self.delta(**self._known(mechanism), n_users=n_users, epsilon=epsilon)
+
+    def _known(self, mechanism: Mechanism) -> dict[str, Any]:
+        value = getattr(mechanism, self.part)
+        if value is None:
+            raise ParameterError(self.part, None, f"given: the accountant needs it of {mechanism.name}")
+        return {self.part: value}
 
     def kind_for(self, mechanism: Mechanism) -> Kind:
         """Return the kind of its number for this mechanism: a clone's is proven where the victim has no left-over."""
@@ -113,57 +135,15 @@ class Accountant:
             if mechanism.no_left_over:
                 return "proven: the victim's message has no left-over that could be mixed"
             return "proven: for binary randomized response the pair is the blanket's"
-        return f"{self.status}; {mechanism.caveat}" if mechanism.caveat and self.specific else self.status
+        return f"{self.status}; {mechanism.caveat}" if mechanism.caveat and self.part == "randomizer" else self.status
 
 
-def asks_for(
-    part: str,
-    epsilon: Callable[..., float],
-    delta: Callable[..., DeltaInterval] | None = None,
-    *,
-    applies: Callable[[Mechanism], bool] | None = None,
-) -> dict[str, Any]:
-    """Connect an accountant with functions that know one part of a mechanism.
-
-    Parameters
-    ----------
-    part : str
-        The attribute of `Mechanism` that the functions take beside ``n_users`` and ``delta`` or ``epsilon``.
-    epsilon, delta : callable
-        The functions; an epsilon is never above the local one.
-    applies : callable, optional
-        For whom it answers; default: wherever the part is known and finite.
-
-    Returns
-    -------
-    dict
-        The fields `applies`, `epsilon_of`, `delta_of` and `specific` of an `Accountant`.
-    """
-
-    def known(mechanism: Mechanism) -> dict[str, Any]:
-        value = getattr(mechanism, part)
-        if value is None:
-            raise ParameterError(part, None, f"given: the accountant needs it of {mechanism.name}")
-        return {part: value}
-
+def of_bound(make: Callable[..., Bound]) -> dict[str, Any]:
+    """Return the fields `epsilon` and `delta` of an accountant whose bound is made from its part and ``n_users``."""
     return {
-        "applies": applies or (lambda m: getattr(m, part) is not None and getattr(m, part) != math.inf),
-        "epsilon_of": lambda m, n, target: min(epsilon(**known(m), n_users=n, delta=target), m.local_epsilon),
-        "delta_of": delta and (lambda m, n, level: delta(**known(m), n_users=n, epsilon=level)),
-        "specific": part == "randomizer",
+        "epsilon": lambda delta, **known: make(**known).epsilon(delta=delta),
+        "delta": lambda epsilon, **known: make(**known).delta(epsilon=epsilon),
     }
-
-
-def asks_bound(
-    part: str, make: Callable[..., Bound], *, applies: Callable[[Mechanism], bool] | None = None
-) -> dict[str, Any]:
-    """Do the same with a bound that is made from that part and ``n_users``."""
-    return asks_for(
-        part,
-        lambda delta, **known: make(**known).epsilon(delta=delta),
-        lambda epsilon, **known: make(**known).delta(epsilon=epsilon),
-        applies=applies,
-    )
 
 
 def look(label: str, color: str, marker: str, dashes: str) -> Look:

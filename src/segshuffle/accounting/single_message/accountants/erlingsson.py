@@ -14,7 +14,7 @@ from segshuffle.accounting.numerics.ranges import (
     check_integer,
     check_within,
 )
-from segshuffle.accounting.single_message.accountants.declared import Accountant, asks_for, look
+from segshuffle.accounting.single_message.accountants.declared import Accountant, look
 
 FEWEST_USERS = 1000
 LARGEST_LOCAL_EPSILON = 0.5
@@ -45,6 +45,7 @@ ACCOUNTANTS = (
         "Erlingsson et al. 2019",
         look("Erlingsson et al. (proven)", "wine", "*", "short"),
         order=50,
-        **asks_for("local_epsilon", erlingsson_epsilon),
+        part="local_epsilon",
+        epsilon=erlingsson_epsilon,
     ),
 )

@@ -5,10 +5,9 @@ from dataclasses import replace
 from segshuffle.accounting.single_message.accountants.declared import (
     MIXED,
     Accountant,
-    asks_bound,
-    asks_for,
     look,
     never,
+    of_bound,
 )
 from segshuffle.accounting.single_message.variation_ratio import VariationBound
 from segshuffle.accounting.single_message.variation_ratio_lower import LowerVariationBound
@@ -21,7 +20,8 @@ _NUMERICAL = Accountant(
     f"{_PAPER}, Theorem 4.1",
     look("Variation ratio (published)", "vermilion", "P", "solid"),
     order=40,
-    **asks_bound("variation", VariationBound),
+    part="variation",
+    **of_bound(VariationBound),
     proven_for_binary=True,
 )
 ACCOUNTANTS = (
@@ -33,7 +33,8 @@ ACCOUNTANTS = (
         f"{_PAPER}, Theorem 4.2",
         look("Variation ratio, analytic (published)", "olive", "X", "dash-dotted"),
         order=41,
-        **asks_for("variation", lambda delta, **asked: VariationBound(**asked).analytic_epsilon(delta=delta)),
+        part="variation",
+        epsilon=lambda delta, **known: VariationBound(**known).analytic_epsilon(delta=delta),
     ),
     Accountant(
         "variation-asymptotic",
@@ -42,11 +43,9 @@ ACCOUNTANTS = (
         f"{_PAPER}, Theorem 4.3",
         look("Variation ratio, asymptotic (published)", "sky", ">", "dashed"),
         order=42,
-        **asks_for(
-            "variation",
-            lambda delta, **asked: VariationBound(**asked).asymptotic_epsilon(delta=delta),
-            applies=never,
-        ),
+        part="variation",
+        epsilon=lambda delta, **known: VariationBound(**known).asymptotic_epsilon(delta=delta),
+        asked=never,
     ),
     Accountant(
         "variation-lower",
@@ -55,11 +54,13 @@ ACCOUNTANTS = (
         f"{_PAPER}, Theorem 5.1",
         look("Variation ratio, lower bound", "dark-grey", "", "sparse"),
         order=43,
-        **asks_bound("lower", LowerVariationBound, applies=never),
+        part="lower",
+        asked=never,
+        **of_bound(LowerVariationBound),
     ),
     # the same number for parts of a mechanism: a curve each in a figure
     *(
-        replace(_NUMERICAL, name=name, status=status, look=look(label, *drawn), order=order, applies=never)
+        replace(_NUMERICAL, name=name, status=status, look=look(label, *drawn), order=order, asked=never)
         for order, (name, label, status, drawn) in enumerate(
             (
                 ("separate-best", "Separate, best (published)", _NUMERICAL.status, ("grey", "s", "long")),

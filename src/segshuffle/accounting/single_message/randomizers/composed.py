@@ -26,6 +26,7 @@ from segshuffle.accounting.single_message.randomizers.reference import (
     Randomizer,
     ReferenceClasses,
     Side,
+    Tables,
     merged,
 )
 from segshuffle.errors import ParameterError
@@ -86,7 +87,7 @@ class JointComposition:
         """Cartesian product of the components' classes (Theorem 9)."""
         return self._product([part.blanket(side) for part in self.components])
 
-    def common_input(self, side: Side) -> tuple[ReferenceClasses, ...]:
+    def common_input(self, side: Side) -> Tables:
         """Cartesian product, for every choice of the components' common inputs; equal components share their choices.
 
         Which of several equal components holds which input makes no difference to the product: one table stands for
@@ -148,6 +149,8 @@ def _too_many(parts: str, classes: int, most: int) -> ParameterError:
 class ParallelComposition:
     """Every user applies one of several randomizers, chosen at random, and the message tells which.
 
+    With one of them and a rate this is Poisson subsampling (a table has `subsampled` of its own).
+
     Parameters
     ----------
     components : tuple of Randomizer
@@ -178,7 +181,7 @@ class ParallelComposition:
         """Weighted union of the components' classes (Theorem 11)."""
         return self._union([part.blanket(side) for part in self.components])
 
-    def common_input(self, side: Side) -> tuple[ReferenceClasses, ...]:
+    def common_input(self, side: Side) -> Tables:
         """Weighted unions, for every choice of the components' common inputs."""
         choices = product(*(part.common_input(side) for part in self.components))
         return tuple(self._union(list(choice)) for choice in choices)
@@ -188,22 +191,3 @@ class ParallelComposition:
         absent = ReferenceClasses(np.array([1.0 - self.rate]), np.zeros(1), np.zeros(1))
         parts = [replace(part, mass=part.mass * (weight * self.rate)) for part, weight in sent]
         return merged(parts if self.rate == 1.0 else [*parts, absent])
-
-
-def poisson_subsampled(randomizer: Randomizer, *, rate: float) -> Randomizer:
-    """Every user takes part with probability `rate`, and sends a constant message otherwise.
-
-    Parameters
-    ----------
-    randomizer : Randomizer
-        What a user who takes part applies; symmetric in the two inputs (a table has `subsampled` of its own).
-    rate : float
-        In (0, 1].
-
-    Returns
-    -------
-    Randomizer
-        The randomizer itself for rate 1.
-    """
-    sampled = ParallelComposition(components=(randomizer,), weights=(1.0,), rate=rate)
-    return randomizer if rate == 1.0 else sampled

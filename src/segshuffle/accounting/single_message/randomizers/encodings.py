@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from segshuffle.accounting.numerics.ranges import check_integer
-from segshuffle.accounting.single_message.randomizers.reference import Favouring
+from segshuffle.accounting.single_message.randomizers.reference import Favouring, Flagged
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
@@ -46,7 +46,7 @@ class _Attributes(Favouring):
         (no, yes), _ = self._laws
         return no, yes * math.exp(-self.local_epsilon)
 
-    def _base(self, n_inputs: int) -> dict[tuple[int, ...], float]:
+    def _base(self, n_inputs: int) -> Flagged:
         own, other = self._own_base, self._laws[1]
         # the measure is symmetric in the inputs: any one of them may be the user's own
         words = {word: sorted(word) for word in product((0, 1), repeat=n_inputs)}
@@ -86,7 +86,7 @@ class LocalHash(_OverADomain):
     Parameters
     ----------
     local_epsilon : float
-        Guarantee epsilon_0, in (0, 50].
+        Guarantee epsilon_0, in [1e-12, 50].
     hash_size : int
         Number of values g >= 2; 2 is `BinaryLocalHash`.
     domain_size : int or None
@@ -117,7 +117,7 @@ class BinaryLocalHash(LocalHash):
     Parameters
     ----------
     local_epsilon : float
-        Guarantee epsilon_0, in (0, 50].
+        Guarantee epsilon_0, in [1e-12, 50].
     domain_size : int or None
         Number of inputs d >= 2; None for the limit of a large domain.
     """
@@ -150,7 +150,7 @@ class Rappor(_UnaryEncoding):
     Parameters
     ----------
     local_epsilon : float
-        Guarantee epsilon_0, in (0, 50].
+        Guarantee epsilon_0, in [1e-12, 50].
     domain_size : int or None
         Number of inputs d >= 2; None for the limit of a large domain.
     """
@@ -164,7 +164,7 @@ class OptimizedUnaryEncoding(_UnaryEncoding):
     Parameters
     ----------
     local_epsilon : float
-        Guarantee epsilon_0, in (0, 50].
+        Guarantee epsilon_0, in [1e-12, 50].
     domain_size : int or None
         Number of inputs d >= 2; None for the limit of a large domain.
     """
@@ -183,7 +183,7 @@ class HadamardResponse(_Attributes):
     Parameters
     ----------
     local_epsilon : float
-        Guarantee epsilon_0, in (0, 50].
+        Guarantee epsilon_0, in [1e-12, 50].
     order : int
         K, a power of two >= 4.
     """
@@ -206,7 +206,7 @@ class HadamardResponse(_Attributes):
     def _favour_all(self) -> float:
         return self._own_base[1] * 2 / self.order
 
-    def _base(self, n_inputs: int) -> dict[tuple[int, ...], float]:
+    def _base(self, n_inputs: int) -> Flagged:
         if (self.order, n_inputs) != (4, 3):
             return super()._base(n_inputs)
         # a third row of three is no product of the other two: one column is +1 in all, every row has one for itself

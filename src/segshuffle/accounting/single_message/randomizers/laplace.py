@@ -16,13 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from segshuffle.accounting.numerics.ranges import check_integer
-from segshuffle.accounting.single_message.randomizers.reference import (
-    ReferenceClasses,
-    Side,
-    check_local_epsilon,
-    merged,
-)
+from segshuffle.accounting.numerics.ranges import SMALLEST_LOG_RATIO, check_integer, check_local
+from segshuffle.accounting.single_message.randomizers.reference import ReferenceClasses, Side, Tables, merged
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +30,7 @@ class Laplace:
     Parameters
     ----------
     local_epsilon : float
-        Guarantee epsilon_0, in (0, 50].
+        Guarantee epsilon_0, in [1e-12, 50].
     cells : int
         Cells on each half of [0, 1], at least 1: the interval's relative width falls with the square.
     """
@@ -44,14 +39,14 @@ class Laplace:
     cells: int = 400
 
     def __post_init__(self) -> None:
-        check_local_epsilon(self.local_epsilon)
+        check_local(self.local_epsilon, least=SMALLEST_LOG_RATIO)
         check_integer("cells", self.cells, 1)
 
     def blanket(self, side: Side) -> ReferenceClasses:
         """Total mass e^{-epsilon_0/2}; the blanket's density is min(R_0, R_1)."""
         return self._classes(1.0, side)
 
-    def common_input(self, side: Side) -> tuple[ReferenceClasses, ...]:
+    def common_input(self, side: Side) -> Tables:
         """All other users hold 1/2."""
         return (self._classes(0.5, side),)
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from segshuffle.accounting.numerics.ranges import LARGEST_LOCAL_EPSILON, check_within, numbers
-from segshuffle.accounting.single_message.randomizers.reference import ReferenceClasses, Side, merged
+from segshuffle.accounting.single_message.randomizers.reference import ReferenceClasses, Side, Tables, merged
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import DataError
 
@@ -84,14 +84,14 @@ class MatrixRandomizer:
         """Classes against the blanket of the pair that is the farthest apart; `blankets` has all pairs."""
         return self.blankets(side)[0]
 
-    def common_input(self, side: Side) -> tuple[ReferenceClasses, ...]:
+    def common_input(self, side: Side) -> Tables:
         """Classes against the laws of the others, for the pairs and inputs that are tried."""
         inputs = range(len(self.law))
         tables = min(_MOST_REFERENCES, _MOST_ENTRIES // self.law.shape[1])
         pairs = self._pairs()[: max(tables // len(inputs), 1)]
         return self._distinct(self._classes(self.law[star], i, j) for i, j in pairs for star in inputs)
 
-    def blankets(self, side: Side) -> tuple[ReferenceClasses, ...]:
+    def blankets(self, side: Side) -> Tables:
         """Classes against the blanket for every ordered pair of inputs, those farthest apart first; equal ones once."""
         least = self.law.min(axis=0)
         return self._distinct(self._classes(least, i, j) for i, j in self._pairs())
@@ -101,13 +101,14 @@ class MatrixRandomizer:
         least, count = self.law.min(axis=0), len(self.law)
         apart = np.array([((row - self.law) ** 2 / least).sum(axis=1) for row in self.law])
         order = np.argsort(-apart, axis=None, kind="stable")
-        return [(int(k) // count, int(k) % count) for k in order if int(k) // count != int(k) % count]
+        places = (divmod(int(place), count) for place in order)
+        return [(first, second) for first, second in places if first != second]
 
     def _classes(self, reference: FloatArray, first: int, second: int) -> ReferenceClasses:
         logs = [np.log(self.law[row]) - np.log(reference) for row in (first, second)]
         return merged([ReferenceClasses(reference, logs[0], logs[1], entry_error=self.entry_error)])
 
-    def _distinct(self, tables: Iterable[ReferenceClasses]) -> tuple[ReferenceClasses, ...]:
+    def _distinct(self, tables: Iterable[ReferenceClasses]) -> Tables:
         """Tables that agree to `_ALIKE` once, in their order."""
         found: dict[bytes, ReferenceClasses] = {}
         for each in tables:

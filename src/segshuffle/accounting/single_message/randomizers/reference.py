@@ -15,14 +15,14 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache, wraps
 from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
-from segshuffle.accounting.numerics.ranges import LARGEST_LOCAL_EPSILON, check_within
+from segshuffle.accounting.numerics.ranges import SMALLEST_LOG_RATIO, check_local
 from segshuffle.arrays import FloatArray
 
 T = TypeVar("T")
@@ -84,7 +84,7 @@ class ReferenceClasses:
         scale = float(np.max(np.abs([self.log_first, self.log_second])))
         return LOG_RATIO_ERROR * self.parts * scale + 2.0 * self.entry_error * (1.0 + 2.0 * self.entry_error)
 
-    def own_inputs(self) -> tuple[ReferenceClasses, ...]:
+    def own_inputs(self) -> Tables:
         """Return the classes against the victim's own two inputs, x1 first: all other users hold that one."""
         return tuple(
             replace(
@@ -95,6 +95,12 @@ class ReferenceClasses:
             )
             for own in (self.log_second, self.log_first)
         )
+
+
+Tables = tuple[ReferenceClasses, ...]
+"""One for every pair of inputs, or for every x*, that a bound looks at."""
+Flagged = dict[tuple[int, ...], float]
+"""Numbers by which of x0, x1 and x* an output favours, or meets."""
 
 
 @runtime_checkable
@@ -110,7 +116,7 @@ class Randomizer(Protocol):
         """Return classes against the blanket, for the pair of inputs that the upper bound uses."""
         ...
 
-    def common_input(self, side: Side) -> tuple[ReferenceClasses, ...]:
+    def common_input(self, side: Side) -> Tables:
         """Return classes against R_{x*}, one table for every x* that the lower bound tries."""
         ...
 
@@ -119,13 +125,13 @@ class Randomizer(Protocol):
 class Pairwise(Protocol):
     """A randomizer without symmetry: every ordered pair of inputs has tables of its own."""
 
-    def blankets(self, side: Side) -> tuple[ReferenceClasses, ...]:
+    def blankets(self, side: Side) -> Tables:
         """Return classes against the blanket for every pair, the worst ones first as far as can be told."""
         ...
 
 
 @remembered
-def blanket_tables(randomizer: Randomizer, side: Side) -> tuple[ReferenceClasses, ...]:
+def blanket_tables(randomizer: Randomizer, side: Side) -> Tables:
     """Return the tables whose largest divergence the upper bound is: one for a symmetric randomizer."""
     return randomizer.blankets(side) if isinstance(randomizer, Pairwise) else (randomizer.blanket(side),)
 
@@ -149,11 +155,6 @@ def merged(parts: Iterable[ReferenceClasses]) -> ReferenceClasses:
     return ReferenceClasses(total, both[0, index], both[1, index], most, error)
 
 
-def check_local_epsilon(local_epsilon: float) -> None:
-    """Refuse a local epsilon outside (0, 50]."""
-    check_within("local_epsilon", local_epsilon, 0, LARGEST_LOCAL_EPSILON, "(]")
-
-
 @dataclass(frozen=True, kw_only=True)
 class Favouring(ABC):
     r"""Randomizers whose outputs each favour some of the inputs: R_x(y) = base(y) (e^{eps_0} if y favours x else 1).
@@ -164,10 +165,10 @@ class Favouring(ABC):
     local_epsilon: float
 
     def __post_init__(self) -> None:
-        check_local_epsilon(self.local_epsilon)
+        check_local(self.local_epsilon, least=SMALLEST_LOG_RATIO)
 
     @abstractmethod
-    def _base(self, n_inputs: int) -> Mapping[tuple[int, ...], float]:
+    def _base(self, n_inputs: int) -> Flagged:
         """Return the base measure of the outputs that favour exactly the flagged ones of x0, x1 and x*."""
 
     @property
@@ -185,7 +186,7 @@ class Favouring(ABC):
         rows = [(mass - all_inputs * x * y, e * x, e * y) for (x, y), mass in self._base(2).items()]
         return table([*rows, (all_inputs * math.exp(e), 0.0, 0.0)])
 
-    def common_input(self, side: Side) -> tuple[ReferenceClasses, ...]:
+    def common_input(self, side: Side) -> Tables:
         """Let all other users hold a third input, or, of two, either one: any x* gives a valid lower bound."""
         if getattr(self, "domain_size", None) == 2:
             return self.blanket(side).own_inputs()

@@ -12,7 +12,7 @@ from itertools import combinations, islice, product
 import numpy as np
 
 from segshuffle.accounting.numerics.ranges import check_integer
-from segshuffle.accounting.single_message.randomizers.reference import Favouring
+from segshuffle.accounting.single_message.randomizers.reference import Favouring, Flagged
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
@@ -31,7 +31,7 @@ class SubsetExponential(Favouring):
     Parameters
     ----------
     local_epsilon : float
-        Guarantee epsilon_0, in (0, 50].
+        Guarantee epsilon_0, in [1e-12, 50].
     domain_size : int
         Number of items d.
     set_size : int
@@ -59,11 +59,11 @@ class SubsetExponential(Favouring):
         """Total variation of the laws of two sets with as few items in common as possible."""
         return math.expm1(self.local_epsilon) * self._base(2)[1, 0]
 
-    def _shares(self, n_inputs: int) -> dict[tuple[int, ...], float]:
+    def _shares(self, n_inputs: int) -> Flagged:
         """Return the share of all outputs that meet exactly the flagged ones of the first inputs of x0, x1 and x*."""
         return _shares(self.domain_size, self.set_size, self.subset_size, n_inputs)
 
-    def _base(self, n_inputs: int) -> dict[tuple[int, ...], float]:
+    def _base(self, n_inputs: int) -> Flagged:
         return {meets: self.gamma * share for meets, share in self._shares(n_inputs).items()}
 
     def _listed(self) -> tuple[FloatArray, FloatArray]:
@@ -71,10 +71,10 @@ class SubsetExponential(Favouring):
         d, s, k = self.domain_size, self.set_size, self.subset_size
         if max(math.comb(d, s), math.comb(d, k)) > _LARGEST_MATRIX:
             raise ParameterError("domain_size", d, f"small enough for at most {_LARGEST_MATRIX} inputs and outputs")
-        inputs, outputs = (np.zeros((math.comb(d, size), d)) for size in (s, k))
-        for rows, size in ((inputs, s), (outputs, k)):
-            for row, items in zip(rows, combinations(range(d), size), strict=True):
-                row[list(items)] = 1.0
+        inputs, outputs = (
+            np.array([[float(item in chosen) for item in range(d)] for chosen in combinations(range(d), size)])
+            for size in (s, k)
+        )
         return (inputs @ outputs.T > 0).astype(float), np.zeros(len(outputs))
 
 
@@ -99,7 +99,7 @@ def _three_inputs(domain_size: int, set_size: int) -> tuple[frozenset[int], froz
 
 
 @lru_cache(maxsize=64)
-def _shares(domain_size: int, set_size: int, subset_size: int, n_inputs: int) -> dict[tuple[int, ...], float]:
+def _shares(domain_size: int, set_size: int, subset_size: int, n_inputs: int) -> Flagged:
     """Return the share of all outputs that meet exactly the flagged inputs: exact integers, rounded once.
 
     An output misses j given items with probability binom(d - j, k)/binom(d, k) = (d - k)_j/(d)_j = (d - j)_k/(d)_k,
@@ -135,7 +135,7 @@ class SubsetSelection(SubsetExponential):
     Parameters
     ----------
     local_epsilon : float
-        Guarantee epsilon_0, in (0, 50].
+        Guarantee epsilon_0, in [1e-12, 50].
     domain_size : int
         Number of values d >= 2.
     subset_size : int
@@ -152,7 +152,7 @@ class KaryRandomizedResponse(SubsetSelection):
     Parameters
     ----------
     local_epsilon : float
-        Guarantee epsilon_0, in (0, 50].
+        Guarantee epsilon_0, in [1e-12, 50].
     domain_size : int
         Number of values k >= 2.
     """

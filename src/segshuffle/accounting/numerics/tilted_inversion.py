@@ -29,13 +29,22 @@ few 1/sqrt(n v) of zero. Round-off grows like sqrt(n) only, as log1p(E[e^{itG} -
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from segshuffle.accounting.numerics.tilted_inversion.atoms import EPS, Side, Tilted, log_mgfs
+from segshuffle.accounting.numerics.atom_sums import (
+    EPS,
+    AtomLaw,
+    Side,
+    Tilted,
+    enumerable,
+    enumerated,
+    log_mgfs,
+    saddle,
+)
 from segshuffle.arrays import FloatArray
 
 _LARGEST_WORK = 1.0e7
@@ -56,6 +65,36 @@ _PERIODS = 1.15 ** np.arange(34.0)
 _NEGLIGIBLE_NODE = -75.0
 #: Half of (width theta)^2 from which on round-off alone exceeds Chernoff's bound, by far, and products may overflow.
 _HOPELESS = 300.0
+#: Logarithm of a value that nobody asks about.
+_NEGLIGIBLE = -700.0
+
+
+def mean_positive_part(law: AtomLaw, *, count: int, rtol: float, side: Side) -> float:
+    """Logarithm of one certified end of an interval around (1/n) E[max(0, G_1 + ... + G_n)]; -inf for 0.
+
+    Parameters
+    ----------
+    law : AtomLaw
+        The law of G, with atoms whose squares are far inside double precision; for "upper" any law above it in the
+        increasing convex order, for "lower" any below it.
+    count : int
+        Number n >= 1 of copies.
+    rtol : float
+        Relative distance from the value asked for, in (0, 1), where the work allows it; a wider one is as valid.
+    side : {"upper", "lower"}
+        Which end.
+    """
+    if np.max(law.value) <= 0:
+        return -math.inf
+    tilted = saddle(law, count)
+    chernoff = tilted.chernoff - math.log(count)
+    end = -math.inf if side == "lower" else chernoff
+    if chernoff >= _NEGLIGIBLE:
+        if (limit := enumerable(tilted)) >= 0:
+            end = enumerated(tilted, limit, side)
+        elif tilted.std > 0.0:
+            end = inverted(tilted, rtol, side)
+    return end if side == "lower" else min(end, chernoff)
 
 
 @dataclass(frozen=True)
@@ -95,7 +134,7 @@ def inverted(tilted: Tilted, rtol: float, side: Side) -> float:
         if 0.5 * (plan.width * tilted.theta) ** 2 > _HOPELESS:
             break
         work += plan.last * (tilted.value.size + _NODE_COST)
-        sums, alias = _fourier_sums(tilted, plan), float(aliases.bounds(plan.width, plan.period)[0])
+        sums, alias = _fourier_sums(tilted, plan), aliases.bounds(plan.width, plan.period)[0]
         gap = sums.smoothing + alias
         end = sums.value + sums.error if sign > 0 else sums.value - gap - sums.error
         best = sign * min(sign * best, sign * _log_end(end, tilted, sign))
@@ -103,12 +142,10 @@ def inverted(tilted: Tilted, rtol: float, side: Side) -> float:
         if gap + 2 * sums.error <= rtol * sums.value or gap <= 0.2 * sums.error or work > 0.5 * _LARGEST_WORK:
             break
         wanted = 0.9 * rtol * (sums.value + sums.error)
-        finer, longer = plan, alias > 0.1 * wanted
-        if sums.smoothing > 0.5 * wanted:
-            shrink = math.sqrt(max(wanted, 0.0) / sums.smoothing)
-            finer = replace(plan, width=plan.width * min(shrink, _SHRINK_AT_LEAST)) if shrink < 1 else plan
-        finer = replace(finer, period=plan.period * (1.4 if longer else 1.0))
-        before, plan = plan, _within_work(tilted, rtol, finer)
+        width, longer = plan.width, alias > 0.1 * wanted
+        if sums.smoothing > wanted:
+            width *= min(math.sqrt(max(wanted, 0.0) / sums.smoothing), _SHRINK_AT_LEAST)
+        before, plan = plan, _within_work(tilted, rtol, width, plan.period * (1.4 if longer else 1.0))
         if plan.width >= 0.95 * before.width and not longer:
             break
     return best
@@ -146,26 +183,24 @@ def _first_plan(tilted: Tilted, rtol: float, aliases: _Aliases) -> Plan:
     """Choose a width for a smoothing error of about 0.8 rtol, and a period that keeps the aliases well below rtol."""
     deviation = tilted.deviation
     width = 0.9 * math.sqrt(rtol) / tilted.theta
-    plan = Plan(width, 8 * deviation + 8 / tilted.theta, 1.0)
-    periods = plan.period * _PERIODS
+    periods = (8 * deviation + 8 / tilted.theta) * _PERIODS
     enough = np.flatnonzero(aliases.bounds(width, *periods) <= _ALIAS_SHARE * rtol * 0.2 / deviation)
     period = float(periods[enough[0] if enough.size else -1])
-    return _within_work(tilted, rtol, replace(plan, period=period))
+    return _within_work(tilted, rtol, width, period)
 
 
-def _within_work(tilted: Tilted, rtol: float, plan: Plan) -> Plan:
-    """Give the plan its reach, and a larger width if it would need too many nodes."""
+def _within_work(tilted: Tilted, rtol: float, width: float, period: float) -> Plan:
+    """Make the plan of a width and a period, with a larger width if it would need too many nodes."""
     # a Gaussian factor e^{-x^2/2} matters no longer after so many standard deviations
     cutoff = math.sqrt(2 * (math.log(1 / rtol) + 14))
     alone = cutoff * tilted.law.spread / math.pi
     nodes_limit = 2 * math.pi * _LARGEST_WORK / (tilted.value.size + _NODE_COST)
-    width = max(plan.width, cutoff * plan.period / nodes_limit)
+    width = max(width, cutoff * period / nodes_limit)
     if width < alone:
-        return replace(plan, width=width, reach=cutoff / width)
+        return Plan(width, period, cutoff / width)
     # Up to |t| = pi/range the law itself decays, beyond it the factor of w does: the least such w costs nothing.
-    reach = cutoff * math.pi / (2 * tilted.deviation)
-    reach = min(reach, cutoff / alone)
-    return Plan(alone, min(plan.period, nodes_limit / reach), reach)
+    reach = min(cutoff * math.pi / (2 * tilted.deviation), cutoff / alone)
+    return Plan(alone, min(period, nodes_limit / reach), reach)
 
 
 def _fourier_sums(tilted: Tilted, plan: Plan) -> _Sums:

@@ -1,4 +1,4 @@
-r"""The personalised shuffle bound: as published, and the exact divergence of the reduction behind it.
+r"""Users with budgets of their own: the personalised shuffle bound, and that of Liu et al., also for equal budgets.
 
 Source: "Enhanced Privacy Bound for Shuffle Model with Personalized Privacy", section 3.3. User i >= 2 makes a clone of
 the victim's output with probability p_i, of either of the two inputs with equal probability (below):
@@ -42,25 +42,43 @@ fails:
 
 What is not shown: in the paper's own settings (budgets spread over a range) the datasets tried here, all others at 0,
 need less than Theorem 2 claims, so they do not refute it there; nor is it proven there.
+
+Liu, Zhao, Xiong, Liu, Chen, "Echo of neighbors" (AAAI 2023), in the form evaluated by the code published with "Enhanced
+Privacy Bound for Shuffle Model with Personalized Privacy" (whose text does not restate it): user i != 1 makes a clone
+with probability
+
+    p_i = (1/n) sum_j (epsilon_i/(1 - e^{-epsilon_i})) ((1 - e^{-epsilon_j})/epsilon_j) e^{-max(epsilon_i, epsilon_j)},
+
+and the victim, of the largest budget, tells the truth with odds e^{epsilon_1}. That code replaces the number of clones
+by a normal variable; here it is the Poisson-binomial one. Kind: published.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
-from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
-from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
-from segshuffle.accounting.numerics.ranges import LARGEST_EPSILON, check_choice, check_within, numbers
+from segshuffle.accounting.numerics.hockey_stick import ZERO, CountPair, DeltaInterval, hockey_stick
+from segshuffle.accounting.numerics.poisson_binomial import LARGEST_TRIALS, PoissonBinomialLaw
+from segshuffle.accounting.numerics.ranges import (
+    LARGEST_EPSILON,
+    check_choice,
+    check_integer,
+    check_within,
+    numbers,
+)
 from segshuffle.accounting.numerics.search import Bound
-from segshuffle.arrays import FloatArray
+from segshuffle.accounting.single_message.accountants.chen_cao_ge import Gaussian
+from segshuffle.accounting.single_message.accountants.declared import Accountant, look, never, of_bound
+from segshuffle.arrays import BoolArray, FloatArray
 from segshuffle.errors import ParameterError
 
-Mechanism = Literal["laplace", "gaussian"]
+Noise = Literal["laplace", "gaussian"]
 _Edges = tuple[FloatArray, FloatArray, FloatArray]
 
 SMALLEST_BUDGET, LARGEST_BUDGET = 1e-50, 50.0
@@ -85,7 +103,7 @@ class PersonalizedUsers:
     """
 
     local_epsilons: ArrayLike
-    mechanism: Mechanism
+    mechanism: Noise
     local_delta: float = 0.0
 
     def __post_init__(self) -> None:
@@ -94,7 +112,7 @@ class PersonalizedUsers:
             raise ParameterError("local_epsilons", self.local_epsilons, "a list with one number per user")
         for extreme in (found.min(), found.max()):
             check_within("local_epsilons", float(extreme), SMALLEST_BUDGET, LARGEST_BUDGET, note=" for every user")
-        check_choice("mechanism", self.mechanism, get_args(Mechanism))
+        check_choice("mechanism", self.mechanism, get_args(Noise))
         if self.mechanism == "laplace":
             check_within("local_delta", self.local_delta, 0, 0, allowed="0 for the Laplace mechanism")
         else:
@@ -120,15 +138,19 @@ class PersonalizedUsers:
         """Standard deviation of the Gaussian mechanism, times the budget (proven for budgets <= 1 only)."""
         return math.sqrt(2 * math.log(1.25 / self.local_delta))
 
+    def _above(self, budgets: FloatArray, y: FloatArray | float) -> FloatArray:
+        """Pr[the report of a user who holds 0 is above y >= 0], by the user's budget: upper tails do not cancel."""
+        if self.mechanism == "laplace":
+            return 0.5 * np.exp(-budgets * y)
+        return special.ndtr(-y * budgets / self._scale)
+
     @property
     def victim_confusion(self) -> float:
         """p_1, in [0, 1/2]: probability that the victim's report from 0 is more likely under 1.
 
         Laplace: e^{-epsilon_1/2}/2. Gaussian: Pr[N(0, sigma^2) > 1/2] - delta/2, at least 0.
         """
-        if self.mechanism == "laplace":
-            return 0.5 * math.exp(-0.5 * self.largest_budget)
-        return max(float(special.ndtr(-0.5 * self.largest_budget / self._scale)) - 0.5 * self.local_delta, 0.0)
+        return max(float(self._above(self.budgets[:1], 0.5)[0]) - 0.5 * self.local_delta, 0.0)
 
     @property
     def victim_contrast(self) -> float:
@@ -149,15 +171,8 @@ class PersonalizedUsers:
             near, low, high = _laplace_edges(victim, budgets, tied)
         else:
             near, low, high = _gaussian_edges(self._scale / victim, self._scale / budgets, tied)
-
-        def above(y: FloatArray) -> FloatArray:
-            """Return Pr[the report of a user who holds 0 is above y >= 0]: upper tails do not cancel."""
-            if self.mechanism == "laplace":
-                return 0.5 * np.exp(-budgets * y)
-            return special.ndtr(-y * budgets / self._scale)
-
-        first = 1 - above(np.minimum(near, 0.5)) - above(near)
-        second = above(np.maximum(low, 0.5)) - above(np.maximum(high, 0.5))
+        first = 1 - self._above(budgets, np.minimum(near, 0.5)) - self._above(budgets, near)
+        second = self._above(budgets, np.maximum(low, 0.5)) - self._above(budgets, np.maximum(high, 0.5))
         least = np.maximum(np.minimum(first, second) - 0.5 * self.local_delta, 0.0)
         return np.asarray(np.minimum(2 * least, 1.0))
 
@@ -167,7 +182,7 @@ class PersonalizedUsers:
         return PoissonBinomialLaw(self.other_confusions)
 
 
-def _laplace_edges(victim: float, budgets: FloatArray, tied: NDArray[np.bool_]) -> _Edges:
+def _laplace_edges(victim: float, budgets: FloatArray, tied: BoolArray) -> _Edges:
     """Find where f_0 > g_i: |y| < near; and where f_1 > g_i, right of 1/2: low < y < high."""
     # log(victim/budgets), without cancellation when they are close
     log = np.log1p((victim - budgets) / budgets)
@@ -179,7 +194,7 @@ def _laplace_edges(victim: float, budgets: FloatArray, tied: NDArray[np.bool_]) 
     return near, low, high
 
 
-def _gaussian_edges(victim: float, deviations: FloatArray, tied: NDArray[np.bool_]) -> _Edges:
+def _gaussian_edges(victim: float, deviations: FloatArray, tied: BoolArray) -> _Edges:
     """Do the same for Gaussian densities of deviation `victim` around 0 and 1, and `deviations` around 0."""
     log = np.where(tied, 0.0, np.log1p((deviations - victim) / victim))
     precision = 1 / victim**2
@@ -237,7 +252,95 @@ class Reduction(BudgetBound):
         confusion, contrast, fail = self.users.victim_confusion, self.users.victim_contrast, self.users.local_delta
         # from here on the divergence is 0; p_1 and 1 - 2 p_1 both have all their digits: this holds near either end
         log_ratio = math.log1p(contrast / confusion) if confusion > 0.0 else math.inf
-        inside = DeltaInterval(0.0, 0.0)
+        inside = ZERO
         if contrast > 0.0 and epsilon < log_ratio * (1 + _ROUND):
             inside = self._divergence(contrast, log_ratio, epsilon, rtol)
         return DeltaInterval(*(min(fail + (1 - fail) * end, 1.0) for end in inside))
+
+
+def echo_probabilities(budgets: FloatArray) -> FloatArray:
+    """Return p_i of all users, whose budgets descend, the victim's first (unused), shape (n_users,)."""
+    share = -np.expm1(-budgets) / budgets
+    # users with a larger budget contribute e^{-their own}, the others (and i itself) e^{-budget of i}
+    larger = np.concatenate([[0.0], np.cumsum(share * np.exp(-budgets))[:-1]])
+    smaller = np.cumsum(share[::-1])[::-1]
+    return np.minimum((larger + np.exp(-budgets) * smaller) / (share * budgets.size), 1.0)
+
+
+class Echo(BudgetBound):
+    """The pair of counts with these clones (kind: published); intervals are certified for the formula."""
+
+    @cached_property
+    def clones(self) -> PoissonBinomialLaw:
+        """Law of the number of clones."""
+        return PoissonBinomialLaw(echo_probabilities(self.users.budgets)[1:])
+
+    def interval(self, epsilon: float, rtol: float) -> DeltaInterval:
+        """Enclose the delta; 0 from the largest budget on."""
+        if epsilon >= self.ceiling:
+            return ZERO
+        return self._divergence(math.tanh(0.5 * self.ceiling), self.ceiling, epsilon, rtol)
+
+
+def gaussian_of_users(users: PersonalizedUsers) -> Gaussian:
+    """Make the approximate Gaussian guarantee of at least two users with budgets of their own."""
+    if users.n_users < 2:
+        raise ParameterError("local_epsilons", users.local_epsilons, "a list of at least two users' budgets")
+    weights: FloatArray = (1 - users.local_delta) / (1 + np.exp(users.budgets))
+    # without a difference: next to the largest weight, that of the least budget, the others may be less than a rounding
+    return Gaussian(math.sqrt(2 / math.fsum(weights[:-1])), users.largest_budget, users.local_delta)
+
+
+#: Bounds for users with budgets of their own, by the names of the accountants that they are where budgets are equal.
+PERSONAL: dict[str, Callable[[PersonalizedUsers], Bound]] = {
+    "chen-cao-ge": gaussian_of_users,
+    "personalized": Theorem,
+    "personalized-reduction": Reduction,
+    "liu-2023": Echo,
+}
+
+
+def _equal(bound: type[BudgetBound], *, local_epsilon: float, n_users: int) -> BudgetBound:
+    """Make a bound for users who all have the same budget."""
+    allowed = f"in [1, {LARGEST_TRIALS}] for the personalised bound"
+    check_integer("n_users", n_users, 1, allowed, most=LARGEST_TRIALS)
+    return bound(PersonalizedUsers(local_epsilons=np.full(n_users, local_epsilon), mechanism="laplace"))
+
+
+_PAPER = "Enhanced Privacy Bound for Shuffle Model with Personalized Privacy"
+_AVERAGES = "refuted: its clone probabilities are averages where a pointwise ratio is needed"
+ACCOUNTANTS = (
+    Accountant(
+        "personalized",
+        "published",
+        _AVERAGES,
+        f"{_PAPER}, Theorem 2",
+        look("Personalised bound (published)", "indigo", "h", "solid"),
+        order=70,
+        part="local_epsilon",
+        asked=lambda m: m.name == "laplace",
+        **of_bound(partial(_equal, Theorem)),
+    ),
+    Accountant(
+        "personalized-reduction",
+        "published",
+        _AVERAGES,
+        f"{_PAPER}, its pair of counts",
+        look("Its reduction, exact (published)", "black", "d", "dotted"),
+        order=71,
+        part="local_epsilon",
+        asked=never,
+        **of_bound(partial(_equal, Reduction)),
+    ),
+    Accountant(
+        "liu-2023",
+        "published",
+        "refuted as an upper bound (docs/referee.md)",
+        "Liu, Zhao, Xiong, Liu, Chen 2023",
+        look("Liu et al. 2023 (published)", "wine", "H", "dash-dotted"),
+        order=72,
+        part="local_epsilon",
+        asked=never,
+        **of_bound(partial(_equal, Echo)),
+    ),
+)
