@@ -19,8 +19,8 @@ general --users 1e6 --epsilon 0.1 --delta 1e-8.
 import argparse
 from pathlib import Path
 
+from segshuffle.cli.options import integers, number, numbers, picture, spec
 from segshuffle.cli.terminal import leave_out, need, shown
-from segshuffle.cli.values import integers, number, numbers, picture, spec
 from segshuffle.errors import ParameterError
 
 #: Options that only one message per user has.

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from segshuffle.cli.client_account import Account, Entry, Limit, default_path, opened
+from segshuffle.cli.options import guarantee, integer, number, positive
 from segshuffle.cli.terminal import complain
-from segshuffle.cli.values import guarantee, integer, number, positive
 from segshuffle.errors import DataError, ParameterError, RefusedError
 
 if TYPE_CHECKING:

@@ -15,9 +15,8 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from segshuffle.cli.options import participants
+from segshuffle.cli.options import levels, number, participants, positive
 from segshuffle.cli.terminal import as_csv, complain, shown, table
-from segshuffle.cli.values import levels, number, positive
 from segshuffle.errors import DataError
 
 if TYPE_CHECKING:

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from segshuffle.blankets import law_names
-from segshuffle.cli.options import add, question_of
+from segshuffle.cli.options import MOST, add, counted, integer, number, numbers, picture, question_of, settings
 from segshuffle.cli.terminal import complain
-from segshuffle.cli.values import MOST, counted, integer, number, numbers, picture, settings
 from segshuffle.errors import DataError, InfeasibleError, OptionsError
 
 if TYPE_CHECKING:

@@ -19,9 +19,22 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from segshuffle.cli.options import PLANNING, add, participants, question_of
+from segshuffle.cli.options import (
+    PLANNING,
+    Level,
+    add,
+    counted,
+    integer,
+    integers,
+    number,
+    participants,
+    positive,
+    question_of,
+    settings,
+    whole,
+    yes_or_no,
+)
 from segshuffle.cli.terminal import complain, leave_out, need, seldom, shown, table, wrapped
-from segshuffle.cli.values import Level, counted, integer, integers, number, positive, settings, whole, yes_or_no
 from segshuffle.datasets.layout import OPTIONS as LAYOUT
 from segshuffle.datasets.layout import Layout
 from segshuffle.errors import DataError, OptionsError
@@ -41,8 +54,6 @@ _BIASED = (
     "Levels are those of the data. They depend on items, at least by chance, so estimates are off by up to {:.2g} % of "
     "the users on average. Unless it is chance, more users do not remove this error; --limits equal-copies=yes does."
 )
-#: Most items on the page.
-_MOST_ROWS = 200
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -143,9 +154,8 @@ def run(options: argparse.Namespace) -> str:
     # before a large file is read
     require("pipeline", "A rehearsal")
     from segshuffle.rehearsal.by_message import by_message
-    from segshuffle.rehearsal.folder import check_place
+    from segshuffle.rehearsal.results import check_place, tables_of, write
     from segshuffle.rehearsal.run import rehearse
-    from segshuffle.rehearsal.tables import groups_table, items_table, top_table
 
     name = "input" if options.data == "-" else Path(options.data).name.partition(".")[0]
     folder = options.out or Path(f"{name or 'transactions'}-rehearsal")
@@ -164,7 +174,7 @@ def run(options: argparse.Namespace) -> str:
     found = rehearse(
         plan, users, repetitions=repetitions, seed=options.seed, progress=seldom("{} of {} repetitions".format)
     )
-    tables = {"items": items_table(found), "groups": groups_table(found), "recovery": top_table(found)}
+    tables = tables_of(found)
     answer = _answer(found, users, options, assumed) | {
         "groups": tables["groups"].fill_nan(None).to_dicts(),
         "recovery": tables["recovery"].to_dicts(),
@@ -181,7 +191,8 @@ def run(options: argparse.Namespace) -> str:
     if asked is not None and options.hide_level is not None:
         answer["promises"] = asked.words["What they are promised"]
     headline = _headline(found, answer["summary"])
-    _write(folder, found, tables, headline, answer, options.top)
+    command = f"segshuffle {shlex.join(sys.argv[1:])}"
+    write(folder, found, answer, tables=tables, headline=headline, top=options.top, command=command)
     if options.json:
         return shown({**answer, "folder": str(folder)}, as_json=True)
     where = f"The page:  {folder}/index.html\nAll items: {folder}/items.csv (and .parquet)"
@@ -356,7 +367,7 @@ def _answer(found: Rehearsal, users: Transactions, options: argparse.Namespace, 
     from segshuffle.planning.foresight import CONFIDENCE
     from segshuffle.planning.wording import promises, resting_on, sending
     from segshuffle.protocols.item_variance import coverage_of_nothing
-    from segshuffle.rehearsal.tables import summary
+    from segshuffle.rehearsal.results import summary
 
     plan = found.plan
     notes = [*users.notes]
@@ -387,33 +398,6 @@ def _answer(found: Rehearsal, users: Transactions, options: argparse.Namespace, 
         },
         "plan": plan.as_dict(),
     }
-
-
-def _write(
-    folder: Path,
-    found: Rehearsal,
-    tables: Mapping[str, Any],
-    headline: Sequence[str],
-    answer: Mapping[str, Any],
-    top: int,
-) -> None:
-    """Write the folder, completely or not at all."""
-    from segshuffle.planning.documents import Document, write_document
-    from segshuffle.rehearsal import page
-    from segshuffle.rehearsal.figures import write_figures
-    from segshuffle.rehearsal.folder import MARK, new_folder
-
-    with new_folder(folder) as place:
-        for name, rows in tables.items():
-            rows.write_csv(place / f"{name}.csv")
-            rows.write_parquet(place / f"{name}.parquet")
-        figures = write_figures(found, top, place)
-        some = {**tables, "items": tables["items"].head(min(top, _MOST_ROWS))}
-        command = f"segshuffle {shlex.join(sys.argv[1:])}"
-        text = page.build(headline, answer, figures=figures, tables=some, command=command)
-        (place / "index.html").write_text(text, encoding="utf-8")
-        write_document(place / "plan.json", Document(found.plan, found.names))
-        (place / MARK).write_text(shown(dict(answer), as_json=True) + "\n", encoding="utf-8")
 
 
 def _headline(found: Rehearsal, all_of_it: Mapping[str, Any]) -> list[str]:

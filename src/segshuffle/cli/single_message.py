@@ -26,8 +26,8 @@ from segshuffle.accounting.single_message.mechanisms import (
     subsampled,
 )
 from segshuffle.cli.matrix_file import read_matrix
+from segshuffle.cli.options import levels, spec
 from segshuffle.cli.terminal import as_csv, complain, leave_out, need, shown, table, wrapped
-from segshuffle.cli.values import levels, spec
 from segshuffle.errors import DataError, OptionsError, ParameterError
 from segshuffle.files import refuse_overwriting, write_atomically
 
