@@ -161,19 +161,20 @@ def counted(levels: Sequence[Level], n_users: int | None) -> tuple[tuple[float, 
     ParameterError
         If shares do not add up to 1, or the number of all users is not known.
     """
-    counts = [users for _, users in levels if isinstance(users, int)]
-    shares = [users for _, users in levels if isinstance(users, float)]
-    if len(shares) == len(levels):
-        if not abs(sum(shares) - 1) < 1e-9 or min(shares) < 0:
-            rule = f"shares that add up to 100% (they add up to {100 * sum(shares):.8g}%)"
-            raise ParameterError("--levels", written(levels), rule)
-        if n_users is None:
-            raise ParameterError("--levels", written(levels), "followed by @ and the number of users, e.g. @5000")
-        counts = [*level_counts(n_users, shares)]
-    if len(counts) < len(levels):
+    epsilons, users = zip(*levels, strict=True)
+    rule = ""
+    if all(isinstance(each, float) for each in users):
+        if not abs(sum(users) - 1) < 1e-9 or min(users) < 0:
+            rule = f"shares that add up to 100% (they add up to {100 * sum(users):.8g}%)"
+        elif n_users is None:
+            rule = "followed by @ and the number of users, e.g. @5000"
+        else:
+            users = level_counts(n_users, [*users])
+    elif not all(isinstance(each, int) for each in users):
         rule = "epsilon:users for every level, or epsilon:share% for every level"
+    if rule:
         raise ParameterError("--levels", written(levels), rule)
-    return tuple((level, count) for (level, _), count in zip(levels, counts, strict=True))
+    return tuple(zip(epsilons, users, strict=True))
 
 
 def spec(text: str) -> tuple[str, dict[str, Any]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from segshuffle.blankets import law_names
 from segshuffle.cli.options import MOST, add, counted, integer, number, numbers, picture, question_of, settings
@@ -19,7 +19,7 @@ from segshuffle.errors import DataError, InfeasibleError, OptionsError
 
 if TYPE_CHECKING:
     from segshuffle.arrays import FloatArray
-    from segshuffle.planning.question import Answer, Goal, Question
+    from segshuffle.planning.question import Answer, FewestMessages, LeastEpsilon, Question
 
 #: Seconds from which on long work is announced, and from which on it is refused.
 _LONG, _LONGEST = 10.0, 600.0
@@ -149,19 +149,16 @@ def _names(path: Path) -> list[str]:
 
 
 def _question(options: argparse.Namespace, domain_size: int) -> Question:
-    from segshuffle.planning.question import TOP, FewestMessages, Guess, LeastEpsilon, LeastError
+    from segshuffle.planning.question import TOP, Guess, LeastError
 
-    guess, target = dict(options.guess), options.target_error
-    goal: Goal = LeastError()
+    guess = dict(options.guess)
     frequencies, top = _frequencies(guess.get("frequencies")), guess.get("top")
-    of_top = isinstance(frequencies, float)
-    if target is not None:
-        goal, of_top = (LeastEpsilon if target.least_epsilon else FewestMessages)(target.error), target.of_top
-        if top is not None and not of_top:
-            raise OptionsError(
-                f"--target-error {target.error:g} is about all items together, and top about the most frequent ones: "
-                "leave top out, or give the error as a percentage."
-            )
+    goal, of_top = options.target_error or (LeastError(), isinstance(frequencies, float))
+    if not isinstance(goal, LeastError) and top is not None and not of_top:
+        raise OptionsError(
+            f"--target-error {goal.error:g} is about all items together, and top about the most frequent ones: "
+            "leave top out, or give the error as a percentage."
+        )
     return question_of(
         options,
         domain_size=domain_size,
@@ -217,20 +214,15 @@ def _minutes(seconds: float) -> str:
     return f"{seconds:.0f} seconds" if seconds < 100 else f"{seconds / 60:.0f} minutes"
 
 
-class Target(NamedTuple):
-    """The error of --target-error: a squared error of all items, or the relative error of the top items."""
+def _target(text: str) -> tuple[FewestMessages | LeastEpsilon, bool]:
+    """Read a goal, and whether its error is that of the top items, not the squared error of all."""
+    from segshuffle.planning.question import FewestMessages, LeastEpsilon
 
-    error: float
-    of_top: bool
-    least_epsilon: bool
-
-
-def _target(text: str) -> Target:
     error = text.removeprefix("epsilon:")
     value, of_top = number(error.removesuffix("%")), error.endswith("%")
     if of_top and not 0.0 < value < math.inf:
         raise argparse.ArgumentTypeError(f"{error!r} is not a percentage above 0, such as 10%")
-    return Target(value / 100 if of_top else value, of_top, text != error)
+    return (FewestMessages if text == error else LeastEpsilon)(value / 100 if of_top else value), of_top
 
 
 def _frequencies(text: str | None) -> float | FloatArray | None:
