@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from segshuffle.blankets import law_names
 from segshuffle.cli.options import MOST, add, counted, integer, number, numbers, picture, question_of, settings
-from segshuffle.cli.terminal import complain
+from segshuffle.cli.terminal import complain, draw
 from segshuffle.errors import DataError, InfeasibleError, OptionsError
 
 if TYPE_CHECKING:
@@ -186,8 +186,6 @@ def _more(options: argparse.Namespace, found: Answer, varied: dict[str, Any], pl
 
         more["what_if"] = rows = what_if.table(question, varied)
         if plot is not None:
-            from segshuffle.cli.curves import draw
-
             along, panels = what_if.curves(question, rows, list(varied))
             draw(panels, along, [plot])
     if options.alternatives:

@@ -4,8 +4,12 @@ import argparse
 import itertools
 import math
 from collections.abc import Callable
+from fractions import Fraction
+from io import BytesIO
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from segshuffle.accounting.numerics.ranges import LARGEST_USERS
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Mechanism
@@ -25,11 +29,14 @@ from segshuffle.accounting.single_message.mechanisms import (
     of_matrix,
     subsampled,
 )
-from segshuffle.cli.matrix_file import read_matrix
+from segshuffle.accounting.single_message.randomizers.matrix import matrix_randomizer
 from segshuffle.cli.options import levels, spec
-from segshuffle.cli.terminal import as_csv, complain, leave_out, need, shown, table, wrapped
+from segshuffle.cli.terminal import as_csv, complain, draw, leave_out, need, shown, table, wrapped
 from segshuffle.errors import DataError, OptionsError, ParameterError
-from segshuffle.files import refuse_overwriting, write_atomically
+from segshuffle.files import read_bounded, refuse_overwriting, write_atomically
+
+#: Largest file of a matrix, in bytes.
+_MAX_BYTES = 50_000_000
 
 Make = Callable[[float | None], Mechanism]
 #: One question: number of users or dummy messages, local epsilon, delta and epsilon; the quantity asked for is missing.
@@ -144,12 +151,78 @@ def _of_one(text: str, options: argparse.Namespace, asked: str) -> Make:
         claims = options.local_epsilon or (None,)
         if len(claims) > 1:
             raise ParameterError("local-epsilon", claims, "at most one value with a matrix")
-        whole = of_matrix(read_matrix(Path(text.removeprefix("matrix:")), claims[0]))
+        whole = of_matrix(_matrix(Path(text.removeprefix("matrix:")), claims[0]))
         return lambda _: whole
     name, own = spec(text)
     if asked != "local_epsilon" and "local_epsilon" not in own and name in MECHANISMS and MECHANISMS[name].local:
         need(options, "local_epsilon")
     return lambda local: mechanism(name, **({} if local is None else {"local_epsilon": local}) | own)
+
+
+def _matrix(path: Path, claimed_epsilon: float | None) -> Any:
+    """Read and check a `MatrixRandomizer`: one line per input, one number (or fraction such as 1/3) per output.
+
+    The file is CSV, TSV, numbers with spaces, or NumPy's .npy. Empty lines and lines that begin with # are left out.
+
+    Raises
+    ------
+    DataError
+        Names file, line, column and value.
+    """
+    content = read_bounded(path, limit=_MAX_BYTES)
+    lines: list[int] | None = None
+    if path.suffix == ".npy":
+        try:
+            rows: Any = np.asarray(np.load(BytesIO(content), allow_pickle=False), dtype=float)
+        except (ValueError, TypeError, EOFError) as error:
+            raise DataError(f"{path}: is no .npy file of numbers ({error}). Write one with numpy.save.") from error
+    else:
+        lines, rows = _lines(path, content)
+
+    def where(row: int, column: int | None) -> str:
+        # lines and their columns are counted from 1, rows of an array from 0
+        at, first = (f"row {row}", 0) if lines is None else (f"line {lines[row]}", 1)
+        return f"{path}, {at}" + ("" if column is None else f", column {column + first}")
+
+    try:
+        return matrix_randomizer(rows, claimed_epsilon=claimed_epsilon, where=where)
+    except DataError as error:  # adds the file to an error about the whole table
+        told = str(error)
+        raise DataError(told if str(path) in told.partition(":")[0] else f"{path}: {told}") from error
+
+
+def _lines(path: Path, content: bytes) -> tuple[list[int], list[list[float]]]:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: byte {error.start} is not text. Write numbers as text, or a .npy file.") from error
+    lines: list[int] = []
+    rows: list[list[float]] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        words = line.split(",") if "," in line else line.split()
+        rows.append([_entry(path, number, column, word.strip()) for column, word in enumerate(words, start=1)])
+        lines.append(number)
+        if len(rows[-1]) != len(rows[0]):
+            raise DataError(
+                f"{path}, line {number}: {len(rows[-1])} numbers, where line {lines[0]} has {len(rows[0])}; every line "
+                "is one input, with a probability for each output."
+            )
+    if not rows:
+        raise DataError(f"{path}: holds no numbers; expected is one line per input, one probability per output.")
+    return lines, rows
+
+
+def _entry(path: Path, line: int, column: int, word: str) -> float:
+    try:
+        return float(Fraction(word)) if "/" in word else float(word)
+    except (ValueError, ZeroDivisionError):
+        told = word if len(word) <= 40 else word[:37] + "..."
+        raise DataError(
+            f"{path}, line {line}, column {column}: {told!r} is not a number; write 0.25, 2.5e-1 or 1/4, and put # "
+            "before lines that are no numbers."
+        ) from None
 
 
 def _ask(make: Make, point: Point, only: tuple[str, ...]) -> Found:
@@ -208,8 +281,6 @@ def _curve(options: argparse.Namespace, head: Point, rows: list[Point], along: s
 
 def _draw(rows: list[Point], along: str, asked: str, title: str, paths: list[Path]) -> None:
     """Draw one curve per accountant."""
-    from segshuffle.cli.curves import draw
-
     drawn = [row for row in rows if row[along] > 0 and 0 < row[asked] < math.inf]
     if hidden := len(rows) - len(drawn):
         missing = "" if drawn else f"; {paths[0]} is not written"

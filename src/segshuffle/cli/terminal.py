@@ -12,9 +12,11 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 from segshuffle.errors import ParameterError
+from segshuffle.looks import Look, series_looks, stroke
 
 #: Width of an answer, in characters.
 WIDTH = 80
@@ -185,6 +187,32 @@ def _cell(value: Any) -> str:
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         value = int(value)
     return f"{value:.4g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
+
+
+#: Name of a curve -> its points.
+Curves = Mapping[str, Sequence[tuple[float, float]]]
+
+
+def draw(
+    panels: Mapping[str, Curves],
+    along: str,
+    paths: Sequence[Path],
+    *,
+    looks: Mapping[str, Look] | None = None,
+    title: str = "",
+) -> None:
+    """Draw a panel for each measure, on logarithmic axes, into files of type .png, .pdf or .svg."""
+    from segshuffle.pipeline.style import finished, log_axes, panel_grid, save
+
+    figure, grid = panel_grid(len(panels), height=2.6 if len(panels) > 1 else 4.0)
+    for axes, (measure, curves) in zip(grid, panels.items(), strict=True):
+        own = looks or dict(zip(curves, series_looks(curves), strict=True))
+        for name, points in curves.items():
+            axes.plot(*zip(*points, strict=True), **stroke(own[name], markersize=4))
+        log_axes(axes)
+        axes.set(xlabel=along, ylabel=measure, title=title)
+    finished(figure)
+    save(figure, paths)
 
 
 def write(program: str, text: str) -> int:
