@@ -234,13 +234,13 @@ def write(program: str, text: str) -> int:
     return 0
 
 
-def seldom(line: Callable[..., str], *, every: float = 5.0) -> Callable[..., None]:
-    """Return a function that writes `line` of its arguments to standard error, at most once in `every` seconds."""
+def seldom(line: Callable[..., str]) -> Callable[..., None]:
+    """Return a function that writes `line` of its arguments to standard error, at most once in five seconds."""
     last = time.monotonic()
 
     def say(*done: int) -> None:
         nonlocal last
-        if time.monotonic() - last >= every:
+        if time.monotonic() - last >= 5.0:
             last = time.monotonic()
             complain(line(*done))
 

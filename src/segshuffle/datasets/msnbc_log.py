@@ -45,7 +45,7 @@ def read_log(path: Path) -> NDArray[np.bool_]:
     DataError
         If the file cannot be read or unpacked, or has another hash.
     """
-    return _parsed(_verified(read_bounded(Path(path), limit=_MOST_BYTES), str(path)))
+    return _parsed(_verified(read_bounded(path, limit=_MOST_BYTES), str(path)))
 
 
 def _verified(content: bytes, where: str) -> bytes:
@@ -168,7 +168,7 @@ def download_log(
     """
     import requests
 
-    if Path(destination).is_dir():  # found out before the download, not after it
+    if destination.is_dir():  # found out before the download, not after it
         raise DataError(f"{destination}: is a folder. Give the name of the file to write, such as msnbc990928.seq.gz.")
     end, tried = time.monotonic() + deadline_seconds, []
     for number, url in product(range(attempts), URLS):

@@ -70,7 +70,7 @@ class Population:
     @property
     def item_counts(self) -> NDArray[np.int64]:
         """Number of users who hold each item, shape (domain_size,)."""
-        return np.bincount(self.items.ravel(), minlength=self.domain_size).astype(np.int64)
+        return np.bincount(self.items.ravel(), minlength=self.domain_size)
 
 
 def item_type(domain_size: int) -> type[np.signedinteger[Any]]:
@@ -117,7 +117,7 @@ def save_population(path: Path, population: Population) -> None:
     buffer = io.BytesIO()
     # savez, not savez_compressed: it stores a fixed date, and no zlib version can change the bytes.
     np.savez(buffer, items=population.items, domain_size=population.domain_size, source=population.source)
-    write_atomically(Path(path), buffer.getvalue())
+    write_atomically(path, buffer.getvalue())
 
 
 def load_population(path: Path) -> Population:
@@ -138,7 +138,7 @@ def load_population(path: Path) -> Population:
     DataError
         If the file is missing, damaged, or something else.
     """
-    content = read_bounded(Path(path), limit=_MAX_FILE_BYTES)
+    content = read_bounded(path, limit=_MAX_FILE_BYTES)
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
             source: Any = arrays["source"].item()

@@ -80,20 +80,18 @@ def _groups(found: Rehearsal) -> pl.DataFrame:
     of_items = {
         "place": group,
         "group": np.array([*names, "held by nobody"])[group],
-        "squared": squared,
-        "relative": np.divide(squared, true**2, where=true > 0, out=np.full(true.size, math.nan)),
+        "rmse": squared,
+        "error": np.divide(squared, true**2, where=true > 0, out=np.full(true.size, math.nan)),
         "cut": (found.sent - true) ** 2,
         "expected": found.variance.at(found.sent),
         "covered": found.covered_true,
         "covered_sent": found.covered_sent,
-        "told_from_zero": (found.estimate > found.threshold).astype(float),
+        "told_from_zero": found.estimate > found.threshold,
     }
     groups = pl.DataFrame(of_items).sort("place").group_by("group", maintain_order=True)
     return groups.agg(
         pl.len().cast(pl.Int64).alias("items"),
-        pl.col("squared").mean().sqrt().alias("rmse"),
-        pl.col("relative").mean().sqrt().alias("error"),
-        pl.col("cut", "expected").mean().sqrt(),
+        pl.col("rmse", "error", "cut", "expected").mean().sqrt(),
         pl.col("covered", "covered_sent", "told_from_zero").mean(),
     )
 
