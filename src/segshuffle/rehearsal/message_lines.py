@@ -7,6 +7,7 @@ been cut off.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import IO, NamedTuple
@@ -21,8 +22,6 @@ HEADER = b"item,count"
 _BLOCK = 2**22
 #: A message, and an item with its count: numbers without leading zeros.
 _MESSAGE = re.compile(rb"([+-]?)(0|[1-9][0-9]{0,7})\r?")
-#: Whole lines of messages without and with signs, and nothing else.
-_PLAIN = [re.compile(rb"(?:%b(?:0|[1-9][0-9]{0,7}+)\n)*+" % sign) for sign in (b"", b"[+-]")]
 _COUNT = re.compile(rb"(0|[1-9][0-9]{0,7}),(-?(?:0|[1-9][0-9]{0,17}))\r?")
 
 
@@ -76,29 +75,19 @@ def read_counts(stream: IO[bytes], name: str, domain_size: int, *, signed: bool 
     counts = np.zeros(domain_size, dtype=np.int64)
     before = messages = dropped = 0
     for block in chain([first], blocks):
-        if _PLAIN[signed].fullmatch(block):
-            items = np.fromstring(block.translate(None, b"+-"), dtype=np.int64, sep="\n")
-            minus = items[np.frombuffer(block.translate(None, b"0123456789\n"), "S1") == b"-"] if signed else items[:0]
-            if items.max(initial=0) < domain_size:
-                of_items, of_minus = (np.bincount(each, minlength=domain_size) for each in (items, minus))
-                counts += of_items - 2 * of_minus
-                messages += items.size
-                before += items.size
-                continue
-        # if a block is irregular it is read line by line, to find the line
         lines = block.split(b"\n")[:-1]
-        for number, line in enumerate(lines, before + 1):
+        for line, times in Counter(lines).items():
             found = _MESSAGE.fullmatch(line)
             item = int(found[2]) if found and bool(found[1]) == signed else domain_size
             if item < domain_size:
-                counts[item] += -1 if line.startswith(b"-") else 1
-                messages += 1
+                counts[item] += -times if line.startswith(b"-") else times
+                messages += times
             elif drop:
-                dropped += 1
+                dropped += times
             else:
                 signs = "+ or - and " if signed else ""
                 raise DataError(
-                    f"{_place(name, number, line)} is no message of this plan; one is {signs}an "
+                    f"{_place(name, before + lines.index(line) + 1, line)} is no message of this plan; one is {signs}an "
                     f"integer in 0..{domain_size - 1}. Give --unknown drop to leave such lines out."
                 )
         before += len(lines)
