@@ -423,7 +423,7 @@ def test_plan_writes_what_the_others_read(tmp_path, capsys):
     printed(capsys, asked)
     assert read_document(tmp_path / "p").items == list(NAMES)
     (tmp_path / "names").write_text("one\none\n")
-    assert "2 names, of which 1 are different" in refusal(capsys, asked)
+    assert "line 2: 'one' is on line 1 already" in refusal(capsys, asked)
 
 
 @pytest.mark.exhaustive

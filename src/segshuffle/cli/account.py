@@ -19,7 +19,7 @@ general --users 1e6 --epsilon 0.1 --delta 1e-8.
 import argparse
 from pathlib import Path
 
-from segshuffle.cli.options import integers, number, numbers, picture, spec
+from segshuffle.cli.options import add, integers, number, numbers, picture, spec
 from segshuffle.cli.terminal import leave_out, need, shown
 from segshuffle.errors import ParameterError
 
@@ -81,7 +81,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="also write the numbers (.csv), or draw their curve (.png, .pdf or .svg)",
     )
-    asked.add_argument("--json", action="store_true", help="print JSON")
+    add(asked, "--json", help="print JSON")
 
 
 def _composition(text: str) -> tuple[str, tuple[float, ...] | None]:

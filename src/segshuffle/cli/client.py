@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from segshuffle.cli.client_account import Account, Entry, Limit, default_path, opened
-from segshuffle.cli.options import guarantee, integer, number, positive
+from segshuffle.cli.options import add, guarantee, integer, number, positive
 from segshuffle.cli.terminal import complain
 from segshuffle.errors import DataError, ParameterError, RefusedError
 
@@ -32,7 +32,7 @@ _LEVEL_EPSILON = 2.0
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    parser.add_argument("plan", type=Path, metavar="PLAN.json", help="the published plan, as plan --save writes it")
+    add(parser, "plan")
     parser.add_argument(
         "--items",
         required=True,

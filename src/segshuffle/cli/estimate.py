@@ -15,7 +15,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from segshuffle.cli.options import levels, number, participants, positive
+from segshuffle.cli.options import add, levels, number, participants
 from segshuffle.cli.terminal import as_csv, complain, shown, table
 from segshuffle.errors import DataError
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    parser.add_argument("plan", type=Path, metavar="PLAN.json", help="the published plan, as plan --save writes it")
+    add(parser, "plan")
     parser.add_argument("messages", help="messages or counts, plain or packed by gzip; - is standard input")
     parser.add_argument(
         "--levels",
@@ -52,15 +52,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default=0.95,
         help="probability, in (0, 1), that one interval contains its share (default 0.95)",
     )
-    parser.add_argument(
-        "--top",
-        type=positive,
-        default=20,
-        metavar="K",
-        help="how many of the largest estimates to show (default 20)",
-    )
+    add(parser, "--top", help="how many of the largest estimates to show (default 20)")
     parser.add_argument("--csv", type=Path, metavar="FILE", help="write all estimates as a table")
-    parser.add_argument("--json", action="store_true", help="print JSON, with every item")
+    add(parser, "--json", help="print JSON, with every item")
 
 
 def run(options: argparse.Namespace) -> str:

@@ -129,7 +129,7 @@ def levels(text: str) -> tuple[Level, ...]:
     try:
         if at and "%" not in listed:
             raise ValueError(text)
-        pairs = tuple(map(_level, listed.split(",")))
+        pairs = tuple(map(pair, listed.split(",")))
         return counted(pairs, whole(total)) if at else pairs
     except ParameterError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
@@ -140,7 +140,8 @@ def levels(text: str) -> tuple[Level, ...]:
         ) from None
 
 
-def _level(text: str) -> Level:
+def pair(text: str) -> Level:
+    """Read one level with its users: a number, a share, or none."""
     level, colon, users = text.partition(":")
     if users.endswith("%"):
         return float(level), float(users[:-1]) / 100
@@ -242,6 +243,7 @@ def _cap(text: str) -> int | str:
 
 #: Option -> its arguments for argparse. Keys of settings are fields of the library's values.
 _OPTIONS: dict[str, dict[str, Any]] = {
+    "plan": {"type": Path, "metavar": "PLAN.json", "help": "the published plan, as plan --save writes it"},
     "--items": {
         "type": _items,
         "metavar": "D|FILE",
@@ -319,6 +321,12 @@ _OPTIONS: dict[str, dict[str, Any]] = {
             ),
         },
     ),
+    "--top": {
+        "type": positive,
+        "default": 20,
+        "metavar": "K",
+        "help": "number of most frequent items for which errors are shown (default 20)",
+    },
     "--json": {"action": "store_true", "help": "print JSON, with everything"},
 }
 

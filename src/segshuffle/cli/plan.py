@@ -101,6 +101,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> str:
     """Make the plan, save it, and return its text."""
     from segshuffle.cli import plan_text
+    from segshuffle.datasets.layout import read_items
     from segshuffle.files import refuse_overwriting
     from segshuffle.planning.documents import Document, write_document
     from segshuffle.planning.question import PATIENCE, answer
@@ -112,7 +113,7 @@ def run(options: argparse.Namespace) -> str:
         raise OptionsError(f"--what-if varies one or two numbers, in {MOST} combinations at most: leave some out.")
     for option, output in (("save", options.save), ("what-if", plot)):
         refuse_overwriting(option, output, (str(options.items), guess.get("frequencies")))
-    names = _names(options.items) if isinstance(options.items, Path) else None
+    names = read_items(options.items) if isinstance(options.items, Path) else None
     of_paper, waits, named = (options.blanket == law for law in ("published", "all", None))
     if of_paper or waits:
         options.blanket = None
@@ -131,21 +132,6 @@ def run(options: argparse.Namespace) -> str:
     if options.save is not None:
         write_document(options.save, Document(found.plan, names))
     return plan_text.of_proven(found, options, more)
-
-
-def _names(path: Path) -> list[str]:
-    """Read the names of the items."""
-    from segshuffle.files import read_bounded
-    from segshuffle.planning.documents import checked_names
-
-    read = read_bounded(path, limit=2**28)
-    try:
-        names = [line.strip() for line in read.decode("utf-8").splitlines() if line.strip()]
-        return checked_names(names, len(names))
-    except UnicodeDecodeError:
-        raise DataError(f"{path}: not text in UTF-8; expected is the name of an item on every line.") from None
-    except DataError as error:
-        raise DataError(f"{path}: {error}") from None
 
 
 def _question(options: argparse.Namespace, domain_size: int) -> Question:

@@ -27,16 +27,16 @@ from segshuffle.cli.options import (
     integer,
     integers,
     number,
+    pair,
     participants,
     positive,
     question_of,
     settings,
-    whole,
     yes_or_no,
 )
 from segshuffle.cli.terminal import complain, leave_out, need, seldom, shown, table, wrapped
 from segshuffle.datasets.layout import OPTIONS as LAYOUT
-from segshuffle.datasets.layout import Layout
+from segshuffle.datasets.layout import Layout, read_items
 from segshuffle.errors import DataError, OptionsError
 
 if TYPE_CHECKING:
@@ -104,13 +104,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "the file is large)",
     )
     parser.add_argument("--seed", type=integer, default=0, help="seed of all random numbers (default 0)")
-    parser.add_argument(
-        "--top",
-        type=positive,
-        default=20,
-        metavar="K",
-        help="number of most frequent items for which errors are shown (default 20)",
-    )
+    add(parser, "--top")
     parser.add_argument(
         "--messages",
         **settings(
@@ -211,12 +205,12 @@ def _data(text: str) -> str | Guessed:
     if not re.match(r"\d+:", text):
         return text
     listed, _, zipf = text.partition(",zipf:")
-    parts = [part.partition(":") for part in listed.split(",")]
     try:
-        shares = {whole(size): float(share.removesuffix("%")) / 100 for size, _, share in parts}
+        pairs = [pair(part) for part in listed.split(",")]
     except ValueError:
-        shares = {}
-    if len(shares) < len(parts) or not all(share.endswith("%") for *_, share in parts):
+        pairs = []
+    shares = {int(size): share for size, share in pairs if isinstance(share, float) and size.is_integer()}
+    if not pairs or len(shares) < len(pairs):
         raise argparse.ArgumentTypeError(
             f"{text!r} is no guess: write size:share% pairs with commas, each size once, e.g. 1:60%,3:40%"
         )
@@ -228,7 +222,7 @@ def _users(options: argparse.Namespace, saved: Plan | None = None) -> Transactio
     from segshuffle.datasets.reading import read_transactions
 
     numbered = isinstance(options.items, int)
-    users = read_transactions(
+    return read_transactions(
         options.data,
         items=None if numbered else options.items,
         domain_size=options.items if numbered else None,
@@ -236,7 +230,6 @@ def _users(options: argparse.Namespace, saved: Plan | None = None) -> Transactio
         layout=Layout(**dict(options.layout)),
         progress=seldom("{:,} rows read".format),
     )
-    return users
 
 
 def _compared(options: argparse.Namespace) -> str:
@@ -320,7 +313,6 @@ def _planned(options: argparse.Namespace, users: Transactions) -> tuple[Answer, 
 
 def _saved(options: argparse.Namespace) -> Plan:
     """Read the plan of ``--plan``; the file is then read with the items of the plan, by name or by number."""
-    from segshuffle.datasets.reading import read_items
     from segshuffle.planning.documents import checked_names, read_document
 
     if options.messages is not None:

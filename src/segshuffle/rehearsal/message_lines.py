@@ -85,10 +85,10 @@ def read_counts(stream: IO[bytes], name: str, domain_size: int, *, signed: bool 
             elif drop:
                 dropped += times
             else:
-                signs = "+ or - and " if signed else ""
+                place, signs = _place(name, before + lines.index(line) + 1, line), "+ or - and " if signed else ""
                 raise DataError(
-                    f"{_place(name, before + lines.index(line) + 1, line)} is no message of this plan; one is {signs}an "
-                    f"integer in 0..{domain_size - 1}. Give --unknown drop to leave such lines out."
+                    f"{place} is no message of this plan; one is {signs}an integer "
+                    f"in 0..{domain_size - 1}. Give --unknown drop to leave such lines out."
                 )
         before += len(lines)
     return Counted(counts, messages, dropped)
