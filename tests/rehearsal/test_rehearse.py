@@ -22,7 +22,7 @@ from segshuffle.protocols.base import Assumptions, Problem
 from segshuffle.protocols.capped import Capped
 from segshuffle.protocols.item_variance import ItemVariance
 from segshuffle.protocols.proven import ProvenSegmented
-from segshuffle.rehearsal.results import COLUMNS, MARK, check_place, new_folder, page, tables_of
+from segshuffle.rehearsal.results import COLUMNS, MARK, check_place, new_folder, tables_of, write
 from segshuffle.rehearsal.run import TOPS, rehearse
 from segshuffle.rehearsal.set_sizes import candidates, chosen, kept_shares
 
@@ -240,12 +240,13 @@ def test_groups_hold_every_item_once(users):
     assert {name for table in tables.values() for name in table.columns} <= explained
 
 
-def test_the_page_needs_nothing_else_and_shows_names_as_they_are(users):
+def test_the_page_needs_nothing_else_and_shows_names_as_they_are(users, tmp_path):
     named = replace(users, names=[f"<script>&{code}" for code in range(D)])
     found = rehearse(made(), named, repetitions=1)
     said = {key: ["<i>"] for key in ("assumed", "notes", "warnings", "sending", "promises", "rests_on")}
     said |= {"data": "A & B"}
-    text = page(said, headline=["1 & 2"], figures=[], tables=tables_of(found), command="c")
+    write(tmp_path / "out", found, said, headline=["1 & 2"], tables=tables_of(found), top=3, command="c")
+    text = (tmp_path / "out/index.html").read_text()
     assert "<script" not in text
     assert "&lt;script&gt;&amp;" in text
     assert "&lt;i&gt;" in text

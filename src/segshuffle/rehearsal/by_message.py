@@ -15,7 +15,7 @@ from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.item_variance import bias_given_levels, error_given_levels
 from segshuffle.protocols.messages import LevelPrivacy, run_protocol
-from segshuffle.rehearsal.run import check_users, random_levels
+from segshuffle.rehearsal.run import check_users, levels_of
 
 _ROLE = "rehearse messages"
 
@@ -68,9 +68,7 @@ def by_message(
     check_users(problem, users)
     n_levels, n = len(problem.levels), users.n_users
     cut = users.cut(problem.set_size, stream(seed, _ROLE, "cut"))
-    levels = users.levels
-    if levels is None:
-        levels = random_levels(problem, stream(seed, _ROLE, "levels"))
+    levels = levels_of(users, problem, stream(seed, _ROLE, "levels"))
     present = stream(seed, _ROLE, "who takes part").random(n) < take_part
     run = run_protocol(
         cut.rows(problem.set_size),

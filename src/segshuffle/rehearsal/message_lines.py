@@ -66,16 +66,14 @@ def read_counts(stream: IO[bytes], name: str, domain_size: int, *, signed: bool 
         If a line is wrong. The error names the file, the line and the value.
     """
     blocks = _blocks(stream, name)
-    first = next(blocks, b"")
-    head, _, rest = first.partition(b"\n")
-    if head.removesuffix(b"\r") == HEADER:
+    first = next(blocks, [])
+    if first and first[0].removesuffix(b"\r") == HEADER:
         if drop:
             raise DataError(f"{name}: --unknown drop leaves out lines that are no message; counts are read whole.")
-        return _of_counts(chain([rest], blocks), name, domain_size, signed)
+        return _of_counts(chain(first[1:], chain.from_iterable(blocks)), name, domain_size, signed)
     counts = np.zeros(domain_size, dtype=np.int64)
     before = messages = dropped = 0
-    for block in chain([first], blocks):
-        lines = block.split(b"\n")[:-1]
+    for lines in chain([first], blocks):
         for line, times in Counter(lines).items():
             found = _MESSAGE.fullmatch(line)
             item = int(found[2]) if found and bool(found[1]) == signed else domain_size
@@ -94,21 +92,20 @@ def read_counts(stream: IO[bytes], name: str, domain_size: int, *, signed: bool 
     return Counted(counts, messages, dropped)
 
 
-def _blocks(stream: IO[bytes], name: str) -> Iterator[bytes]:
+def _blocks(stream: IO[bytes], name: str) -> Iterator[list[bytes]]:
     """Yield whole lines, some at a time."""
     left = b""
     while part := stream.read(_BLOCK):
-        whole, end, left = (left + part).rpartition(b"\n")
+        *lines, left = (left + part).split(b"\n")
         if len(left) > _BLOCK:
             raise DataError(f"{name}: a line has more than {_BLOCK} bytes; a message is a number on a line of its own.")
-        yield whole + end
+        yield lines
     if left:
-        yield left + b"\n"
+        yield [left]
 
 
-def _of_counts(blocks: Iterable[bytes], name: str, domain_size: int, signed: bool) -> Counted:
+def _of_counts(lines: Iterable[bytes], name: str, domain_size: int, signed: bool) -> Counted:
     counts, seen = np.zeros(domain_size, dtype=np.int64), np.zeros(domain_size, dtype=bool)
-    lines = (line for block in blocks for line in block.split(b"\n")[:-1])
     for number, line in enumerate(lines, start=2):
         found = _COUNT.fullmatch(line)
         if found is None or int(found[1]) >= domain_size or (found[2].startswith(b"-") and not signed):

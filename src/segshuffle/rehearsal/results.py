@@ -161,34 +161,20 @@ def write(
         for name, rows in tables.items():
             rows.write_csv(place / f"{name}.csv")
             rows.write_parquet(place / f"{name}.parquet")
-        figures = write_figures(found, top, place)
-        some = {**tables, "items": tables["items"].head(min(top, _MOST_ROWS))}
-        text = page(answer, tables=some, headline=headline, figures=figures, command=command)
-        (place / "index.html").write_text(text, encoding="utf-8")
+        page = rendered(
+            "rehearsal.html.j2",
+            answer=answer,
+            notes=[*(f"Assumed: {each}." for each in answer["assumed"]), *answer["notes"], *answer["warnings"]],
+            tables={**tables, "items": tables["items"].head(min(top, _MOST_ROWS))},
+            headline=headline,
+            figures=[(data_uri(svg), sentence) for svg, sentence in write_figures(found, top, place)],
+            columns=COLUMNS,
+            cell=_cell,
+            command=command,
+        )
+        (place / "index.html").write_text(page, encoding="utf-8")
         write_document(place / "plan.json", Document(found.plan, found.names))
         (place / MARK).write_text(json.dumps(answer, indent=2) + "\n", encoding="utf-8")
-
-
-def page(
-    answer: Mapping[str, Any],
-    *,
-    tables: Mapping[str, pl.DataFrame],
-    headline: Sequence[str],
-    figures: Sequence[tuple[str, str]],
-    command: str,
-) -> str:
-    """Build the self-contained page as HTML text, as for `write`; figures are SVG texts with their descriptions."""
-    return rendered(
-        "rehearsal.html.j2",
-        answer=answer,
-        notes=[*(f"Assumed: {each}." for each in answer["assumed"]), *answer["notes"], *answer["warnings"]],
-        tables=tables,
-        headline=headline,
-        figures=[(data_uri(svg), sentence) for svg, sentence in figures],
-        columns=COLUMNS,
-        cell=_cell,
-        command=command,
-    )
 
 
 #: Columns that are not shares.

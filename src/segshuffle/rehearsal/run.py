@@ -141,7 +141,7 @@ def simulate(plan: Plan, users: Transactions | Iterable[Iterable[int]], *, seed:
     check_integer("seed", seed, 0)
     users, problem = _fitting(plan, users), plan.problem
     rng = np.random.default_rng(seed)
-    levels = random_levels(problem, rng) if users.levels is None else users.levels
+    levels = levels_of(users, problem, rng)
     level_items = users.cut(problem.set_size, rng).level_item_counts(levels, len(problem.levels))
     return np.asarray(plan.scheme.count(level_items[None], rng)[0])
 
@@ -200,7 +200,8 @@ def rehearse(
     for number in range(repetitions):
         level_items = fixed
         if level_items is None:
-            level_items = cut.level_item_counts(random_levels(problem, stream(seed, _ROLE, "levels", number)), n_levels)
+            levels = levels_of(cut, problem, stream(seed, _ROLE, "levels", number))
+            level_items = cut.level_item_counts(levels, n_levels)
         counted = plan.scheme.count(level_items[None], stream(seed, _ROLE, "counts", number))[0]
         estimate = plan.scheme.estimate(counted, problem.level_counts)
         low, high = variance.interval(estimate, CONFIDENCE)
@@ -284,6 +285,8 @@ def check_users(problem: Problem, users: Transactions) -> None:
         raise DataError(f"{users.label}: users by level are {held}, but the plan is for {problem.level_counts}.")
 
 
-def random_levels(problem: Problem, rng: np.random.Generator) -> NDArray[np.int16]:
-    """Assign a level to every user, at random with exact counts; return the numbers of the levels."""
+def levels_of(users: Transactions, problem: Problem, rng: np.random.Generator) -> NDArray[np.int16]:
+    """Return the number of every user's level; if the data have none, levels are random, with exact counts."""
+    if users.levels is not None:
+        return users.levels
     return rng.permutation(np.repeat(np.arange(len(problem.levels), dtype=np.int16), problem.level_counts))
