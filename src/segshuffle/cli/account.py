@@ -20,7 +20,7 @@ import argparse
 from pathlib import Path
 
 from segshuffle.cli.options import add, integers, number, numbers, picture, spec
-from segshuffle.cli.terminal import leave_out, need, shown
+from segshuffle.cli.terminal import as_json, leave_out, need, shown
 from segshuffle.errors import ParameterError
 
 #: Options that only one message per user has.
@@ -121,4 +121,4 @@ def _segmented(options: argparse.Namespace) -> str:
         "item_delta": {"lower": published.lower, "upper": published.upper, **kind},
         "proposition_1": {"lower": proven_lower_item_delta(**parameters).lower, "kind": "lower"},
     }
-    return shown({**parameters, **answers}, as_json=options.json)
+    return (as_json if options.json else shown)({**parameters, **answers})

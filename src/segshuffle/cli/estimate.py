@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from segshuffle.cli.options import add, levels, number, participants
-from segshuffle.cli.terminal import as_csv, complain, shown, table
+from segshuffle.cli.terminal import as_csv, as_json, complain, shown, table
 from segshuffle.errors import DataError
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def run(options: argparse.Namespace) -> str:
     if options.csv is not None:
         write_atomically(options.csv, as_csv(rows))
     if options.json:
-        return shown({**summary, "estimates": rows}, as_json=True)
+        return as_json({**summary, "estimates": rows})
     mark = "IMPOSSIBLE, see above:\n" if odd else ""
     percent = [
         {
@@ -122,7 +122,7 @@ def run(options: argparse.Namespace) -> str:
         }
         for row in rows[: options.top]
     ]
-    return f"{shown(summary, as_json=False)}\n\n{mark}{table(percent)}"
+    return f"{shown(summary)}\n\n{mark}{table(percent)}"
 
 
 def _guarantee(planned: Plan, plan: Plan) -> dict[str, Any]:

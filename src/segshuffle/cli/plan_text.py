@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from segshuffle.cli.terminal import shown, table, wrapped
+from segshuffle.cli.terminal import as_json, shown, table, wrapped
 from segshuffle.planning.question import TOP, Answer, Question
 from segshuffle.planning.wording import BETWEEN, factor, many
 from segshuffle.protocols.base import Plan, Problem
@@ -53,7 +53,7 @@ def of_proven(found: Answer, options: argparse.Namespace, more: Mapping[str, Any
             **more,
             "public": _public(asked),
         }
-        return shown(whole, as_json=True)
+        return as_json(whole)
     parts = [_decision(found), *_warned(found.warnings)]
     if found.rows:
         parts.append(_laws_table(found.rows, asked.problem, min(asked.top or TOP, asked.problem.domain_size)))
@@ -68,8 +68,8 @@ def of_published(plan: Plan, question: Question, options: argparse.Namespace) ->
     values = {**_numbers(plan, question), "mse_bound": plan.mse_bound, **_inputs(question)}
     warnings, public = [*plan.warnings, *level_cautions(question.level_messages)], _public(question)
     if options.json:
-        return shown({**values, **_if_any(warnings=warnings), "public": public}, as_json=True)
-    text = _details({}, values, public) if options.details else shown(values, as_json=False)
+        return as_json({**values, **_if_any(warnings=warnings), "public": public})
+    text = _details({}, values, public) if options.details else shown(values)
     return "\n\n".join([text, *_warned(warnings)])
 
 
@@ -247,4 +247,4 @@ def _details(sentences: Mapping[str, list[str]], values: Mapping[str, Any], publ
     """Show every sentence and every number, with the meaning of the names, and the public inputs."""
     width = max(map(len, public))
     inputs = [wrapped([IN_GENERAL]), *(wrapped([how], f"  {name:<{width}}  ") for name, how in public.items())]
-    return "\n\n".join([*_titled(sentences), shown(dict(values), as_json=False), "\n".join(inputs)])
+    return "\n\n".join([*_titled(sentences), shown(values), "\n".join(inputs)])

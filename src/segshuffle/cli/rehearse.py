@@ -34,7 +34,7 @@ from segshuffle.cli.options import (
     settings,
     yes_or_no,
 )
-from segshuffle.cli.terminal import complain, leave_out, need, seldom, shown, table, wrapped
+from segshuffle.cli.terminal import as_json, complain, leave_out, need, seldom, table, wrapped
 from segshuffle.datasets.layout import OPTIONS as LAYOUT
 from segshuffle.datasets.layout import Layout, read_items
 from segshuffle.errors import DataError, OptionsError
@@ -188,7 +188,7 @@ def run(options: argparse.Namespace) -> str:
     command = f"segshuffle {shlex.join(sys.argv[1:])}"
     write(folder, found, answer, tables=tables, headline=headline, top=options.top, command=command)
     if options.json:
-        return shown({**answer, "folder": str(folder)}, as_json=True)
+        return as_json({**answer, "folder": str(folder)})
     where = f"The page:  {folder}/index.html\nAll items: {folder}/items.csv (and .parquet)"
     return "\n\n".join([wrapped(headline), *_told(found, answer, options.top), where])
 
@@ -257,7 +257,7 @@ def _compared(options: argparse.Namespace) -> str:
     rows = compared(question.planner, question.problem, seen, held, sizes, kinds)
     best = min(rows, key=lambda row: row["mse"])
     if options.json:
-        return shown({"users": question.problem.n_users, "rows": rows, "least_error": best}, as_json=True)
+        return as_json({"users": question.problem.n_users, "rows": rows, "least_error": best})
     words = "mse: expected squared error, summed over the items; squared_bias: its part from cutting and padding sets"
     return f"{table(rows)}\nleast error: {best['sets']} {best['set_size']}\n{wrapped([words], hang='  ')}"
 

@@ -31,7 +31,7 @@ from segshuffle.accounting.single_message.mechanisms import (
 )
 from segshuffle.accounting.single_message.randomizers.matrix import matrix_randomizer
 from segshuffle.cli.options import levels, spec
-from segshuffle.cli.terminal import as_csv, complain, draw, leave_out, need, shown, table, wrapped
+from segshuffle.cli.terminal import as_csv, as_json, complain, draw, leave_out, need, shown, table, wrapped
 from segshuffle.errors import DataError, OptionsError, ParameterError
 from segshuffle.files import read_bounded, refuse_overwriting, write_atomically
 
@@ -255,13 +255,13 @@ def _told(
         for e in entries
     ]
     if options.json:
-        return shown({**head, "accountants": rows, "not_applicable": left_out}, as_json=True)
+        return as_json({**head, "accountants": rows, "not_applicable": left_out})
     numbers = table([{"accountant": e.accountant, asked: f"{e.value:.6g}", "kind": e.kind} for e in entries])
     named: dict[str, list[str]] = {}
     for name, said in [*((e.accountant, e.status) for e in entries), *left_out.items()]:
         named.setdefault(f"not applicable: {said}" if name in left_out else said, []).append(name)
     words = wrapped([f"{', '.join(names)}: {said}" for said, names in named.items()], hang="    ")
-    return "\n\n".join(filter(None, (shown(head, as_json=False), numbers, words)))
+    return "\n\n".join(filter(None, (shown(head), numbers, words)))
 
 
 def _curve(options: argparse.Namespace, head: Point, rows: list[Point], along: str, asked: str) -> str:
@@ -269,9 +269,9 @@ def _curve(options: argparse.Namespace, head: Point, rows: list[Point], along: s
     if not rows:
         raise DataError("no accountant has a number for any of these values; ask for one value to see why.")
     if options.json:
-        return shown({**head, "rows": rows}, as_json=True)
+        return as_json({**head, "rows": rows})
     kinds = {row["accountant"]: row["kind"] for row in rows}
-    told = shown({**head, "asked": asked, **kinds}, as_json=False)
+    told = shown({**head, "asked": asked, **kinds})
     points: dict[float, Point] = {}
     for row in rows:
         point = points.setdefault(row[along], {along: row[along]})
