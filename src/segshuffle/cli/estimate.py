@@ -78,20 +78,14 @@ def run(options: argparse.Namespace) -> str:
     if odd and not options.anyway:
         raise DataError(f"{options.messages}: {odd} Give --anyway to print the estimates, marked.")
     found = estimate(plan, received.counts)
-    low, high = found.interval(options.confidence)
     order = np.argsort(-found.frequencies, kind="stable")
-    of_items = {
-        "count": received.counts,
-        "estimate": found.frequencies,
-        "low": low,
-        "high": high,
-        "standard_error": found.standard_errors,
-    }
-    columns = {name: values[order].tolist() for name, values in of_items.items()}
-    columns = {"item": [document.name(item) for item in order.tolist()], **columns}
-    if odd:  # a reader of the table alone must know this
-        columns["impossible"] = [True] * len(order)
-    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    names = ("count", "estimate", "low", "high", "standard_error")
+    values = (received.counts, found.frequencies, *found.interval(options.confidence), found.standard_errors)
+    mark = {"impossible": True} if odd else {}  # a reader of the table alone must know this
+    rows = [
+        {"item": document.name(item), **dict(zip(names, row, strict=True)), **mark}
+        for item, *row in zip(order.tolist(), *(each[order].tolist() for each in values), strict=True)
+    ]
     summary = {
         **({"impossible": odd} if odd else {}),
         "users": plan.problem.n_users,
@@ -111,7 +105,7 @@ def run(options: argparse.Namespace) -> str:
         write_atomically(options.csv, as_csv(rows))
     if options.json:
         return as_json({**summary, "estimates": rows})
-    mark = "IMPOSSIBLE, see above:\n" if odd else ""
+    warning = "IMPOSSIBLE, see above:\n" if odd else ""
     percent = [
         {
             "item": row["item"],
@@ -122,7 +116,7 @@ def run(options: argparse.Namespace) -> str:
         }
         for row in rows[: options.top]
     ]
-    return f"{shown(summary)}\n\n{mark}{table(percent)}"
+    return f"{shown(summary)}\n\n{warning}{table(percent)}"
 
 
 def _guarantee(planned: Plan, plan: Plan) -> dict[str, Any]:
