@@ -210,7 +210,7 @@ def _laws_table(rows: Sequence[Mapping[str, Any]], problem: Problem, top: int) -
     ]
     if planned:
         said.append("error in users: root of the mean squared error of an item, over all items")
-    return "\n".join([*([table(shown_rows)] if planned else []), wrapped(said, hang="  ")])
+    return "\n".join(filter(None, (table(shown_rows), wrapped(said, hang="  "))))
 
 
 def _further(found: Mapping[str, Any], n_users: int) -> list[str]:
@@ -223,7 +223,7 @@ def _further(found: Mapping[str, Any], n_users: int) -> list[str]:
         if any("top_error_%" in row for row in rows):
             said += "; top_error: the largest of the top items, divided by the item's share"
         numbers = [{name: value for name, value in row.items() if name != "none"} for row in rows]
-        parts.append("\n".join([table(numbers), _paragraphs([said, *reasons])]))
+        parts.append(f"{table(numbers)}\n{_paragraphs([said, *reasons])}")
     if "alternatives" in found:
         rows = found["alternatives"]
         planned = [
@@ -236,10 +236,10 @@ def _further(found: Mapping[str, Any], n_users: int) -> list[str]:
             for row in rows
             if row["none"] is None
         ]
-        without = [row["label"] for row in rows if row["none"] is not None]
+        without = ", ".join(row["label"] for row in rows if row["none"] is not None)
+        missing = [f"no plan (--json says why): {without}"] if without else []
         said = "+/- users: root of the mean squared error of an item. Only the kinds exact and upper are proven."
-        missing = [f"no plan (--json says why): {', '.join(without)}"] if without else []
-        parts.append("\n".join([table(planned), _paragraphs([*missing, said])]))
+        parts.append(f"{table(planned)}\n{_paragraphs([*missing, said])}")
     return parts
 
 

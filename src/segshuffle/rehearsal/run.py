@@ -187,19 +187,13 @@ def rehearse(
     users, problem, seed = _fitting(plan, users), plan.problem, int(seed)
     n, n_levels, held = users.n_users, len(problem.levels), users.item_counts
     cut = users.cut(problem.set_size, stream(seed, _ROLE, "cut"))
-    own = np.zeros(n, dtype=np.int16) if n_levels == 1 else cut.levels
-    fixed = None if own is None else cut.level_item_counts(own, n_levels)
-    bias = None
-    if fixed is not None and n_levels > 1:
-        bias = bias_given_levels(np.array(plan.scheme.copies), fixed, np.array(problem.level_counts))
     true, sent, variance, threshold = held / n, cut.item_counts / n, ItemVariance.of(plan), threshold_of(plan)
     tops, ordered = [k for k in TOPS if k <= np.count_nonzero(held)], -np.sort(-held)
     # a sum: no array is kept for every repetition
     totals = np.zeros((5, true.size))
     right = np.empty((repetitions, len(tops)))
     for number in range(repetitions):
-        level_items = fixed
-        if level_items is None:
+        if number == 0 or (n_levels > 1 and cut.levels is None):
             levels = levels_of(cut, problem, stream(seed, _ROLE, "levels", number))
             level_items = cut.level_item_counts(levels, n_levels)
         counted = plan.scheme.count(level_items[None], stream(seed, _ROLE, "counts", number))[0]
@@ -212,6 +206,9 @@ def rehearse(
         right[number] = _recovered(estimate, held, tops, ordered)
         progress(number + 1, repetitions)
     squared_error, error_of_sent, covered_true, covered_sent, above = totals / repetitions
+    bias = None
+    if n_levels > 1 and cut.levels is not None:
+        bias = bias_given_levels(np.array(plan.scheme.copies), level_items, np.array(problem.level_counts))
     return Rehearsal(
         plan=plan,
         names=users.names,
@@ -242,9 +239,7 @@ def rehearse(
 
 def _recovered(estimate: FloatArray, held: IntArray, tops: Sequence[int], ordered: IntArray) -> list[float]:
     """Return the share of the k largest estimates whose items are among the k most frequent ones, for every k."""
-    if not tops:
-        return []
-    most = min(tops[-1], estimate.size)
+    most = min(max(tops, default=1), estimate.size)
     best = np.argpartition(-estimate, most - 1)[:most]
     found = held[best[np.argsort(-estimate[best], kind="stable")]]
     # `ordered[k - 1]` users hold an item that is just among the k most frequent ones
