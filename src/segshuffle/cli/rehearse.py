@@ -156,12 +156,13 @@ def run(options: argparse.Namespace) -> str:
     check_place(folder)
     saved = None if options.plan is None else _saved(options)
     users = _users(options, saved)
+    assumed: list[str] = []
     asked: Answer | None = None
     if saved is None:
-        asked, assumed = _planned(options, users)
+        asked = _planned(options, users, assumed)
         plan = asked.plan
     else:
-        plan, assumed = _serving(saved, users, options)
+        plan = _serving(saved, users, options, assumed)
     repetitions = options.repetitions or _repetitions(plan, users)
     if options.repetitions is None:
         assumed.append(f"{repetitions} repetitions (--repetitions)")
@@ -237,24 +238,23 @@ def _compared(options: argparse.Namespace) -> str:
     from segshuffle.protocols.padding import guessed_holders
     from segshuffle.rehearsal.set_sizes import compared, holders_of
 
-    seen: Any
-    held: Any
+    holders: Any
     kinds: tuple[SetKind, ...] = ("at-most",)
     leave_out(options, ("plan", "messages"), "if set sizes are compared")
     if isinstance(options.data, Guessed):
         need(options, "items", "levels", "delta")
         shares, zipf = options.data
-        seen, held = guessed_holders(shares, options.items, zipf)
+        holders = guessed_holders(shares, options.items, zipf)
         sizes, levels = options.set_size or sorted(size for size in shares if size), counted(options.levels, None)
     else:
         users = _users(options)
         for note in users.notes:
             complain(f"{users.label}: {note}")
-        (seen, held), sizes = holders_of(users), options.set_size
-        _assume(options, users)
+        holders, sizes = holders_of(users), options.set_size
+        _assume(options, users, [])
         kinds, levels = ("at-most", "exactly"), _users_by_level(options.levels, users)
-    question = _question(options, len(held[0]), 1, levels)
-    rows = compared(question.planner, question.problem, seen, held, sizes, kinds)
+    question = _question(options, holders[1].shape[1], 1, levels)
+    rows = compared(question.planner, question.problem, holders, sizes, kinds)
     best = min(rows, key=lambda row: row["mse"])
     if options.json:
         return as_json({"users": question.problem.n_users, "rows": rows, "least_error": best})
@@ -278,37 +278,35 @@ def _users_by_level(levels: Sequence[Level], users: Transactions) -> tuple[tuple
     return counted(levels, users.n_users)
 
 
-def _assume(options: argparse.Namespace, users: Transactions) -> list[str]:
+def _assume(options: argparse.Namespace, users: Transactions, assumed: list[str]) -> None:
     """Set default levels and delta if they are not given, and say which."""
-    assumed = []
     if options.levels is None:
         options.levels = ((1.0, 1.0),)
         assumed.append("one level, epsilon = 1, for everybody (--levels)")
     if options.delta is None:
         options.delta = (0.01 / users.n_users,)
         assumed.append(f"delta = 1/(100 users) = {options.delta[0]:.3g} (--delta)")
-    return assumed
 
 
-def _planned(options: argparse.Namespace, users: Transactions) -> tuple[Answer, list[str]]:
+def _planned(options: argparse.Namespace, users: Transactions, assumed: list[str]) -> Answer:
     """Plan for the users of the file, and say which defaults were used."""
     from segshuffle.planning.question import answer
     from segshuffle.rehearsal.set_sizes import chosen
 
-    assumed = _assume(options, users)
+    _assume(options, users, assumed)
     counts = _users_by_level(options.levels, users)
 
     def make(size: int) -> Answer:
         return answer(_question(options, users.domain_size, size, counts))
 
     if options.set_size is not None:
-        return make(options.set_size[0]), assumed
+        return make(options.set_size[0])
     found = chosen(users, make, options.top)
     assumed.append(
         f"set size {found.plan.problem.set_size}, the best one for the top {options.top} of this file; this choice is "
         "not private (--set-size)"
     )
-    return found, assumed
+    return found
 
 
 def _saved(options: argparse.Namespace) -> Plan:
@@ -329,7 +327,7 @@ def _saved(options: argparse.Namespace) -> Plan:
     return document.plan
 
 
-def _serving(plan: Plan, users: Transactions, options: argparse.Namespace) -> tuple[Plan, list[str]]:
+def _serving(plan: Plan, users: Transactions, options: argparse.Namespace, assumed: list[str]) -> Plan:
     """Return the plan for the users of the file, and say what was assumed."""
     problem, n = plan.problem, users.n_users
     if n < problem.honest_users:
@@ -341,10 +339,9 @@ def _serving(plan: Plan, users: Transactions, options: argparse.Namespace) -> tu
     if counts is None:
         shares = [count / problem.n_users for count in problem.level_counts]
         counts = participants(problem, options.levels or [*zip(problem.levels, shares, strict=True)], n)
-    assumed = []
     if n != problem.n_users:
         assumed.append(f"all {n} users of the file take part, though the plan is for {problem.n_users}")
-    return plan if counts == problem.level_counts else plan.of_participants(counts), assumed
+    return plan if counts == problem.level_counts else plan.of_participants(counts)
 
 
 def _repetitions(plan: Plan, users: Transactions) -> int:

@@ -94,8 +94,7 @@ def holders_of(users: Transactions) -> tuple[IntArray, IntArray]:
 def compared(
     method: ProvenSegmented,
     problem: Problem,
-    users: IntArray | FloatArray,
-    holders: IntArray | FloatArray,
+    holders: tuple[IntArray | FloatArray, IntArray | FloatArray],
     sizes: Sequence[int],
     kinds: Sequence[SetKind] = ("at-most",),
 ) -> list[dict[str, Any]]:
@@ -107,7 +106,7 @@ def compared(
         The method that plans.
     problem : Problem
         The problem; its set size and kind of sets are replaced.
-    users, holders : ndarray
+    holders : tuple of ndarray
         As from `holders_of` or `protocols.padding.guessed_holders`; the problem's users have the same shares.
     sizes : sequence of int
         Largest numbers of items that a user sends.
@@ -123,7 +122,7 @@ def compared(
 
     def row(kind: SetKind, size: int) -> dict[str, Any]:
         asked = replace(problem, set_size=size, assumptions=replace(problem.assumptions, sets=kind))
-        plan, squared_bias, mse = error_of_sets(method, asked, users, holders)
+        plan, squared_bias, mse = error_of_sets(method, asked, *holders)
         return {
             "sets": kind,
             "set_size": size,
