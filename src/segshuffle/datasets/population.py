@@ -4,7 +4,7 @@ import io
 from dataclasses import dataclass
 from numbers import Integral
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,7 @@ class Population:
     DataError
         If the items are not as described; names the first user (row, from 0) and item in question.
     ParameterError
-        If another field is outside its range.
+        If the domain is too large or too small.
     """
 
     items: Numbers
@@ -45,8 +45,6 @@ class Population:
 
     def __post_init__(self) -> None:
         check_integer("domain_size", self.domain_size, 1, LARGEST_DOMAIN)
-        if self.source not in get_args(Source):
-            raise ParameterError("source", self.source, "one of " + ", ".join(map(repr, get_args(Source))))
         try:
             items = np.asarray(self.items)
         except ValueError as error:
