@@ -210,8 +210,7 @@ def draw(
             axes.plot(*zip(*points, strict=True), **stroke(own[name], markersize=4))
         log_axes(axes)
         axes.set(xlabel=along, ylabel=measure, title=title)
-    finished(figure)
-    save(figure, paths)
+    save(finished(figure), paths)
 
 
 def write(program: str, text: str) -> int:

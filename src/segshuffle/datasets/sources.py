@@ -78,14 +78,16 @@ class Columns(NamedTuple):
         if user == "":
             raise DataError("no user. Give one, or remove the line.")
         if self.form == "list":
-            listed = cells[self.items[0]] or []
+            (column,) = self.items
+            listed = cells[column] or []
             if not isinstance(listed, list):
-                raise DataError(f"{self.items[0]!r} is {shown(str(listed))}, but a list on other lines.")
-            held = [_text_of(each, self.items[0]) for each in listed]
-        elif self.form == "matrix":
-            held = [column for column in self.items if _is_held(_text_of(cells[column], column), column)]
+                raise DataError(f"{column!r} is {shown(str(listed))}, but a list on other lines.")
+            held = [_text_of(each, column) for each in listed]
         else:
-            held = [_text_of(cells[column], column) for column in self.items]
+            texts = {column: _text_of(cells[column], column) for column in self.items}
+            held = [*texts.values()]
+            if self.form == "matrix":
+                held = [column for column, text in texts.items() if _is_held(text, column)]
         return user, [each for each in held if each.strip(BLANKS)], level
 
 
