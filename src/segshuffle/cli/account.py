@@ -110,9 +110,9 @@ def _segmented(options: argparse.Namespace) -> str:
     for name in ("users", "epsilon"):
         if len(getattr(options, name)) > 1:
             raise ParameterError(name, getattr(options, name), "one value for the segmented protocol")
-    (text, *others), names = options.randomizer, ("domain_size", "blanket_per_user", "sampling_rate")
+    text, *others = options.randomizer
     _, own = spec(text)
-    if set(own) != set(names) or others:
+    if own.keys() != {"domain_size", "blanket_per_user", "sampling_rate"} or others:
         raise ParameterError("randomizer", text, "alone, with domain-size, blanket-per-user and sampling-rate")
     parameters = {**own, "n_users": options.users[0], "epsilon": options.epsilon[0]}
     published = published_item_delta(**parameters)

@@ -43,6 +43,7 @@ Make = Callable[[float | None], Mechanism]
 Point = dict[str, Any]
 #: The parameters, every accountant's number, and the reasons why other accountants have none.
 Found = tuple[Point, list[Entry], dict[str, str]]
+Ask = Callable[[Point], Found]
 
 
 def answer(options: argparse.Namespace) -> str:
@@ -52,6 +53,7 @@ def answer(options: argparse.Namespace) -> str:
         refuse_overwriting("save", output, (text.removeprefix("matrix:"),))
     asked = _asked(options, names)
     given, ask = _of_budgets(options) if names == ["budgets"] else _of_messages(options, names, asked)
+    given |= {"delta": options.delta, "epsilon": options.epsilon}
     given = {name: values for name, values in given.items() if values is not None}
     several = [name for name, values in given.items() if len(values) > 1]
     if len(several) > 1:
@@ -92,7 +94,7 @@ def _asked(options: argparse.Namespace, names: list[str]) -> str:
     return "local_epsilon"
 
 
-def _of_budgets(options: argparse.Namespace) -> tuple[Point, Callable[[Point], Found]]:
+def _of_budgets(options: argparse.Namespace) -> tuple[Point, Ask]:
     """Answer for users with their own local epsilons: published bounds, and proven bounds for the largest epsilon."""
     alone = ("users", "local_epsilon", "compose", "subsample", "blanket_messages", "accountant", "save")
     leave_out(options, alone, "with budgets")
@@ -101,20 +103,16 @@ def _of_budgets(options: argparse.Namespace) -> tuple[Point, Callable[[Point], F
     except argparse.ArgumentTypeError as error:
         raise ParameterError("randomizer", options.randomizer[0], str(error)) from error
     head = dict(zip(("budgets", "counts"), zip(*budgets, strict=True), strict=True))
-    return {"delta": options.delta, "epsilon": options.epsilon}, lambda point: (
-        head,
-        *compare_budgets(budgets=budgets, **point),
-    )
+    return {}, lambda point: (head, *compare_budgets(budgets=budgets, **point))
 
 
-def _of_messages(options: argparse.Namespace, names: list[str], asked: str) -> tuple[Point, Callable[[Point], Found]]:
+def _of_messages(options: argparse.Namespace, names: list[str], asked: str) -> tuple[Point, Ask]:
     """Return the given values, and the function that answers, for one message per user or several."""
     counted, users = _users(options, names)
     make = _maker(options, asked)
     only = tuple(name for name in (options.accountant or "").split(",") if name)
     local = None if names == ["matrix"] else options.local_epsilon
-    given = {counted: users, "local_epsilon": local, "delta": options.delta, "epsilon": options.epsilon}
-    return given, lambda point: _ask(make, point, only)
+    return {counted: users, "local_epsilon": local}, lambda point: _ask(make, point, only)
 
 
 def _users(options: argparse.Namespace, names: list[str]) -> tuple[str, tuple[int, ...]]:
