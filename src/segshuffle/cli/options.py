@@ -52,8 +52,6 @@ def positive(text: str) -> int:
 
 def whole(text: str) -> int:
     """Read an integer exactly; 5e3 is allowed for 5000."""
-    with contextlib.suppress(ValueError):
-        return int(text)
     try:
         value = Decimal(text)
     except InvalidOperation:

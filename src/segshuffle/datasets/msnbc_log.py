@@ -53,12 +53,11 @@ def _verified(content: bytes, where: str) -> bytes:
     try:
         for _ in range(3):  # a zip of a gzip, which a server may have packed once more
             if content.startswith(b"PK"):
-                with zipfile.ZipFile(io.BytesIO(content)) as archive:
-                    held = [name for name in archive.namelist() if "msnbc990928.seq" in PurePosixPath(name).name]
-                    content = archive.open(held[0]).read(_MOST_BYTES)
+                archive = zipfile.ZipFile(io.BytesIO(content))
+                held = [name for name in archive.namelist() if "msnbc990928.seq" in PurePosixPath(name).name]
+                content = archive.open(held[0]).read(_MOST_BYTES)
             elif content.startswith(b"\x1f\x8b"):
-                with gzip.GzipFile(fileobj=io.BytesIO(content)) as packed:
-                    content = packed.read(_MOST_BYTES)
+                content = gzip.GzipFile(fileobj=io.BytesIO(content)).read(_MOST_BYTES)
     except Exception as error:  # gzip and zipfile raise many kinds on damaged bytes
         raise DataError(
             f"{where}: damaged, incomplete, or without msnbc990928.seq in it ({error}). Get the file again from "
