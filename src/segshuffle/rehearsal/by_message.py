@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from segshuffle.accounting.numerics.ranges import check_within
 from segshuffle.datasets.transactions import Transactions
-from segshuffle.errors import ParameterError
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.item_variance import bias_given_levels, error_given_levels
@@ -63,8 +63,7 @@ def by_message(
     ParameterError
         If a number is outside its range, or fewer take part than the guarantee relies on.
     """
-    if not 0.0 < take_part <= 1.0:
-        raise ParameterError("take-part", take_part, "in (0, 1]")
+    check_within("take-part", take_part, 0, 1, "(]")
     check_users(problem, users)
     n_levels, n = len(problem.levels), users.n_users
     cut = users.cut(problem.set_size, stream(seed, _ROLE, "cut"))
