@@ -45,7 +45,14 @@ def read_log(path: Path) -> NDArray[np.bool_]:
     DataError
         If the file cannot be read or unpacked, or has another hash.
     """
-    return _parsed(_verified(read_bounded(path, limit=_MOST_BYTES), str(path)))
+    content = _verified(read_bounded(path, limit=_MOST_BYTES), str(path))
+    # numbers 1..17 with blanks between, a line per user; a line ends in 0, which is no category
+    body = content.partition(b"% Sequences:")[2].strip().replace(b"\n", b" 0 ")
+    visited = np.fromstring(body, dtype=np.int64, sep=" ")
+    user, visit = np.cumsum(visited == 0), visited > 0
+    held = np.zeros((int(user[-1]) + 1, DOMAIN_SIZE), dtype=np.bool_)
+    held[user[visit], visited[visit] - 1] = True
+    return held
 
 
 def _verified(content: bytes, where: str) -> bytes:
@@ -71,17 +78,6 @@ def _verified(content: bytes, where: str) -> bytes:
             f"Get the file again from {URLS[0]}, unpack nothing and edit nothing."
         )
     return content
-
-
-def _parsed(raw: bytes) -> NDArray[np.bool_]:
-    """Read the sessions of the verified file: numbers 1..17 with blanks between, a line per user."""
-    body = raw.partition(b"% Sequences:")[2].strip()
-    # a line ends in 0, which is no category
-    visited = np.fromstring(body.replace(b"\n", b" 0 "), dtype=np.int64, sep=" ")
-    user, visit = np.cumsum(visited == 0), visited > 0
-    held = np.zeros((int(user[-1]) + 1, DOMAIN_SIZE), dtype=np.bool_)
-    held[user[visit], visited[visit] - 1] = True
-    return held
 
 
 def obtain_log(place: Place, *, download: bool) -> tuple[NDArray[np.bool_], DataSource]:
