@@ -129,8 +129,8 @@ for found in pkgutil.walk_packages(segshuffle.__path__, "segshuffle.", onerror=l
     if not found.name.startswith(OPTIONAL) and not found.name.endswith("__main__"):
         importlib.import_module(found.name)
 """
-    drawn = ("segshuffle.studies", "segshuffle.page", "segshuffle.rehearsal.figures", "segshuffle.rehearsal.page")
-    tables = ("segshuffle.datasets.reading", "segshuffle.datasets.sources", "segshuffle.rehearsal.tables")
+    drawn = ("segshuffle.studies", "segshuffle.page", "segshuffle.rehearsal.figures")
+    tables = ("segshuffle.datasets.reading", "segshuffle.datasets.sources", "segshuffle.rehearsal.results")
     optional = (*drawn, *tables, "segshuffle.pipeline")
     run([clean, "-c", every.replace("OPTIONAL", repr(optional))], cwd=tmp_path)
 

@@ -6,7 +6,7 @@ by its name or as an object. Randomness here is reproducible, not secret: do not
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from segshuffle.accounting.collections.composition import composed_delta, composed_epsilon
-from segshuffle.accounting.numerics.ranges import check_integer, check_kind
+from segshuffle.accounting.numerics.ranges import check_kind
 from segshuffle.accounting.single_message import amplification
 from segshuffle.accounting.single_message.accountants import Accountant, Mechanism
 from segshuffle.accounting.single_message.amplification import Entry
 from segshuffle.accounting.single_message.mechanisms import mechanism
-from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.arrays import FloatArray
 from segshuffle.datasets.transactions import Transactions
 from segshuffle.errors import DataError, ParameterError
 from segshuffle.planning.question import (
@@ -36,8 +36,7 @@ from segshuffle.protocols.base import Assumptions, Plan, Problem
 from segshuffle.protocols.item_variance import ItemVariance
 from segshuffle.protocols.privacy_loss import product_of
 from segshuffle.protocols.proven import ProvenSegmented
-from segshuffle.rehearsal.run import Rehearsal, check_users, random_levels
-from segshuffle.rehearsal.run import rehearse as _rehearse
+from segshuffle.rehearsal.run import rehearse, simulate
 
 __all__ = [
     "Answer",
@@ -126,79 +125,6 @@ def plan(
     """
     check_kind("problem", problem, Problem)
     return ProvenSegmented(copies_max=copies_max, max_messages=max_messages, equal_copies=equal_copies).plan(problem)
-
-
-def simulate(plan: Plan, users: Transactions | Iterable[Iterable[int]], *, seed: int = 0) -> IntArray:
-    """Simulate what users send, and count the messages by item, as the server does after shuffling.
-
-    Parameters
-    ----------
-    plan : Plan
-        As `plan` returns it.
-    users : Transactions or iterable of iterables of int
-        The users that the plan is for. A user with more than set_size items sends a random set_size of them. If the
-        users have no levels, these are assigned at random.
-    seed : int
-        Same seed, same counts.
-
-    Returns
-    -------
-    ndarray of int64, shape (domain_size,)
-        With a signed blanket, the number of pluses minus that of minuses.
-
-    Raises
-    ------
-    DataError
-        If the users are not those that were planned for.
-    """
-    users = _transactions(plan, users)
-    check_integer("seed", seed, 0)
-    problem, scheme = plan.problem, plan.scheme
-    check_users(problem, users)
-    rng = np.random.default_rng(seed)
-    levels = users.levels
-    if levels is None:
-        levels = random_levels(problem, rng)
-    level_items = users.cut(problem.set_size, rng).level_item_counts(levels, len(scheme.copies))
-    return np.asarray(scheme.count(level_items[None], rng)[0])
-
-
-def rehearse(
-    plan: Plan, users: Transactions | Iterable[Iterable[int]], *, repetitions: int = 20, seed: int = 0
-) -> Rehearsal:
-    """Simulate a plan several times on users with known sets, and compare the estimates with the truth.
-
-    Parameters
-    ----------
-    plan : Plan
-        As `plan` returns it.
-    users : Transactions or iterable of iterables of int
-        As for `simulate`.
-    repetitions : int
-        At least 1.
-    seed : int
-        Same seed, same result.
-
-    Returns
-    -------
-    Rehearsal
-        True shares, estimates with intervals, errors and coverage, item by item.
-
-    Raises
-    ------
-    DataError
-        If the users are not those that were planned for.
-    ParameterError
-        If there is no repetition.
-    """
-    return _rehearse(plan, _transactions(plan, users), repetitions=repetitions, seed=seed)
-
-
-def _transactions(plan: Plan, users: Transactions | Iterable[Iterable[int]]) -> Transactions:
-    check_kind("plan", plan, Plan)
-    if isinstance(users, Transactions):
-        return users
-    return Transactions.from_sets(users, [str(item) for item in range(plan.problem.domain_size)])
 
 
 def estimate(plan: Plan, counts: ArrayLike) -> Estimate:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from segshuffle.accounting.collections.published import proven_lower_item_delta, published_item_delta
 from segshuffle.accounting.single_message.mechanisms import MECHANISMS
 from segshuffle.cli import build_parser, main
-from segshuffle.cli.values import whole
+from segshuffle.cli.options import whole
 from segshuffle.protocols.base import Problem, uniform_item_counts
 from segshuffle.protocols.public import PUBLIC_INPUTS
 from segshuffle.protocols.segmented import Segmented, plan_at

@@ -12,7 +12,7 @@ from commands import answer, printed, refusal, run
 from segshuffle.accounting.single_message import amplification
 from segshuffle.accounting.single_message.mechanisms import composed, mechanism, of_matrix, subsampled
 from segshuffle.accounting.single_message.randomizers.matrix import matrix_randomizer
-from segshuffle.cli.values import integers, numbers
+from segshuffle.cli.options import integers, numbers
 
 KRR = "account --randomizer krr:domain-size=10 --local-epsilon 4 --users 1000 --delta 1e-6"
 

@@ -17,8 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from segshuffle.arrays import NO_ITEM
-from segshuffle.datasets.layout import Layout
-from segshuffle.datasets.reading import read_items, read_transactions
+from segshuffle.datasets.layout import Layout, read_items
+from segshuffle.datasets.reading import read_transactions
 from segshuffle.datasets.stand_in import USERS_PER_CATEGORY, USERS_PER_SET_SIZE
 from segshuffle.datasets.transactions import Transactions
 from segshuffle.errors import DataError, ParameterError

@@ -76,13 +76,10 @@ def test_bad_items_are_refused(items, message):
         make(items)
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [*(("domain_size", value) for value in (0, 2.5, True, LARGEST_DOMAIN + 1)), ("source", "simulated")],
-)
-def test_bad_fields_are_refused(field, value):
-    with pytest.raises(ParameterError, match=f"{field} = "):
-        make([[0]], **{field: value})
+@pytest.mark.parametrize("value", [0, 2.5, True, LARGEST_DOMAIN + 1])
+def test_bad_domains_are_refused(value):
+    with pytest.raises(ParameterError, match="domain_size = "):
+        make([[0]], value)
 
 
 # --- uniform users ---------------------------------------------------------------------------------------------------
@@ -94,13 +91,6 @@ def test_uniform_population_is_uniform_over_subsets(domain_size, set_size):
     population = uniform_population(domain_size=domain_size, set_size=set_size, n_users=40_000, rng=rng)
     assert_uniform(population.items, list(itertools.combinations(range(domain_size), set_size)))
     assert population.source == "synthetic"
-
-
-@pytest.mark.parametrize(("name", "value"), [("domain_size", 0), ("set_size", 6), ("set_size", 0), ("n_users", 0)])
-def test_uniform_population_refuses(name, value):
-    arguments = {"domain_size": 5, "set_size": 2, "n_users": 3, name: value}
-    with pytest.raises(ParameterError, match=f"{name} = {value}"):
-        uniform_population(**arguments, rng=np.random.default_rng(1))
 
 
 # --- users of data, as rows of truth values (every item has a column) and of items -----------------------------------
@@ -161,17 +151,9 @@ def test_users_are_sampled_without_replacement_and_uniformly(padded):
     assert_uniform(np.sort(draws, axis=1), list(itertools.combinations(range(D), 2)))
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"n_users": 4}, r"n_users = 4 .*1\.\.3"),
-        ({"set_size": 0}, "set_size = 0"),
-        ({"set_size": D + 1}, r"set_size = 8 .*1\.\.7"),
-    ],
-)
-def test_what_is_refused(padded, change, message):
-    with pytest.raises(ParameterError, match=message):
-        padded([(1,), (2,), (3,)], **{"set_size": 2, "padding": "in-domain"} | change)
+def test_more_users_than_the_data_have_are_refused(padded):
+    with pytest.raises(ParameterError, match=r"n_users = 4 .*1\.\.3"):
+        padded([(1,), (2,), (3,)], 2, "in-domain", n_users=4)
 
 
 # --- files -----------------------------------------------------------------------------------------------------------

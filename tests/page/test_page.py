@@ -19,9 +19,9 @@ from results_folder import COMPETITORS, CONFIG, GRID, OUTPUTS, PROVEN, SCENARIOS
 
 from segshuffle.datasets.registry import hashed_as
 from segshuffle.page import findings
-from segshuffle.page.build import ASSETS, build, groups_of, words_of
+from segshuffle.page.build import build, groups_of, words_of
 from segshuffle.page.charts import chart
-from segshuffle.page.inline import data_uri
+from segshuffle.page.inline import ASSETS, data_uri
 from segshuffle.page.results import read_results
 from segshuffle.page.tables import audit_table, curve_table, point_table, proven_tables, referee_table
 from segshuffle.pipeline.design import Scenario

@@ -106,7 +106,7 @@ def test_what_was_not_planned_for_is_refused(users, change, options, error, says
 
 @pytest.fixture(autouse=True)
 def without_figures(monkeypatch):
-    monkeypatch.setattr("segshuffle.rehearsal.figures.write_figures", lambda *_: [])
+    monkeypatch.setattr("segshuffle.rehearsal.results.write_figures", lambda *_: [])
 
 
 def test_a_rehearsal_draws_every_message_if_asked(log, capsys):

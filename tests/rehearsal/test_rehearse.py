@@ -22,8 +22,7 @@ from segshuffle.protocols.base import Assumptions, Problem
 from segshuffle.protocols.capped import Capped
 from segshuffle.protocols.item_variance import ItemVariance
 from segshuffle.protocols.proven import ProvenSegmented
-from segshuffle.rehearsal import page, tables
-from segshuffle.rehearsal.folder import MARK, check_place, new_folder
+from segshuffle.rehearsal.results import COLUMNS, MARK, check_place, new_folder, tables_of, write
 from segshuffle.rehearsal.run import TOPS, rehearse
 from segshuffle.rehearsal.set_sizes import candidates, chosen, kept_shares
 
@@ -232,21 +231,22 @@ def test_what_is_not_a_rehearsal_is_not_overwritten(tmp_path):
 
 def test_groups_hold_every_item_once(users):
     found = rehearse(made(), users, repetitions=1)
-    groups = tables.groups_table(found)
+    tables = tables_of(found)
+    groups = tables["groups"]
     assert sum(groups["items"]) == D
     assert groups["group"][-1] == "held by nobody"
     assert groups["items"][-1] == 8
-    explained = {name for names in tables.COLUMNS for name in names.split(", ")}
-    assert {*groups.columns, *tables.top_table(found).columns, *tables.items_table(found).columns} <= explained
+    explained = {name for names in COLUMNS for name in names.split(", ")}
+    assert {name for table in tables.values() for name in table.columns} <= explained
 
 
-def test_the_page_needs_nothing_else_and_shows_names_as_they_are(users):
+def test_the_page_needs_nothing_else_and_shows_names_as_they_are(users, tmp_path):
     named = replace(users, names=[f"<script>&{code}" for code in range(D)])
     found = rehearse(made(), named, repetitions=1)
-    rows = {"items": tables.items_table(found).head(3)}
-    rows |= {"groups": tables.groups_table(found), "recovery": tables.top_table(found)}
     said = {key: ["<i>"] for key in ("assumed", "notes", "warnings", "sending", "promises", "rests_on")}
-    text = page.build(["1 & 2"], {"data": "A & B", **said}, figures=[], tables=rows, command="c")
+    said |= {"data": "A & B"}
+    write(tmp_path / "out", found, said, headline=["1 & 2"], tables=tables_of(found), top=3, command="c")
+    text = (tmp_path / "out/index.html").read_text()
     assert "<script" not in text
     assert "&lt;script&gt;&amp;" in text
     assert "&lt;i&gt;" in text
@@ -255,7 +255,7 @@ def test_the_page_needs_nothing_else_and_shows_names_as_they_are(users):
 
 @pytest.mark.parametrize("given", ["--set-size 1", pytest.param("", marks=pytest.mark.exhaustive)])
 def test_one_command_is_enough(log, capsys, monkeypatch, given):
-    monkeypatch.setattr("segshuffle.rehearsal.figures.write_figures", lambda *_: [])
+    monkeypatch.setattr("segshuffle.rehearsal.results.write_figures", lambda *_: [])
     shown = printed(capsys, f"rehearse log.csv {given}")
     assert max(map(len, shown.splitlines())) <= 80
     for said in ("epsilon = 1", "delta = 1/(100 users)", "20 repetitions", "tea"):
@@ -288,7 +288,7 @@ def test_figures_are_written_and_shown(log, capsys):
 @pytest.fixture
 def saved(log, monkeypatch):
     """A plan for 250 users of the log's items, of whom the guarantee relies on 200."""
-    monkeypatch.setattr("segshuffle.rehearsal.figures.write_figures", lambda *_: [])
+    monkeypatch.setattr("segshuffle.rehearsal.results.write_figures", lambda *_: [])
     problem = Problem(4, 2, (0.5, 1.0), (100, 150), 1e-6, Assumptions("at-most", 0.8), (1e-5, 1e-6))
     plan = given_plan(problem, (0.7, 1.0), 3.0)
     write_document(log.parent / "PLAN.json", Document(plan, ["salt", "tea", "milk", "bread"]))

@@ -19,8 +19,8 @@ general --users 1e6 --epsilon 0.1 --delta 1e-8.
 import argparse
 from pathlib import Path
 
-from segshuffle.cli.terminal import leave_out, need, shown
-from segshuffle.cli.values import integers, number, numbers, picture, spec
+from segshuffle.cli.options import add, integers, number, numbers, picture, spec
+from segshuffle.cli.terminal import as_json, leave_out, need, shown
 from segshuffle.errors import ParameterError
 
 #: Options that only one message per user has.
@@ -81,7 +81,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="also write the numbers (.csv), or draw their curve (.png, .pdf or .svg)",
     )
-    asked.add_argument("--json", action="store_true", help="print JSON")
+    add(asked, "--json", help="print JSON")
 
 
 def _composition(text: str) -> tuple[str, tuple[float, ...] | None]:
@@ -110,9 +110,9 @@ def _segmented(options: argparse.Namespace) -> str:
     for name in ("users", "epsilon"):
         if len(getattr(options, name)) > 1:
             raise ParameterError(name, getattr(options, name), "one value for the segmented protocol")
-    (text, *others), names = options.randomizer, ("domain_size", "blanket_per_user", "sampling_rate")
+    text, *others = options.randomizer
     _, own = spec(text)
-    if set(own) != set(names) or others:
+    if own.keys() != {"domain_size", "blanket_per_user", "sampling_rate"} or others:
         raise ParameterError("randomizer", text, "alone, with domain-size, blanket-per-user and sampling-rate")
     parameters = {**own, "n_users": options.users[0], "epsilon": options.epsilon[0]}
     published = published_item_delta(**parameters)
@@ -121,4 +121,4 @@ def _segmented(options: argparse.Namespace) -> str:
         "item_delta": {"lower": published.lower, "upper": published.upper, **kind},
         "proposition_1": {"lower": proven_lower_item_delta(**parameters).lower, "kind": "lower"},
     }
-    return shown({**parameters, **answers}, as_json=options.json)
+    return (as_json if options.json else shown)({**parameters, **answers})

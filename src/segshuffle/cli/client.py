@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from segshuffle.cli.client_account import Account, Entry, Limit, default_path, opened
+from segshuffle.cli.options import add, guarantee, integer, number, positive
 from segshuffle.cli.terminal import complain
-from segshuffle.cli.values import guarantee, integer, number, positive
 from segshuffle.errors import DataError, ParameterError, RefusedError
 
 if TYPE_CHECKING:
     from segshuffle.planning.documents import Document
-    from segshuffle.protocols.scheme import Scheme
+    from segshuffle.protocols.base import Plan
 
 #: Default of the largest epsilon that all collections together may spend on the level.
 _LEVEL_EPSILON = 2.0
@@ -32,7 +32,7 @@ _LEVEL_EPSILON = 2.0
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    parser.add_argument("plan", type=Path, metavar="PLAN.json", help="the published plan, as plan --save writes it")
+    add(parser, "plan")
     parser.add_argument(
         "--items",
         required=True,
@@ -117,7 +117,7 @@ def run(options: argparse.Namespace) -> str:
     path = options.account or default_path()
     refuse_overwriting("account", path, (options.plan,))
     with opened(path) as account:
-        messages = _sent(options, document.plan.scheme, problem.levels, items, account)
+        messages = _sent(options, document.plan, items, account)
         account.write()
     signed = problem.domain_size if document.plan.scheme.law.has_signs else 0
     return lines_of(messages, signed_items=signed).removesuffix("\n")
@@ -136,19 +136,16 @@ def _items(text: str, document: Document) -> tuple[int, ...]:
     return numbers
 
 
-def _sent(
-    options: argparse.Namespace,
-    announcement: Scheme,
-    levels: tuple[float, ...],
-    items: tuple[int, ...],
-    account: Account,
-) -> list[int]:
+def _sent(options: argparse.Namespace, plan: Plan, items: tuple[int, ...], account: Account) -> list[int]:
     """Draw the messages, and add the privacy spent to the account."""
     from segshuffle.protocols.messages import Client, Demand, check_announcement
 
     _own_words(options, account)
+    announcement, levels = plan.scheme, plan.problem.levels
     honest_users, hide_level = account.honest_users, account.hide_level
-    entry = account.take(Entry(_digest(announcement), options.level, options.sets, options.rounds))
+    # does not depend on the format of the file
+    digest = hashlib.sha256(json.dumps(announcement.as_dict(), sort_keys=True).encode()).hexdigest()
+    entry = account.take(Entry(digest, options.level, options.sets, options.rounds))
     demand = Demand(
         epsilon=options.level,
         delta=options.delta,
@@ -196,11 +193,6 @@ def _limit(given: tuple[float, float | None] | Literal["no"] | None, before: Lim
         return given or before
     epsilon, delta = given
     return epsilon, delta or (at_first if before == "no" else before[1])
-
-
-def _digest(announcement: Scheme) -> str:
-    """Digest of the announcement, which does not depend on the format of the file."""
-    return hashlib.sha256(json.dumps(announcement.as_dict(), sort_keys=True).encode()).hexdigest()
 
 
 def _tell(entry: Entry, account: Account) -> None:

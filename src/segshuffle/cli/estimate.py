@@ -15,9 +15,8 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from segshuffle.cli.options import participants
-from segshuffle.cli.terminal import as_csv, complain, shown, table
-from segshuffle.cli.values import levels, number, positive
+from segshuffle.cli.options import add, levels, number, participants
+from segshuffle.cli.terminal import as_csv, as_json, complain, shown, table
 from segshuffle.errors import DataError
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    parser.add_argument("plan", type=Path, metavar="PLAN.json", help="the published plan, as plan --save writes it")
+    add(parser, "plan")
     parser.add_argument("messages", help="messages or counts, plain or packed by gzip; - is standard input")
     parser.add_argument(
         "--levels",
@@ -53,15 +52,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default=0.95,
         help="probability, in (0, 1), that one interval contains its share (default 0.95)",
     )
-    parser.add_argument(
-        "--top",
-        type=positive,
-        default=20,
-        metavar="K",
-        help="how many of the largest estimates to show (default 20)",
-    )
+    add(parser, "--top", help="how many of the largest estimates to show (default 20)")
     parser.add_argument("--csv", type=Path, metavar="FILE", help="write all estimates as a table")
-    parser.add_argument("--json", action="store_true", help="print JSON, with every item")
+    add(parser, "--json", help="print JSON, with every item")
 
 
 def run(options: argparse.Namespace) -> str:
@@ -85,20 +78,14 @@ def run(options: argparse.Namespace) -> str:
     if odd and not options.anyway:
         raise DataError(f"{options.messages}: {odd} Give --anyway to print the estimates, marked.")
     found = estimate(plan, received.counts)
-    low, high = found.interval(options.confidence)
     order = np.argsort(-found.frequencies, kind="stable")
-    of_items = {
-        "count": received.counts,
-        "estimate": found.frequencies,
-        "low": low,
-        "high": high,
-        "standard_error": found.standard_errors,
-    }
-    columns = {name: values[order].tolist() for name, values in of_items.items()}
-    columns = {"item": [document.name(item) for item in order.tolist()], **columns}
-    if odd:  # a reader of the table alone must know this
-        columns["impossible"] = [True] * len(order)
-    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    names = ("count", "estimate", "low", "high", "standard_error")
+    values = (received.counts, found.frequencies, *found.interval(options.confidence), found.standard_errors)
+    mark = {"impossible": True} if odd else {}  # a reader of the table alone must know this
+    rows = [
+        {"item": document.name(item), **dict(zip(names, row, strict=True)), **mark}
+        for item, *row in zip(order.tolist(), *(each[order].tolist() for each in values), strict=True)
+    ]
     summary = {
         **({"impossible": odd} if odd else {}),
         "users": plan.problem.n_users,
@@ -117,8 +104,8 @@ def run(options: argparse.Namespace) -> str:
     if options.csv is not None:
         write_atomically(options.csv, as_csv(rows))
     if options.json:
-        return shown({**summary, "estimates": rows}, as_json=True)
-    mark = "IMPOSSIBLE, see above:\n" if odd else ""
+        return as_json({**summary, "estimates": rows})
+    warning = "IMPOSSIBLE, see above:\n" if odd else ""
     percent = [
         {
             "item": row["item"],
@@ -129,7 +116,7 @@ def run(options: argparse.Namespace) -> str:
         }
         for row in rows[: options.top]
     ]
-    return f"{shown(summary, as_json=False)}\n\n{mark}{table(percent)}"
+    return f"{shown(summary)}\n\n{warning}{table(percent)}"
 
 
 def _guarantee(planned: Plan, plan: Plan) -> dict[str, Any]:

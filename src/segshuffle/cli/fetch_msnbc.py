@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from segshuffle.cli.values import number
+from segshuffle.cli.options import number
 from segshuffle.errors import DataError, ParameterError
 
 

@@ -10,17 +10,16 @@ from __future__ import annotations
 import argparse
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from segshuffle.blankets import law_names
-from segshuffle.cli.options import add, question_of
-from segshuffle.cli.terminal import complain
-from segshuffle.cli.values import MOST, counted, integer, number, numbers, picture, settings
+from segshuffle.cli.options import MOST, add, counted, integer, number, numbers, picture, question_of, settings
+from segshuffle.cli.terminal import complain, draw
 from segshuffle.errors import DataError, InfeasibleError, OptionsError
 
 if TYPE_CHECKING:
     from segshuffle.arrays import FloatArray
-    from segshuffle.planning.question import Answer, Goal, Question
+    from segshuffle.planning.question import Answer, FewestMessages, LeastEpsilon, Question
 
 #: Seconds from which on long work is announced, and from which on it is refused.
 _LONG, _LONGEST = 10.0, 600.0
@@ -102,6 +101,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> str:
     """Make the plan, save it, and return its text."""
     from segshuffle.cli import plan_text
+    from segshuffle.datasets.layout import read_items
     from segshuffle.files import refuse_overwriting
     from segshuffle.planning.documents import Document, write_document
     from segshuffle.planning.question import PATIENCE, answer
@@ -113,7 +113,7 @@ def run(options: argparse.Namespace) -> str:
         raise OptionsError(f"--what-if varies one or two numbers, in {MOST} combinations at most: leave some out.")
     for option, output in (("save", options.save), ("what-if", plot)):
         refuse_overwriting(option, output, (str(options.items), guess.get("frequencies")))
-    names = _names(options.items) if isinstance(options.items, Path) else None
+    names = read_items(options.items) if isinstance(options.items, Path) else None
     of_paper, waits, named = (options.blanket == law for law in ("published", "all", None))
     if of_paper or waits:
         options.blanket = None
@@ -134,35 +134,17 @@ def run(options: argparse.Namespace) -> str:
     return plan_text.of_proven(found, options, more)
 
 
-def _names(path: Path) -> list[str]:
-    """Read the names of the items."""
-    from segshuffle.files import read_bounded
-    from segshuffle.planning.documents import checked_names
-
-    read = read_bounded(path, limit=2**28)
-    try:
-        names = [line.strip() for line in read.decode("utf-8").splitlines() if line.strip()]
-        return checked_names(names, len(names))
-    except UnicodeDecodeError:
-        raise DataError(f"{path}: not text in UTF-8; expected is the name of an item on every line.") from None
-    except DataError as error:
-        raise DataError(f"{path}: {error}") from None
-
-
 def _question(options: argparse.Namespace, domain_size: int) -> Question:
-    from segshuffle.planning.question import TOP, FewestMessages, Guess, LeastEpsilon, LeastError
+    from segshuffle.planning.question import TOP, Guess, LeastError
 
-    guess, target = dict(options.guess), options.target_error
-    goal: Goal = LeastError()
+    guess = dict(options.guess)
     frequencies, top = _frequencies(guess.get("frequencies")), guess.get("top")
-    of_top = isinstance(frequencies, float)
-    if target is not None:
-        goal, of_top = (LeastEpsilon if target.least_epsilon else FewestMessages)(target.error), target.of_top
-        if top is not None and not of_top:
-            raise OptionsError(
-                f"--target-error {target.error:g} is about all items together, and top about the most frequent ones: "
-                "leave top out, or give the error as a percentage."
-            )
+    goal, of_top = options.target_error or (LeastError(), isinstance(frequencies, float))
+    if not isinstance(goal, LeastError) and top is not None and not of_top:
+        raise OptionsError(
+            f"--target-error {goal.error:g} is about all items together, and top about the most frequent ones: "
+            "leave top out, or give the error as a percentage."
+        )
     return question_of(
         options,
         domain_size=domain_size,
@@ -190,8 +172,6 @@ def _more(options: argparse.Namespace, found: Answer, varied: dict[str, Any], pl
 
         more["what_if"] = rows = what_if.table(question, varied)
         if plot is not None:
-            from segshuffle.cli.curves import draw
-
             along, panels = what_if.curves(question, rows, list(varied))
             draw(panels, along, [plot])
     if options.alternatives:
@@ -218,20 +198,15 @@ def _minutes(seconds: float) -> str:
     return f"{seconds:.0f} seconds" if seconds < 100 else f"{seconds / 60:.0f} minutes"
 
 
-class Target(NamedTuple):
-    """The error of --target-error: a squared error of all items, or the relative error of the top items."""
+def _target(text: str) -> tuple[FewestMessages | LeastEpsilon, bool]:
+    """Read a goal, and whether its error is that of the top items, not the squared error of all."""
+    from segshuffle.planning.question import FewestMessages, LeastEpsilon
 
-    error: float
-    of_top: bool
-    least_epsilon: bool
-
-
-def _target(text: str) -> Target:
     error = text.removeprefix("epsilon:")
     value, of_top = number(error.removesuffix("%")), error.endswith("%")
     if of_top and not 0.0 < value < math.inf:
         raise argparse.ArgumentTypeError(f"{error!r} is not a percentage above 0, such as 10%")
-    return Target(value / 100 if of_top else value, of_top, text != error)
+    return (FewestMessages if text == error else LeastEpsilon)(value / 100 if of_top else value), of_top
 
 
 def _frequencies(text: str | None) -> float | FloatArray | None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from segshuffle.cli.terminal import shown, table, wrapped
+from segshuffle.cli.terminal import as_json, shown, table, wrapped
 from segshuffle.planning.question import TOP, Answer, Question
 from segshuffle.planning.wording import BETWEEN, factor, many
 from segshuffle.protocols.base import Plan, Problem
@@ -53,7 +53,7 @@ def of_proven(found: Answer, options: argparse.Namespace, more: Mapping[str, Any
             **more,
             "public": _public(asked),
         }
-        return shown(whole, as_json=True)
+        return as_json(whole)
     parts = [_decision(found), *_warned(found.warnings)]
     if found.rows:
         parts.append(_laws_table(found.rows, asked.problem, min(asked.top or TOP, asked.problem.domain_size)))
@@ -68,8 +68,8 @@ def of_published(plan: Plan, question: Question, options: argparse.Namespace) ->
     values = {**_numbers(plan, question), "mse_bound": plan.mse_bound, **_inputs(question)}
     warnings, public = [*plan.warnings, *level_cautions(question.level_messages)], _public(question)
     if options.json:
-        return shown({**values, **_if_any(warnings=warnings), "public": public}, as_json=True)
-    text = _details({}, values, public) if options.details else shown(values, as_json=False)
+        return as_json({**values, **_if_any(warnings=warnings), "public": public})
+    text = _details({}, values, public) if options.details else shown(values)
     return "\n\n".join([text, *_warned(warnings)])
 
 
@@ -210,7 +210,7 @@ def _laws_table(rows: Sequence[Mapping[str, Any]], problem: Problem, top: int) -
     ]
     if planned:
         said.append("error in users: root of the mean squared error of an item, over all items")
-    return "\n".join([*([table(shown_rows)] if planned else []), wrapped(said, hang="  ")])
+    return "\n".join(filter(None, (table(shown_rows), wrapped(said, hang="  "))))
 
 
 def _further(found: Mapping[str, Any], n_users: int) -> list[str]:
@@ -223,7 +223,7 @@ def _further(found: Mapping[str, Any], n_users: int) -> list[str]:
         if any("top_error_%" in row for row in rows):
             said += "; top_error: the largest of the top items, divided by the item's share"
         numbers = [{name: value for name, value in row.items() if name != "none"} for row in rows]
-        parts.append("\n".join([table(numbers), _paragraphs([said, *reasons])]))
+        parts.append(f"{table(numbers)}\n{_paragraphs([said, *reasons])}")
     if "alternatives" in found:
         rows = found["alternatives"]
         planned = [
@@ -236,10 +236,10 @@ def _further(found: Mapping[str, Any], n_users: int) -> list[str]:
             for row in rows
             if row["none"] is None
         ]
-        without = [row["label"] for row in rows if row["none"] is not None]
+        without = ", ".join(row["label"] for row in rows if row["none"] is not None)
+        missing = [f"no plan (--json says why): {without}"] if without else []
         said = "+/- users: root of the mean squared error of an item. Only the kinds exact and upper are proven."
-        missing = [f"no plan (--json says why): {', '.join(without)}"] if without else []
-        parts.append("\n".join([table(planned), _paragraphs([*missing, said])]))
+        parts.append(f"{table(planned)}\n{_paragraphs([*missing, said])}")
     return parts
 
 
@@ -247,4 +247,4 @@ def _details(sentences: Mapping[str, list[str]], values: Mapping[str, Any], publ
     """Show every sentence and every number, with the meaning of the names, and the public inputs."""
     width = max(map(len, public))
     inputs = [wrapped([IN_GENERAL]), *(wrapped([how], f"  {name:<{width}}  ") for name, how in public.items())]
-    return "\n\n".join([*_titled(sentences), shown(dict(values), as_json=False), "\n".join(inputs)])
+    return "\n\n".join([*_titled(sentences), shown(values), "\n".join(inputs)])

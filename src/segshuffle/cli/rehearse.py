@@ -19,11 +19,24 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from segshuffle.cli.options import PLANNING, add, participants, question_of
-from segshuffle.cli.terminal import complain, leave_out, need, seldom, shown, table, wrapped
-from segshuffle.cli.values import Level, counted, integer, integers, number, positive, settings, whole, yes_or_no
+from segshuffle.cli.options import (
+    PLANNING,
+    Level,
+    add,
+    counted,
+    integer,
+    integers,
+    number,
+    pair,
+    participants,
+    positive,
+    question_of,
+    settings,
+    yes_or_no,
+)
+from segshuffle.cli.terminal import as_json, complain, leave_out, need, seldom, table, wrapped
 from segshuffle.datasets.layout import OPTIONS as LAYOUT
-from segshuffle.datasets.layout import Layout
+from segshuffle.datasets.layout import Layout, read_items
 from segshuffle.errors import DataError, OptionsError
 
 if TYPE_CHECKING:
@@ -41,8 +54,6 @@ _BIASED = (
     "Levels are those of the data. They depend on items, at least by chance, so estimates are off by up to {:.2g} % of "
     "the users on average. Unless it is chance, more users do not remove this error; --limits equal-copies=yes does."
 )
-#: Most items on the page.
-_MOST_ROWS = 200
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -93,13 +104,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "the file is large)",
     )
     parser.add_argument("--seed", type=integer, default=0, help="seed of all random numbers (default 0)")
-    parser.add_argument(
-        "--top",
-        type=positive,
-        default=20,
-        metavar="K",
-        help="number of most frequent items for which errors are shown (default 20)",
-    )
+    add(parser, "--top")
     parser.add_argument(
         "--messages",
         **settings(
@@ -143,28 +148,28 @@ def run(options: argparse.Namespace) -> str:
     # before a large file is read
     require("pipeline", "A rehearsal")
     from segshuffle.rehearsal.by_message import by_message
-    from segshuffle.rehearsal.folder import check_place
+    from segshuffle.rehearsal.results import check_place, tables_of, write
     from segshuffle.rehearsal.run import rehearse
-    from segshuffle.rehearsal.tables import groups_table, items_table, top_table
 
     name = "input" if options.data == "-" else Path(options.data).name.partition(".")[0]
     folder = options.out or Path(f"{name or 'transactions'}-rehearsal")
     check_place(folder)
     saved = None if options.plan is None else _saved(options)
     users = _users(options, saved)
+    assumed: list[str] = []
     asked: Answer | None = None
     if saved is None:
-        asked, assumed = _planned(options, users)
+        asked = _planned(options, users, assumed)
         plan = asked.plan
     else:
-        plan, assumed = _serving(saved, users, options)
+        plan = _serving(saved, users, options, assumed)
     repetitions = options.repetitions or _repetitions(plan, users)
     if options.repetitions is None:
         assumed.append(f"{repetitions} repetitions (--repetitions)")
     found = rehearse(
         plan, users, repetitions=repetitions, seed=options.seed, progress=seldom("{} of {} repetitions".format)
     )
-    tables = {"items": items_table(found), "groups": groups_table(found), "recovery": top_table(found)}
+    tables = tables_of(found)
     answer = _answer(found, users, options, assumed) | {
         "groups": tables["groups"].fill_nan(None).to_dicts(),
         "recovery": tables["recovery"].to_dicts(),
@@ -181,9 +186,10 @@ def run(options: argparse.Namespace) -> str:
     if asked is not None and options.hide_level is not None:
         answer["promises"] = asked.words["What they are promised"]
     headline = _headline(found, answer["summary"])
-    _write(folder, found, tables, headline, answer, options.top)
+    command = f"segshuffle {shlex.join(sys.argv[1:])}"
+    write(folder, found, answer, tables=tables, headline=headline, top=options.top, command=command)
     if options.json:
-        return shown({**answer, "folder": str(folder)}, as_json=True)
+        return as_json({**answer, "folder": str(folder)})
     where = f"The page:  {folder}/index.html\nAll items: {folder}/items.csv (and .parquet)"
     return "\n\n".join([wrapped(headline), *_told(found, answer, options.top), where])
 
@@ -200,12 +206,12 @@ def _data(text: str) -> str | Guessed:
     if not re.match(r"\d+:", text):
         return text
     listed, _, zipf = text.partition(",zipf:")
-    parts = [part.partition(":") for part in listed.split(",")]
     try:
-        shares = {whole(size): float(share.removesuffix("%")) / 100 for size, _, share in parts}
+        pairs = [pair(part) for part in listed.split(",")]
     except ValueError:
-        shares = {}
-    if len(shares) < len(parts) or not all(share.endswith("%") for *_, share in parts):
+        pairs = []
+    shares = {int(size): share for size, share in pairs if isinstance(share, float) and size.is_integer()}
+    if not pairs or len(shares) < len(pairs):
         raise argparse.ArgumentTypeError(
             f"{text!r} is no guess: write size:share% pairs with commas, each size once, e.g. 1:60%,3:40%"
         )
@@ -217,7 +223,7 @@ def _users(options: argparse.Namespace, saved: Plan | None = None) -> Transactio
     from segshuffle.datasets.reading import read_transactions
 
     numbered = isinstance(options.items, int)
-    users = read_transactions(
+    return read_transactions(
         options.data,
         items=None if numbered else options.items,
         domain_size=options.items if numbered else None,
@@ -225,7 +231,6 @@ def _users(options: argparse.Namespace, saved: Plan | None = None) -> Transactio
         layout=Layout(**dict(options.layout)),
         progress=seldom("{:,} rows read".format),
     )
-    return users
 
 
 def _compared(options: argparse.Namespace) -> str:
@@ -233,27 +238,26 @@ def _compared(options: argparse.Namespace) -> str:
     from segshuffle.protocols.padding import guessed_holders
     from segshuffle.rehearsal.set_sizes import compared, holders_of
 
-    seen: Any
-    held: Any
+    holders: Any
     kinds: tuple[SetKind, ...] = ("at-most",)
     leave_out(options, ("plan", "messages"), "if set sizes are compared")
     if isinstance(options.data, Guessed):
         need(options, "items", "levels", "delta")
         shares, zipf = options.data
-        seen, held = guessed_holders(shares, options.items, zipf)
+        holders = guessed_holders(shares, options.items, zipf)
         sizes, levels = options.set_size or sorted(size for size in shares if size), counted(options.levels, None)
     else:
         users = _users(options)
         for note in users.notes:
             complain(f"{users.label}: {note}")
-        (seen, held), sizes = holders_of(users), options.set_size
-        _assume(options, users)
+        holders, sizes = holders_of(users), options.set_size
+        _assume(options, users, [])
         kinds, levels = ("at-most", "exactly"), _users_by_level(options.levels, users)
-    question = _question(options, len(held[0]), 1, levels)
-    rows = compared(question.planner, question.problem, seen, held, sizes, kinds)
+    question = _question(options, holders[1].shape[1], 1, levels)
+    rows = compared(question.planner, question.problem, holders, sizes, kinds)
     best = min(rows, key=lambda row: row["mse"])
     if options.json:
-        return shown({"users": question.problem.n_users, "rows": rows, "least_error": best}, as_json=True)
+        return as_json({"users": question.problem.n_users, "rows": rows, "least_error": best})
     words = "mse: expected squared error, summed over the items; squared_bias: its part from cutting and padding sets"
     return f"{table(rows)}\nleast error: {best['sets']} {best['set_size']}\n{wrapped([words], hang='  ')}"
 
@@ -274,42 +278,39 @@ def _users_by_level(levels: Sequence[Level], users: Transactions) -> tuple[tuple
     return counted(levels, users.n_users)
 
 
-def _assume(options: argparse.Namespace, users: Transactions) -> list[str]:
+def _assume(options: argparse.Namespace, users: Transactions, assumed: list[str]) -> None:
     """Set default levels and delta if they are not given, and say which."""
-    assumed = []
     if options.levels is None:
         options.levels = ((1.0, 1.0),)
         assumed.append("one level, epsilon = 1, for everybody (--levels)")
     if options.delta is None:
         options.delta = (0.01 / users.n_users,)
         assumed.append(f"delta = 1/(100 users) = {options.delta[0]:.3g} (--delta)")
-    return assumed
 
 
-def _planned(options: argparse.Namespace, users: Transactions) -> tuple[Answer, list[str]]:
+def _planned(options: argparse.Namespace, users: Transactions, assumed: list[str]) -> Answer:
     """Plan for the users of the file, and say which defaults were used."""
     from segshuffle.planning.question import answer
     from segshuffle.rehearsal.set_sizes import chosen
 
-    assumed = _assume(options, users)
+    _assume(options, users, assumed)
     counts = _users_by_level(options.levels, users)
 
     def make(size: int) -> Answer:
         return answer(_question(options, users.domain_size, size, counts))
 
     if options.set_size is not None:
-        return make(options.set_size[0]), assumed
+        return make(options.set_size[0])
     found = chosen(users, make, options.top)
     assumed.append(
         f"set size {found.plan.problem.set_size}, the best one for the top {options.top} of this file; this choice is "
         "not private (--set-size)"
     )
-    return found, assumed
+    return found
 
 
 def _saved(options: argparse.Namespace) -> Plan:
     """Read the plan of ``--plan``; the file is then read with the items of the plan, by name or by number."""
-    from segshuffle.datasets.reading import read_items
     from segshuffle.planning.documents import checked_names, read_document
 
     if options.messages is not None:
@@ -326,7 +327,7 @@ def _saved(options: argparse.Namespace) -> Plan:
     return document.plan
 
 
-def _serving(plan: Plan, users: Transactions, options: argparse.Namespace) -> tuple[Plan, list[str]]:
+def _serving(plan: Plan, users: Transactions, options: argparse.Namespace, assumed: list[str]) -> Plan:
     """Return the plan for the users of the file, and say what was assumed."""
     problem, n = plan.problem, users.n_users
     if n < problem.honest_users:
@@ -338,10 +339,9 @@ def _serving(plan: Plan, users: Transactions, options: argparse.Namespace) -> tu
     if counts is None:
         shares = [count / problem.n_users for count in problem.level_counts]
         counts = participants(problem, options.levels or [*zip(problem.levels, shares, strict=True)], n)
-    assumed = []
     if n != problem.n_users:
         assumed.append(f"all {n} users of the file take part, though the plan is for {problem.n_users}")
-    return plan if counts == problem.level_counts else plan.of_participants(counts), assumed
+    return plan if counts == problem.level_counts else plan.of_participants(counts)
 
 
 def _repetitions(plan: Plan, users: Transactions) -> int:
@@ -356,7 +356,7 @@ def _answer(found: Rehearsal, users: Transactions, options: argparse.Namespace, 
     from segshuffle.planning.foresight import CONFIDENCE
     from segshuffle.planning.wording import promises, resting_on, sending
     from segshuffle.protocols.item_variance import coverage_of_nothing
-    from segshuffle.rehearsal.tables import summary
+    from segshuffle.rehearsal.results import summary
 
     plan = found.plan
     notes = [*users.notes]
@@ -387,33 +387,6 @@ def _answer(found: Rehearsal, users: Transactions, options: argparse.Namespace, 
         },
         "plan": plan.as_dict(),
     }
-
-
-def _write(
-    folder: Path,
-    found: Rehearsal,
-    tables: Mapping[str, Any],
-    headline: Sequence[str],
-    answer: Mapping[str, Any],
-    top: int,
-) -> None:
-    """Write the folder, completely or not at all."""
-    from segshuffle.planning.documents import Document, write_document
-    from segshuffle.rehearsal import page
-    from segshuffle.rehearsal.figures import write_figures
-    from segshuffle.rehearsal.folder import MARK, new_folder
-
-    with new_folder(folder) as place:
-        for name, rows in tables.items():
-            rows.write_csv(place / f"{name}.csv")
-            rows.write_parquet(place / f"{name}.parquet")
-        figures = write_figures(found, top, place)
-        some = {**tables, "items": tables["items"].head(min(top, _MOST_ROWS))}
-        command = f"segshuffle {shlex.join(sys.argv[1:])}"
-        text = page.build(headline, answer, figures=figures, tables=some, command=command)
-        (place / "index.html").write_text(text, encoding="utf-8")
-        write_document(place / "plan.json", Document(found.plan, found.names))
-        (place / MARK).write_text(shown(dict(answer), as_json=True) + "\n", encoding="utf-8")
 
 
 def _headline(found: Rehearsal, all_of_it: Mapping[str, Any]) -> list[str]:

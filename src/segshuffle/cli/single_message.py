@@ -4,8 +4,12 @@ import argparse
 import itertools
 import math
 from collections.abc import Callable
+from fractions import Fraction
+from io import BytesIO
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from segshuffle.accounting.numerics.ranges import LARGEST_USERS
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Mechanism
@@ -25,17 +29,21 @@ from segshuffle.accounting.single_message.mechanisms import (
     of_matrix,
     subsampled,
 )
-from segshuffle.cli.matrix_file import read_matrix
-from segshuffle.cli.terminal import as_csv, complain, leave_out, need, shown, table, wrapped
-from segshuffle.cli.values import levels, spec
+from segshuffle.accounting.single_message.randomizers.matrix import matrix_randomizer
+from segshuffle.cli.options import levels, spec
+from segshuffle.cli.terminal import as_csv, as_json, complain, draw, leave_out, need, shown, table, wrapped
 from segshuffle.errors import DataError, OptionsError, ParameterError
-from segshuffle.files import refuse_overwriting, write_atomically
+from segshuffle.files import read_bounded, refuse_overwriting, write_atomically
+
+#: Largest file of a matrix, in bytes.
+_MAX_BYTES = 50_000_000
 
 Make = Callable[[float | None], Mechanism]
 #: One question: number of users or dummy messages, local epsilon, delta and epsilon; the quantity asked for is missing.
 Point = dict[str, Any]
 #: The parameters, every accountant's number, and the reasons why other accountants have none.
 Found = tuple[Point, list[Entry], dict[str, str]]
+Ask = Callable[[Point], Found]
 
 
 def answer(options: argparse.Namespace) -> str:
@@ -45,6 +53,7 @@ def answer(options: argparse.Namespace) -> str:
         refuse_overwriting("save", output, (text.removeprefix("matrix:"),))
     asked = _asked(options, names)
     given, ask = _of_budgets(options) if names == ["budgets"] else _of_messages(options, names, asked)
+    given |= {"delta": options.delta, "epsilon": options.epsilon}
     given = {name: values for name, values in given.items() if values is not None}
     several = [name for name, values in given.items() if len(values) > 1]
     if len(several) > 1:
@@ -85,7 +94,7 @@ def _asked(options: argparse.Namespace, names: list[str]) -> str:
     return "local_epsilon"
 
 
-def _of_budgets(options: argparse.Namespace) -> tuple[Point, Callable[[Point], Found]]:
+def _of_budgets(options: argparse.Namespace) -> tuple[Point, Ask]:
     """Answer for users with their own local epsilons: published bounds, and proven bounds for the largest epsilon."""
     alone = ("users", "local_epsilon", "compose", "subsample", "blanket_messages", "accountant", "save")
     leave_out(options, alone, "with budgets")
@@ -94,20 +103,16 @@ def _of_budgets(options: argparse.Namespace) -> tuple[Point, Callable[[Point], F
     except argparse.ArgumentTypeError as error:
         raise ParameterError("randomizer", options.randomizer[0], str(error)) from error
     head = dict(zip(("budgets", "counts"), zip(*budgets, strict=True), strict=True))
-    return {"delta": options.delta, "epsilon": options.epsilon}, lambda point: (
-        head,
-        *compare_budgets(budgets=budgets, **point),
-    )
+    return {}, lambda point: (head, *compare_budgets(budgets=budgets, **point))
 
 
-def _of_messages(options: argparse.Namespace, names: list[str], asked: str) -> tuple[Point, Callable[[Point], Found]]:
+def _of_messages(options: argparse.Namespace, names: list[str], asked: str) -> tuple[Point, Ask]:
     """Return the given values, and the function that answers, for one message per user or several."""
     counted, users = _users(options, names)
     make = _maker(options, asked)
     only = tuple(name for name in (options.accountant or "").split(",") if name)
     local = None if names == ["matrix"] else options.local_epsilon
-    given = {counted: users, "local_epsilon": local, "delta": options.delta, "epsilon": options.epsilon}
-    return given, lambda point: _ask(make, point, only)
+    return {counted: users, "local_epsilon": local}, lambda point: _ask(make, point, only)
 
 
 def _users(options: argparse.Namespace, names: list[str]) -> tuple[str, tuple[int, ...]]:
@@ -144,12 +149,78 @@ def _of_one(text: str, options: argparse.Namespace, asked: str) -> Make:
         claims = options.local_epsilon or (None,)
         if len(claims) > 1:
             raise ParameterError("local-epsilon", claims, "at most one value with a matrix")
-        whole = of_matrix(read_matrix(Path(text.removeprefix("matrix:")), claims[0]))
+        whole = of_matrix(_matrix(Path(text.removeprefix("matrix:")), claims[0]))
         return lambda _: whole
     name, own = spec(text)
     if asked != "local_epsilon" and "local_epsilon" not in own and name in MECHANISMS and MECHANISMS[name].local:
         need(options, "local_epsilon")
     return lambda local: mechanism(name, **({} if local is None else {"local_epsilon": local}) | own)
+
+
+def _matrix(path: Path, claimed_epsilon: float | None) -> Any:
+    """Read and check a `MatrixRandomizer`: one line per input, one number (or fraction such as 1/3) per output.
+
+    The file is CSV, TSV, numbers with spaces, or NumPy's .npy. Empty lines and lines that begin with # are left out.
+
+    Raises
+    ------
+    DataError
+        Names file, line, column and value.
+    """
+    content = read_bounded(path, limit=_MAX_BYTES)
+    lines: list[int] | None = None
+    if path.suffix == ".npy":
+        try:
+            rows: Any = np.asarray(np.load(BytesIO(content), allow_pickle=False), dtype=float)
+        except (ValueError, TypeError, EOFError) as error:
+            raise DataError(f"{path}: is no .npy file of numbers ({error}). Write one with numpy.save.") from error
+    else:
+        lines, rows = _lines(path, content)
+
+    def where(row: int, column: int | None) -> str:
+        # lines and their columns are counted from 1, rows of an array from 0
+        at, first = (f"row {row}", 0) if lines is None else (f"line {lines[row]}", 1)
+        return f"{path}, {at}" + ("" if column is None else f", column {column + first}")
+
+    try:
+        return matrix_randomizer(rows, claimed_epsilon=claimed_epsilon, where=where)
+    except DataError as error:  # adds the file to an error about the whole table
+        told = str(error)
+        raise DataError(told if str(path) in told.partition(":")[0] else f"{path}: {told}") from error
+
+
+def _lines(path: Path, content: bytes) -> tuple[list[int], list[list[float]]]:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: byte {error.start} is not text. Write numbers as text, or a .npy file.") from error
+    lines: list[int] = []
+    rows: list[list[float]] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        words = line.split(",") if "," in line else line.split()
+        rows.append([_entry(path, number, column, word.strip()) for column, word in enumerate(words, start=1)])
+        lines.append(number)
+        if len(rows[-1]) != len(rows[0]):
+            raise DataError(
+                f"{path}, line {number}: {len(rows[-1])} numbers, where line {lines[0]} has {len(rows[0])}; every line "
+                "is one input, with a probability for each output."
+            )
+    if not rows:
+        raise DataError(f"{path}: holds no numbers; expected is one line per input, one probability per output.")
+    return lines, rows
+
+
+def _entry(path: Path, line: int, column: int, word: str) -> float:
+    try:
+        return float(Fraction(word)) if "/" in word else float(word)
+    except (ValueError, ZeroDivisionError):
+        told = word if len(word) <= 40 else word[:37] + "..."
+        raise DataError(
+            f"{path}, line {line}, column {column}: {told!r} is not a number; write 0.25, 2.5e-1 or 1/4, and put # "
+            "before lines that are no numbers."
+        ) from None
 
 
 def _ask(make: Make, point: Point, only: tuple[str, ...]) -> Found:
@@ -182,13 +253,13 @@ def _told(
         for e in entries
     ]
     if options.json:
-        return shown({**head, "accountants": rows, "not_applicable": left_out}, as_json=True)
+        return as_json({**head, "accountants": rows, "not_applicable": left_out})
     numbers = table([{"accountant": e.accountant, asked: f"{e.value:.6g}", "kind": e.kind} for e in entries])
     named: dict[str, list[str]] = {}
     for name, said in [*((e.accountant, e.status) for e in entries), *left_out.items()]:
         named.setdefault(f"not applicable: {said}" if name in left_out else said, []).append(name)
     words = wrapped([f"{', '.join(names)}: {said}" for said, names in named.items()], hang="    ")
-    return "\n\n".join(filter(None, (shown(head, as_json=False), numbers, words)))
+    return "\n\n".join(filter(None, (shown(head), numbers, words)))
 
 
 def _curve(options: argparse.Namespace, head: Point, rows: list[Point], along: str, asked: str) -> str:
@@ -196,9 +267,9 @@ def _curve(options: argparse.Namespace, head: Point, rows: list[Point], along: s
     if not rows:
         raise DataError("no accountant has a number for any of these values; ask for one value to see why.")
     if options.json:
-        return shown({**head, "rows": rows}, as_json=True)
+        return as_json({**head, "rows": rows})
     kinds = {row["accountant"]: row["kind"] for row in rows}
-    told = shown({**head, "asked": asked, **kinds}, as_json=False)
+    told = shown({**head, "asked": asked, **kinds})
     points: dict[float, Point] = {}
     for row in rows:
         point = points.setdefault(row[along], {along: row[along]})
@@ -208,8 +279,6 @@ def _curve(options: argparse.Namespace, head: Point, rows: list[Point], along: s
 
 def _draw(rows: list[Point], along: str, asked: str, title: str, paths: list[Path]) -> None:
     """Draw one curve per accountant."""
-    from segshuffle.cli.curves import draw
-
     drawn = [row for row in rows if row[along] > 0 and 0 < row[asked] < math.inf]
     if hidden := len(rows) - len(drawn):
         missing = "" if drawn else f"; {paths[0]} is not written"

@@ -12,9 +12,11 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 from segshuffle.errors import ParameterError
+from segshuffle.looks import Look, series_looks, stroke
 
 #: Width of an answer, in characters.
 WIDTH = 80
@@ -103,10 +105,13 @@ def leave_out(options: argparse.Namespace, names: Iterable[str], rule: str) -> N
             raise ParameterError(name.replace("_", "-"), told, f"left out {rule}")
 
 
-def shown(values: dict[str, Any], *, as_json: bool) -> str:
-    """Return the text of an answer: JSON, or a line for every name, and one for every entry of a list."""
-    if as_json:
-        return json.dumps(values, indent=2)
+def as_json(values: Mapping[str, Any]) -> str:
+    """Return an answer as JSON."""
+    return json.dumps(values, indent=2)
+
+
+def shown(values: Mapping[str, Any]) -> str:
+    """Return the text of an answer: a line for every name, and one for every entry of a list."""
     width = max(map(len, values))
     lines = []
     for name, value in values.items():
@@ -161,7 +166,7 @@ def table(rows: Sequence[Mapping[str, Any]]) -> str:
     first, *others = dict.fromkeys(name for row in rows for name, value in row.items() if value is not None)
     console = Console(width=WIDTH, color_system=None, markup=False, highlight=False, emoji=False)
     texts = {name: [_cell(row.get(name)) for row in rows] for name in (first, *others)}
-    widths = {name: max(len(name), *map(len, texts[name])) + 2 for name in texts}
+    widths = {name: max(map(len, (name, *texts[name]))) + 2 for name in texts}
     room = WIDTH + 2 - min(widths[first], WIDTH // 3)
     with console.capture() as captured:
         while others:
@@ -171,11 +176,11 @@ def table(rows: Sequence[Mapping[str, Any]]) -> str:
             made.add_column(first, overflow="fold")
             for name in others[:count]:
                 made.add_column(name, justify="right", no_wrap=True)
-            for own, *cells in zip(texts[first], *(texts[name] for name in others[:count]), strict=True):
-                made.add_row(own, *cells)
+            for cells in zip(*(texts[name] for name in (first, *others[:count])), strict=True):
+                made.add_row(*cells)
             console.print(made)
-            if others := others[count:]:
-                console.print()
+            console.print()
+            others = others[count:]
     return "\n".join(line.rstrip() for line in captured.get().rstrip().splitlines())
 
 
@@ -185,6 +190,27 @@ def _cell(value: Any) -> str:
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         value = int(value)
     return f"{value:.4g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def draw(
+    panels: Mapping[str, Mapping[str, Sequence[tuple[float, float]]]],
+    along: str,
+    paths: Sequence[Path],
+    *,
+    looks: Mapping[str, Look] | None = None,
+    title: str = "",
+) -> None:
+    """Draw the curves of each measure in a panel, on logarithmic axes, into files of type .png, .pdf or .svg."""
+    from segshuffle.pipeline.style import finished, log_axes, panel_grid, save
+
+    figure, grid = panel_grid(len(panels), height=2.6 if len(panels) > 1 else 4.0)
+    for axes, (measure, curves) in zip(grid, panels.items(), strict=True):
+        own = looks or dict(zip(curves, series_looks(curves), strict=True))
+        for name, points in curves.items():
+            axes.plot(*zip(*points, strict=True), **stroke(own[name], markersize=4))
+        log_axes(axes)
+        axes.set(xlabel=along, ylabel=measure, title=title)
+    save(finished(figure), paths)
 
 
 def write(program: str, text: str) -> int:
@@ -206,13 +232,13 @@ def write(program: str, text: str) -> int:
     return 0
 
 
-def seldom(line: Callable[..., str], *, every: float = 5.0) -> Callable[..., None]:
-    """Return a function that writes `line` of its arguments to standard error, at most once in `every` seconds."""
+def seldom(line: Callable[..., str]) -> Callable[..., None]:
+    """Return a function that writes `line` of its arguments to standard error, at most once in five seconds."""
     last = time.monotonic()
 
     def say(*done: int) -> None:
         nonlocal last
-        if time.monotonic() - last >= every:
+        if time.monotonic() - last >= 5.0:
             last = time.monotonic()
             complain(line(*done))
 

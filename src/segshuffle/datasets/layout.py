@@ -1,11 +1,19 @@
-"""How a file of one's own is laid out, and what is done about what should not be in it. Imported without Polars."""
+"""How a file of one's own is laid out, what is done about what should not be in it, and the list of its items.
 
+Imported without Polars.
+"""
+
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import Any
 
-from segshuffle.errors import ParameterError
+from segshuffle.errors import DataError, ParameterError
+from segshuffle.files import read_bounded
 
+BLANKS = " \t\r\n"
+UNREADABLE = re.compile(r"[\x00-\x1f\x7f\ufffd]")
 _TEXT: Mapping[str, Any] = {"type": ["string", "null"], "minLength": 1}
 
 
@@ -90,3 +98,28 @@ class Layout:
 
 #: JSON schema of every option, by name.
 OPTIONS: Mapping[str, Mapping[str, Any]] = {each.name: dict(each.metadata) for each in fields(Layout)}
+
+
+def read_items(path: Path) -> list[str]:
+    """Read a list of items: one per line, blanks around them left out.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, or has a blank line or an item twice; names the line.
+    """
+    text = read_bounded(path, limit=2**28).decode("utf-8-sig", errors="replace")
+    found: dict[str, int] = {}
+    for number, line in enumerate(text.rstrip(BLANKS).split("\n"), start=1):
+        item = line.strip(BLANKS)
+        if not item or item in found or UNREADABLE.search(item):
+            why = f"{shown(item)} is on line {found[item]} already" if item in found else shown(item)
+            raise DataError(f"{path}, line {number}: {why}; expected is one item per line, in UTF-8, each once.")
+        found[item] = number
+    return list(found)
+
+
+def shown(value: str) -> str:
+    """Return a value as messages show it."""
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "...'"

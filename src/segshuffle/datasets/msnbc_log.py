@@ -45,7 +45,14 @@ def read_log(path: Path) -> NDArray[np.bool_]:
     DataError
         If the file cannot be read or unpacked, or has another hash.
     """
-    return _parsed(_verified(read_bounded(Path(path), limit=_MOST_BYTES), str(path)))
+    content = _verified(read_bounded(path, limit=_MOST_BYTES), str(path))
+    # numbers 1..17 with blanks between, a line per user; a line ends in 0, which is no category
+    body = content.partition(b"% Sequences:")[2].strip().replace(b"\n", b" 0 ")
+    visited = np.fromstring(body, dtype=np.int64, sep=" ")
+    user, visit = np.cumsum(visited == 0), visited > 0
+    held = np.zeros((int(user[-1]) + 1, DOMAIN_SIZE), dtype=np.bool_)
+    held[user[visit], visited[visit] - 1] = True
+    return held
 
 
 def _verified(content: bytes, where: str) -> bytes:
@@ -53,12 +60,11 @@ def _verified(content: bytes, where: str) -> bytes:
     try:
         for _ in range(3):  # a zip of a gzip, which a server may have packed once more
             if content.startswith(b"PK"):
-                with zipfile.ZipFile(io.BytesIO(content)) as archive:
-                    held = [name for name in archive.namelist() if "msnbc990928.seq" in PurePosixPath(name).name]
-                    content = archive.open(held[0]).read(_MOST_BYTES)
+                archive = zipfile.ZipFile(io.BytesIO(content))
+                held = [name for name in archive.namelist() if "msnbc990928.seq" in PurePosixPath(name).name]
+                content = archive.open(held[0]).read(_MOST_BYTES)
             elif content.startswith(b"\x1f\x8b"):
-                with gzip.GzipFile(fileobj=io.BytesIO(content)) as packed:
-                    content = packed.read(_MOST_BYTES)
+                content = gzip.GzipFile(fileobj=io.BytesIO(content)).read(_MOST_BYTES)
     except Exception as error:  # gzip and zipfile raise many kinds on damaged bytes
         raise DataError(
             f"{where}: damaged, incomplete, or without msnbc990928.seq in it ({error}). Get the file again from "
@@ -72,17 +78,6 @@ def _verified(content: bytes, where: str) -> bytes:
             f"Get the file again from {URLS[0]}, unpack nothing and edit nothing."
         )
     return content
-
-
-def _parsed(raw: bytes) -> NDArray[np.bool_]:
-    """Read the sessions of the verified file: numbers 1..17 with blanks between, a line per user."""
-    body = raw.partition(b"% Sequences:")[2].strip()
-    # a line ends in 0, which is no category
-    visited = np.fromstring(body.replace(b"\n", b" 0 "), dtype=np.int64, sep=" ")
-    user, visit = np.cumsum(visited == 0), visited > 0
-    held = np.zeros((int(user[-1]) + 1, DOMAIN_SIZE), dtype=np.bool_)
-    held[user[visit], visited[visit] - 1] = True
-    return held
 
 
 def obtain_log(place: Place, *, download: bool) -> tuple[NDArray[np.bool_], DataSource]:
@@ -168,7 +163,7 @@ def download_log(
     """
     import requests
 
-    if Path(destination).is_dir():  # found out before the download, not after it
+    if destination.is_dir():  # found out before the download, not after it
         raise DataError(f"{destination}: is a folder. Give the name of the file to write, such as msnbc990928.seq.gz.")
     end, tried = time.monotonic() + deadline_seconds, []
     for number, url in product(range(attempts), URLS):

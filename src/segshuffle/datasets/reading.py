@@ -1,6 +1,5 @@
 """Read who holds what from a file, from standard input or from a table in memory (`sources`), and make users of it."""
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,19 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segshuffle.arrays import LARGEST_DOMAIN
-from segshuffle.datasets.layout import Layout
+from segshuffle.datasets.layout import BLANKS, UNREADABLE, Layout, read_items, shown
 from segshuffle.datasets.population import check_integer
-from segshuffle.datasets.sources import (
-    BLANKS,
-    FAILURES,
-    NOBODY,
-    Source,
-    broken,
-    lines_of,
-    opened,
-    readable,
-    shown,
-)
+from segshuffle.datasets.sources import NOBODY, Source, opened
 from segshuffle.datasets.transactions import Transactions
 from segshuffle.errors import DataError, ParameterError
 
@@ -29,7 +18,6 @@ import polars as pl  # isort: skip  sources says what to do where it is missing
 
 #: Called with the number of entries that were read so far.
 Progress = Callable[[int], object]
-_UNREADABLE = re.compile(r"[\x00-\x1f\x7f\ufffd]")
 # Numbers of entries without an item: none was given, or one that is not in the list.
 _BLANK, _DROPPED = -1, -2
 
@@ -111,30 +99,6 @@ def _names(items: Sequence[str] | Path | None) -> list[str] | None:
     return names
 
 
-def read_items(path: Path) -> list[str]:
-    """Read a list of items: one per line, blanks around them left out.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read, or has a blank line or an item twice; names the line.
-    """
-    with readable(path) as (file, name):
-        try:
-            lines = [line.strip(BLANKS) for line in lines_of(file).collect()["row"]]
-        except FAILURES as error:
-            raise broken(name, error, file) from error
-    while lines and not lines[-1]:
-        lines.pop()
-    found: dict[str, int] = {}
-    for number, item in enumerate(lines):
-        if not item or item in found or _UNREADABLE.search(item):
-            why = f"{shown(item)} is on line {found[item] + 1} already" if item in found else shown(item)
-            raise DataError(f"{name}, line {number + 1}: {why}; expected is one item per line, in UTF-8, each once.")
-        found[item] = number
-    return lines
-
-
 class _Collector:
     """Takes entries part by part, says what is not allowed, and makes users of them."""
 
@@ -159,7 +123,7 @@ class _Collector:
             if self.layout.empty == "refuse":
                 raise DataError("no item. Give empty: keep for users who hold nothing, or remove the line.")
             return _BLANK
-        if _UNREADABLE.search(name):
+        if UNREADABLE.search(name):
             raise DataError(
                 f"the item {shown(name)} has a character that cannot be shown, or is not UTF-8. Is this a text file, "
                 "with the columns that you named? A file in Latin-1 is converted by iconv -f latin1 -t utf-8."

@@ -5,7 +5,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from segshuffle.arrays import LARGEST_DOMAIN, NO_ITEM
+from segshuffle.arrays import NO_ITEM
 from segshuffle.datasets.population import Population, Source, check_integer, item_type
 
 
@@ -53,10 +53,9 @@ def padded_population(
     Raises
     ------
     ParameterError
-        If a parameter is outside its range.
+        If the data have fewer users.
     """
     check_integer("n_users", n_users, 1, len(data))
-    check_integer("set_size", set_size, 1, domain_size if padding == "in-domain" else LARGEST_DOMAIN - domain_size)
     rows = data[rng.choice(len(data), size=n_users, replace=False)]
     present = rows if rows.dtype == bool else rows != NO_ITEM
     # own items first, in random order; then, where every item has a column, the others in random order
@@ -100,18 +99,10 @@ def uniform_population(*, domain_size: int, set_size: int, n_users: int, rng: np
     Population
         With source "synthetic".
 
-    Raises
-    ------
-    ParameterError
-        If a parameter is outside its range.
-
     Notes
     -----
     Floyd's algorithm, all users at once: exactly uniform, with time and memory independent of the domain.
     """
-    check_integer("domain_size", domain_size, 1, LARGEST_DOMAIN)
-    check_integer("set_size", set_size, 1, domain_size)
-    check_integer("n_users", n_users, 1, 2**40)
     stored = item_type(domain_size)
     items = np.empty((set_size, n_users), dtype=stored)  # one row per step, transposed at the end
     for step, last in enumerate(range(domain_size - set_size, domain_size)):

@@ -17,9 +17,9 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from segshuffle.datasets.layout import Layout
+from segshuffle.datasets.layout import BLANKS, Layout, shown
 from segshuffle.errors import DataError
 from segshuffle.extras import require
 from segshuffle.files import unreadable
@@ -28,10 +28,9 @@ require("data", "Reading a file of your own")
 
 import polars as pl  # noqa: E402  after the sentence that says what is missing
 
-BLANKS = " \t\r\n"
 NOBODY = "there is no user, or a blank line before them. Expected is a table of users and items, or one line per user."
 #: What Polars raises on files that it cannot read.
-FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
+_FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 
 _ENDINGS = {
     "csv": "csv",
@@ -79,14 +78,16 @@ class Columns(NamedTuple):
         if user == "":
             raise DataError("no user. Give one, or remove the line.")
         if self.form == "list":
-            listed = cells[self.items[0]] or []
+            (column,) = self.items
+            listed = cells[column] or []
             if not isinstance(listed, list):
-                raise DataError(f"{self.items[0]!r} is {shown(str(listed))}, but a list on other lines.")
-            held = [_text_of(each, self.items[0]) for each in listed]
-        elif self.form == "matrix":
-            held = [column for column in self.items if _is_held(_text_of(cells[column], column), column)]
+                raise DataError(f"{column!r} is {shown(str(listed))}, but a list on other lines.")
+            held = [_text_of(each, column) for each in listed]
         else:
-            held = [_text_of(cells[column], column) for column in self.items]
+            texts = {column: _text_of(cells[column], column) for column in self.items}
+            held = [*texts.values()]
+            if self.form == "matrix":
+                held = [column for column, text in texts.items() if _is_held(text, column)]
         return user, [each for each in held if each.strip(BLANKS)], level
 
 
@@ -164,8 +165,8 @@ class Source:
                 blank = part[end:]
                 if end:
                     yield part[:end]
-        except FAILURES as error:
-            raise broken(self.name, error, self.text) from error
+        except _FAILURES as error:
+            raise _broken(self.name, error, self.text) from error
 
     def _odd_rows(self, odd: pl.DataFrame) -> pl.DataFrame:
         """Read rows one by one."""
@@ -200,9 +201,9 @@ def _read(table: pl.LazyFrame, columns: Columns, cells: Mapping[str, pl.Expr], o
     return table.with_row_index("number").select("number", "row", user=user, item=item, level=level, odd=odd)
 
 
-def broken(name: str, error: BaseException, text: Path | None = None) -> DataError:
+def _broken(name: str, error: BaseException, text: Path | None) -> DataError:
     """Make the error about a file that cannot be read to its end: the first line of a text that is not UTF-8."""
-    with contextlib.suppress(*FAILURES):
+    with contextlib.suppress(*_FAILURES):
         lines = pl.scan_csv(
             text or "",
             has_header=False,
@@ -225,25 +226,12 @@ def broken(name: str, error: BaseException, text: Path | None = None) -> DataErr
     )
 
 
-def shown(value: str) -> str:
-    """Return a value as messages show it."""
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "...'"
-
-
 @contextlib.contextmanager
 def opened(data: Any, layout: Layout) -> Iterator[Source]:
     """Open a file, standard input, a stream or a table in memory; streams are copied to a file, to be read twice."""
     if hasattr(data, "__arrow_c_stream__"):
         yield _table(data, layout)
         return
-    with readable(data) as (path, name):
-        yield _file(path, name, layout)
-
-
-@contextlib.contextmanager
-def readable(data: str | Path | IO[bytes]) -> Iterator[tuple[Path, str]]:
-    """Give the path of a file that can be read twice, and its name for messages."""
     name = str(data) if isinstance(data, (str, Path)) else str(getattr(data, "name", "stream"))
     with tempfile.NamedTemporaryFile() as copy, contextlib.ExitStack() as stack:
         try:
@@ -264,7 +252,7 @@ def readable(data: str | Path | IO[bytes]) -> Iterator[tuple[Path, str]]:
         for magic, what in _FOREIGN.items():
             if head.startswith(magic):
                 raise DataError(f"{name}: this is {what}.")
-        yield path, name
+        yield _file(path, name, layout, parquet=head.startswith(b"PAR1"))
 
 
 # --- columns -----------------------------------------------------------------------------------------------------
@@ -272,8 +260,7 @@ def readable(data: str | Path | IO[bytes]) -> Iterator[tuple[Path, str]]:
 
 def _columns_of(names: Sequence[str], layout: Layout, lists: frozenset[str] = frozenset()) -> Columns:
     """Decide which columns hold what, or say what there is to decide; `lists` are the columns that hold lists."""
-    twice = sorted({each for each in names if names.count(each) > 1})
-    if twice:
+    if twice := [each for each in names if names.count(each) > 1]:
         raise DataError(f"two columns are called {twice[0]!r}; rename one.")
     for option in ("user", "item", "level"):
         asked = getattr(layout, option)
@@ -349,22 +336,20 @@ def _typed(table: pl.LazyFrame, name: str, layout: Layout) -> Source:
 # --- text --------------------------------------------------------------------------------------------------------
 
 
-def _file(path: Path, name: str, layout: Layout) -> Source:
+def _file(path: Path, name: str, layout: Layout, *, parquet: bool) -> Source:
     """Read a file of any format: as asked, or by its first bytes, or by the ending of its name, or lines."""
-    with path.open("rb") as stream:
-        head = stream.read(4)
     ending = re.sub(r"\.(gz|zst|zstd)$", "", name.lower()).rpartition(".")[2]
-    kind = layout.format or ("parquet" if head == b"PAR1" else _ENDINGS.get(ending, "lines"))
+    kind = layout.format or ("parquet" if parquet else _ENDINGS.get(ending, "lines"))
     if kind == "parquet":
         try:
             return _typed(pl.scan_parquet(path), name, layout)
-        except FAILURES as error:
+        except _FAILURES as error:
             raise DataError(
                 f"{name}: not a whole Parquet file, or compressed ({str(error).partition(chr(10))[0]}). Unpack it, or "
                 "get it again."
             ) from error
     try:
-        first = next(iter(lines_of(path).slice(layout.skip_lines).head(1).collect()["row"]), "")
+        first = next(iter(_lines_of(path).slice(layout.skip_lines).head(1).collect()["row"]), "")
         if not first:
             raise DataError(NOBODY)
         if layout.format is None and kind == "lines" and first.lstrip().startswith("{"):
@@ -372,11 +357,11 @@ def _file(path: Path, name: str, layout: Layout) -> Source:
         return _TEXTS[kind](path, name, layout, first)
     except DataError as error:
         raise DataError(f"{name}, line {layout.skip_lines + 1}: {error}") from None
-    except FAILURES as error:
-        raise broken(name, error, path) from error
+    except _FAILURES as error:
+        raise _broken(name, error, path) from error
 
 
-def lines_of(path: Path) -> pl.LazyFrame:
+def _lines_of(path: Path) -> pl.LazyFrame:
     """Let Polars read the lines of a text file, without the mark that may stand at its beginning."""
     return pl.scan_lines(path, name="row").with_columns(pl.col("row").str.strip_prefix("\ufeff"))
 
@@ -401,7 +386,7 @@ def _separated(separator: str, path: Path, name: str, layout: Layout, first: str
         return dict(itertools.zip_longest(names, found, fillvalue=""))
 
     line, read = pl.col("row"), pl.col("read")
-    table = lines_of(path).slice(skip).with_columns(read=line.str.split(separator))
+    table = _lines_of(path).slice(skip).with_columns(read=line.str.split(separator))
     odd = (line == "") | line.str.contains(r'["\r]') | (read.list.len() != len(names))
     found = {each: read.list.get(number, null_on_oob=True) for number, each in enumerate(names)}
     return Source(name, skip + 1, columns, _read(table, columns, found, odd), cells, path)
@@ -425,7 +410,7 @@ def _lines(path: Path, name: str, layout: Layout, _first: str) -> Source:
                 "line per user. If it is a table, give its format: csv, tsv, jsonl or parquet."
             )
     text = pl.col("row").str
-    table = lines_of(path).slice(layout.skip_lines)
+    table = _lines_of(path).slice(layout.skip_lines)
     begin = table.with_row_index().filter(~text.starts_with("#")).head(1).collect()["index"]
     skip = next(iter(begin), sys.maxsize)  # where all lines are comments
     items = text.extract_all(_WORD) if layout.separator in (None, " ") else text.split(layout.separator)
@@ -442,7 +427,7 @@ def _jsonl(path: Path, name: str, layout: Layout, first: str) -> Source:
     kinds = pl.Struct({each: pl.List(pl.String) if each in lists else pl.String for each in columns.all})
     line, read = pl.col("row"), pl.col("read")
     plain = pl.when(line.str.contains(_plain_object(list(keys), lists, columns))).then(line)
-    table = lines_of(path).slice(layout.skip_lines).with_columns(read=plain.str.json_decode(kinds))
+    table = _lines_of(path).slice(layout.skip_lines).with_columns(read=plain.str.json_decode(kinds))
     found = {each: read.struct.field(each) for each in columns.all}
     return Source(name, layout.skip_lines + 1, columns, _read(table, columns, found, read.is_null()), _object, path)
 

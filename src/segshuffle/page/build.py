@@ -6,19 +6,16 @@ import gzip
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
-import jinja2
 import yaml
 from plotly.offline import get_plotlyjs
 
 from segshuffle.page import findings, tables
 from segshuffle.page.charts import chart
-from segshuffle.page.inline import data_uri, style
+from segshuffle.page.inline import data_uri, rendered
 from segshuffle.page.results import Results, read_results
 from segshuffle.pipeline import manifest
 from segshuffle.pipeline.manifest import Group, Output
 from segshuffle.studies.reproduction.report import panels_by_figure, scenarios_of
-
-ASSETS = Path(__file__).with_name("assets")
 
 
 def page(tables: Sequence[str], figures: Sequence[str], provenance: str, config: str) -> str:
@@ -39,15 +36,8 @@ def build(results: Results, figures: Mapping[str, str]) -> str:
         Name (as its study declares it) -> SVG text of every figure to show.
     """
     declared = manifest.outputs(manifest.targets(yaml.safe_load(results.config), scenarios_of(results.errors)))
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(ASSETS),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-        keep_trailing_newline=True,
-    )
-    return environment.get_template("page.html.j2").render(
+    return rendered(
+        "page.html.j2",
         results=results,
         findings=findings,
         groups=groups_of(figures, declared.values()).items(),
@@ -57,7 +47,6 @@ def build(results: Results, figures: Mapping[str, str]) -> str:
         panels=panels_by_figure(results.errors),
         chart=chart,
         tables=tables,
-        style=style(),
         plotly=plotly_text(),
     )
 

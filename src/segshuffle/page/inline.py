@@ -1,15 +1,27 @@
-"""What makes a page self-contained: its style as text, and pictures as addresses that contain them."""
+"""What makes a page self-contained: a template with its style as text, and pictures as addresses that contain them."""
 
 import re
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
-STYLE = Path(__file__).with_name("assets") / "page.css"
+import jinja2
+
+ASSETS = Path(__file__).with_name("assets")
 
 
-def style() -> str:
-    """Return the style sheet of a page."""
-    return STYLE.read_text(encoding="utf-8")
+def rendered(template: str, **values: Any) -> str:
+    """Fill in one of the templates; `style` is the style sheet of all pages."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(ASSETS),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+    )
+    style = (ASSETS / "page.css").read_text(encoding="utf-8")
+    return environment.get_template(template).render(style=style, **values)
 
 
 def data_uri(svg: str) -> str:

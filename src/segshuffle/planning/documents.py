@@ -88,8 +88,8 @@ class Document:
         return number
 
 
-def as_text(document: Document) -> str:
-    """Write the document as JSON text."""
+def write_document(path: Path, document: Document) -> None:
+    """Write a plan, completely or not at all."""
     plan = document.plan
     said = {
         "problem": vars(plan.problem),
@@ -104,12 +104,7 @@ def as_text(document: Document) -> str:
         **{part: {name: said[part][name] for name in names} for part, names in _PARTS.items()},
         "items": None if document.items is None else list(document.items),
     }
-    return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
-
-
-def write_document(path: Path, document: Document) -> None:
-    """Write a plan, completely or not at all."""
-    write_atomically(path, as_text(document))
+    write_atomically(path, json.dumps(whole, indent=1, ensure_ascii=False) + "\n")
 
 
 def read_document(path: Path) -> Document:

@@ -14,6 +14,9 @@ from segshuffle.planning.question import TOP, Answer, LeastEpsilon, Question, an
 from segshuffle.protocols.base import Problem
 from segshuffle.protocols.registry import every, look_of, made
 
+#: Measure -> name of a curve -> its points.
+Panels = dict[str, dict[str, list[tuple[float, float]]]]
+
 
 def changed(problem: Problem, values: Mapping[str, float]) -> Problem:
     """Change values of the problem; shares of users and ratios between levels do not change.
@@ -77,9 +80,7 @@ def table(question: Question, values: Mapping[str, tuple[float, ...]]) -> list[d
     return rows
 
 
-def curves(
-    question: Question, rows: Sequence[Mapping[str, Any]], keys: Sequence[str]
-) -> tuple[str, dict[str, dict[str, list[tuple[float, float]]]]]:
+def curves(question: Question, rows: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> tuple[str, Panels]:
     """Return the key with more values, and for each measure a curve over it per value of the other key.
 
     Parameters
@@ -91,12 +92,12 @@ def curves(
     keys : sequence of str
         Names of the one or two columns of values.
     """
-    measures = {"error_%": "error, % of the users", "messages": "messages per user"}
+    error = {"error_%": "error, % of the users"}
     if question.guess.frequencies is not None:
-        top = {"top_error_%": f"error of the top {question.top or TOP}, % of their share"}
-        measures = {**top, "messages": measures["messages"]}
+        error = {"top_error_%": f"error of the top {question.top or TOP}, % of their share"}
+    measures = {**error, "messages": "messages per user"}
     along, *others = sorted(keys, key=lambda key: -len({row[key] for row in rows}))
-    found: dict[str, dict[str, list[tuple[float, float]]]] = {label: {} for label in measures.values()}
+    found: Panels = {label: {} for label in measures.values()}
     for row in sorted((row for row in rows if row["none"] is None), key=lambda row: row[along]):
         name = ", ".join(f"{other} = {row[other]:g}" for other in others) or "plan"
         for measure, label in measures.items():
@@ -125,8 +126,12 @@ def side_by_side(found: Answer) -> list[dict[str, Any]]:
         method: Any = made(declared, {"copies_max": limits.copies_max} if accounting == "proven" else {})
         if limits.max_messages and hasattr(method, "max_messages"):
             method = replace(method, max_messages=limits.max_messages)
-        row: dict[str, Any] = {"name": name, "label": look_of(name, accounting=accounting).label}
-        row |= {"accounting": accounting, **dict.fromkeys(("kind", "messages_per_user", "deviation", "none"))}
+        row: dict[str, Any] = {
+            "name": name,
+            "label": look_of(name, accounting=accounting).label,
+            "accounting": accounting,
+            **dict.fromkeys(("kind", "messages_per_user", "deviation", "none")),
+        }
         try:
             plan = method.plan(problem)
             deviation = math.sqrt(method.expected_mse(plan, counts) / problem.domain_size)

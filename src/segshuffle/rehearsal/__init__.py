@@ -1,5 +1,5 @@
 """Try a plan on data that you have, and read and write files of messages.
 
-`run` rehearses by counts, `by_message` message by message, and `set_sizes` chooses the set size. `tables`, `figures`,
-`page` and `folder` write the results. `message_lines` reads and writes messages.
+`run` rehearses by counts, `by_message` message by message, and `set_sizes` chooses the set size. `results` writes the
+folder of results, with `figures`. `message_lines` reads and writes messages.
 """

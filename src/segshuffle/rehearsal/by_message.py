@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from segshuffle.accounting.numerics.ranges import check_within
 from segshuffle.datasets.transactions import Transactions
-from segshuffle.errors import ParameterError
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.item_variance import bias_given_levels, error_given_levels
 from segshuffle.protocols.messages import LevelPrivacy, run_protocol
-from segshuffle.rehearsal.run import check_users, random_levels
+from segshuffle.rehearsal.run import check_users, levels_of
 
 _ROLE = "rehearse messages"
 
@@ -63,14 +63,11 @@ def by_message(
     ParameterError
         If a number is outside its range, or fewer take part than the guarantee relies on.
     """
-    if not 0.0 < take_part <= 1.0:
-        raise ParameterError("take-part", take_part, "in (0, 1]")
+    check_within("take-part", take_part, 0, 1, "(]")
     check_users(problem, users)
     n_levels, n = len(problem.levels), users.n_users
     cut = users.cut(problem.set_size, stream(seed, _ROLE, "cut"))
-    levels = users.levels
-    if levels is None:
-        levels = random_levels(problem, stream(seed, _ROLE, "levels"))
+    levels = levels_of(users, problem, stream(seed, _ROLE, "levels"))
     present = stream(seed, _ROLE, "who takes part").random(n) < take_part
     run = run_protocol(
         cut.rows(problem.set_size),

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from segshuffle.looks import PALETTE
-from segshuffle.pipeline.style import finished, log_ticks, panel_grid, save
+from segshuffle.pipeline.style import finished, log_axes, panel_grid, save
 from segshuffle.rehearsal.run import Rehearsal
 
 #: Most items of the figure of single items, and letters of a name.
@@ -39,8 +39,7 @@ def top_figure(found: Rehearsal, top: int) -> Figure:
     )
     axes.set_yticks(place, [_short(found.name(item)) for item in items.tolist()], parse_math=False)
     axes.set_xlabel("share of the users in %")
-    finished(figure)
-    return figure
+    return finished(figure)
 
 
 def error_figure(found: Rehearsal) -> Figure:
@@ -71,13 +70,11 @@ def error_figure(found: Rehearsal) -> Figure:
         right.plot(true[cut > 0], cut[cut > 0], "x", color=PALETTE["grey"], markersize=3, label="from cutting alone")
     right.set(ylabel="root mean squared error in %", title="(b) Errors")
     for axes in (left, right):
-        axes.set(xscale="log", yscale="log", xlabel="share in the data in %")
-        log_ticks(axes.xaxis)
-        log_ticks(axes.yaxis)
+        axes.set_xlabel("share in the data in %")
+        log_axes(axes)
     left.set_ylim(bottom=0.1 * true.min())
     handles = [*left.get_legend_handles_labels()[0], *right.get_legend_handles_labels()[0][1:]]
-    finished(figure, handles)
-    return figure
+    return finished(figure, handles)
 
 
 def recovery_figure(found: Rehearsal) -> Figure:
@@ -91,8 +88,7 @@ def recovery_figure(found: Rehearsal) -> Figure:
     )
     axes.set_xticks(k, map(str, k))
     axes.minorticks_off()
-    finished(figure)
-    return figure
+    return finished(figure)
 
 
 def write_figures(found: Rehearsal, top: int, folder: Path) -> list[tuple[str, str]]:

@@ -7,6 +7,7 @@ been cut off.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import IO, NamedTuple
@@ -21,8 +22,6 @@ HEADER = b"item,count"
 _BLOCK = 2**22
 #: A message, and an item with its count: numbers without leading zeros.
 _MESSAGE = re.compile(rb"([+-]?)(0|[1-9][0-9]{0,7})\r?")
-#: Whole lines of messages without and with signs, and nothing else.
-_PLAIN = [re.compile(rb"(?:%b(?:0|[1-9][0-9]{0,7}+)\n)*+" % sign) for sign in (b"", b"[+-]")]
 _COUNT = re.compile(rb"(0|[1-9][0-9]{0,7}),(-?(?:0|[1-9][0-9]{0,17}))\r?")
 
 
@@ -67,59 +66,46 @@ def read_counts(stream: IO[bytes], name: str, domain_size: int, *, signed: bool 
         If a line is wrong. The error names the file, the line and the value.
     """
     blocks = _blocks(stream, name)
-    first = next(blocks, b"")
-    head, _, rest = first.partition(b"\n")
-    if head.removesuffix(b"\r") == HEADER:
+    first = next(blocks, [])
+    if first and first[0].removesuffix(b"\r") == HEADER:
         if drop:
             raise DataError(f"{name}: --unknown drop leaves out lines that are no message; counts are read whole.")
-        return _of_counts(chain([rest], blocks), name, domain_size, signed)
+        return _of_counts(chain(first[1:], chain.from_iterable(blocks)), name, domain_size, signed)
     counts = np.zeros(domain_size, dtype=np.int64)
     before = messages = dropped = 0
-    for block in chain([first], blocks):
-        if _PLAIN[signed].fullmatch(block):
-            items = np.fromstring(block.translate(None, b"+-"), dtype=np.int64, sep="\n")
-            minus = items[np.frombuffer(block.translate(None, b"0123456789\n"), "S1") == b"-"] if signed else items[:0]
-            if items.max(initial=0) < domain_size:
-                of_items, of_minus = (np.bincount(each, minlength=domain_size) for each in (items, minus))
-                counts += of_items - 2 * of_minus
-                messages += items.size
-                before += items.size
-                continue
-        # if a block is irregular it is read line by line, to find the line
-        lines = block.split(b"\n")[:-1]
-        for number, line in enumerate(lines, before + 1):
+    for lines in chain([first], blocks):
+        for line, times in Counter(lines).items():
             found = _MESSAGE.fullmatch(line)
             item = int(found[2]) if found and bool(found[1]) == signed else domain_size
             if item < domain_size:
-                counts[item] += -1 if line.startswith(b"-") else 1
-                messages += 1
+                counts[item] += -times if line.startswith(b"-") else times
+                messages += times
             elif drop:
-                dropped += 1
+                dropped += times
             else:
-                signs = "+ or - and " if signed else ""
+                place, signs = _place(name, before + lines.index(line) + 1, line), "+ or - and " if signed else ""
                 raise DataError(
-                    f"{_place(name, number, line)} is no message of this plan; one is {signs}an "
-                    f"integer in 0..{domain_size - 1}. Give --unknown drop to leave such lines out."
+                    f"{place} is no message of this plan; one is {signs}an integer "
+                    f"in 0..{domain_size - 1}. Give --unknown drop to leave such lines out."
                 )
         before += len(lines)
     return Counted(counts, messages, dropped)
 
 
-def _blocks(stream: IO[bytes], name: str) -> Iterator[bytes]:
+def _blocks(stream: IO[bytes], name: str) -> Iterator[list[bytes]]:
     """Yield whole lines, some at a time."""
     left = b""
     while part := stream.read(_BLOCK):
-        whole, end, left = (left + part).rpartition(b"\n")
+        *lines, left = (left + part).split(b"\n")
         if len(left) > _BLOCK:
             raise DataError(f"{name}: a line has more than {_BLOCK} bytes; a message is a number on a line of its own.")
-        yield whole + end
+        yield lines
     if left:
-        yield left + b"\n"
+        yield [left]
 
 
-def _of_counts(blocks: Iterable[bytes], name: str, domain_size: int, signed: bool) -> Counted:
+def _of_counts(lines: Iterable[bytes], name: str, domain_size: int, signed: bool) -> Counted:
     counts, seen = np.zeros(domain_size, dtype=np.int64), np.zeros(domain_size, dtype=bool)
-    lines = (line for block in blocks for line in block.split(b"\n")[:-1])
     for number, line in enumerate(lines, start=2):
         found = _COUNT.fullmatch(line)
         if found is None or int(found[1]) >= domain_size or (found[2].startswith(b"-") and not signed):

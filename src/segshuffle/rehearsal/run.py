@@ -1,17 +1,17 @@
-"""Rehearse a plan on users with known sets: compare estimates with the truth, in several repetitions.
+"""Simulate a plan on users with known sets, once, or several times to compare estimates with the truth.
 
 Only counts are drawn, exactly in distribution. A repetition takes one draw per item, and a pass over the data only if
 several levels are assigned at random.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from segshuffle.accounting.numerics.ranges import check_integer
+from segshuffle.accounting.numerics.ranges import check_integer, check_kind
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.datasets.transactions import Transactions
 from segshuffle.errors import DataError
@@ -115,23 +115,54 @@ class Rehearsal:
         return str(item) if self.names is None else self.names[item]
 
 
+def simulate(plan: Plan, users: Transactions | Iterable[Iterable[int]], *, seed: int = 0) -> IntArray:
+    """Simulate what users send, and count the messages by item, as the server does after shuffling.
+
+    Parameters
+    ----------
+    plan : Plan
+        As `plan` returns it.
+    users : Transactions or iterable of iterables of int
+        The users that the plan is for. A user with more than set_size items sends a random set_size of them. If the
+        users have no levels, these are assigned at random.
+    seed : int
+        Same seed, same counts.
+
+    Returns
+    -------
+    ndarray of int64, shape (domain_size,)
+        With a signed blanket, the number of pluses minus that of minuses.
+
+    Raises
+    ------
+    DataError
+        If the users are not those that were planned for.
+    """
+    check_integer("seed", seed, 0)
+    users, problem = _fitting(plan, users), plan.problem
+    rng = np.random.default_rng(seed)
+    levels = levels_of(users, problem, rng)
+    level_items = users.cut(problem.set_size, rng).level_item_counts(levels, len(problem.levels))
+    return np.asarray(plan.scheme.count(level_items[None], rng)[0])
+
+
 def rehearse(
     plan: Plan,
-    users: Transactions,
+    users: Transactions | Iterable[Iterable[int]],
     *,
     repetitions: int = 20,
     seed: int = 0,
     progress: Callable[[int, int], object] = lambda done, of: None,
 ) -> Rehearsal:
-    """Run a plan on users, several times.
+    """Simulate a plan several times on users with known sets, and compare the estimates with the truth.
 
     Parameters
     ----------
     plan : Plan
-        A plan with copies by level, with any blanket, for the same number of users.
-    users : Transactions
-        Who holds what. Sets of more than set_size items are cut at random, once. If the data have no levels, these are
-        assigned at random in every repetition.
+        As `segshuffle.plan` returns it.
+    users : Transactions or iterable of iterables of int
+        As for `simulate`. Sets of more than set_size items are cut at random, once. If the data have no levels, these
+        are assigned at random in every repetition.
     repetitions : int
         At least 1.
     seed : int
@@ -142,34 +173,29 @@ def rehearse(
     Returns
     -------
     Rehearsal
+        True shares, estimates with intervals, errors and coverage, item by item.
 
     Raises
     ------
     DataError
-        If the users do not fit the plan.
+        If the users are not those that were planned for.
     ParameterError
         If there is no repetition.
     """
     check_integer("repetitions", repetitions, 1)
     check_integer("seed", seed, 0)
-    problem, seed = plan.problem, int(seed)
-    check_users(problem, users)
+    users, problem, seed = _fitting(plan, users), plan.problem, int(seed)
     n, n_levels, held = users.n_users, len(problem.levels), users.item_counts
     cut = users.cut(problem.set_size, stream(seed, _ROLE, "cut"))
-    own = np.zeros(n, dtype=np.int16) if n_levels == 1 else cut.levels
-    fixed = None if own is None else cut.level_item_counts(own, n_levels)
-    bias = None
-    if fixed is not None and n_levels > 1:
-        bias = bias_given_levels(np.array(plan.scheme.copies), fixed, np.array(problem.level_counts))
     true, sent, variance, threshold = held / n, cut.item_counts / n, ItemVariance.of(plan), threshold_of(plan)
     tops, ordered = [k for k in TOPS if k <= np.count_nonzero(held)], -np.sort(-held)
     # a sum: no array is kept for every repetition
     totals = np.zeros((5, true.size))
     right = np.empty((repetitions, len(tops)))
     for number in range(repetitions):
-        level_items = fixed
-        if level_items is None:
-            level_items = cut.level_item_counts(random_levels(problem, stream(seed, _ROLE, "levels", number)), n_levels)
+        if number == 0 or (n_levels > 1 and cut.levels is None):
+            levels = levels_of(cut, problem, stream(seed, _ROLE, "levels", number))
+            level_items = cut.level_item_counts(levels, n_levels)
         counted = plan.scheme.count(level_items[None], stream(seed, _ROLE, "counts", number))[0]
         estimate = plan.scheme.estimate(counted, problem.level_counts)
         low, high = variance.interval(estimate, CONFIDENCE)
@@ -180,6 +206,9 @@ def rehearse(
         right[number] = _recovered(estimate, held, tops, ordered)
         progress(number + 1, repetitions)
     squared_error, error_of_sent, covered_true, covered_sent, above = totals / repetitions
+    bias = None
+    if n_levels > 1 and cut.levels is not None:
+        bias = bias_given_levels(np.array(plan.scheme.copies), level_items, np.array(problem.level_counts))
     return Rehearsal(
         plan=plan,
         names=users.names,
@@ -210,13 +239,20 @@ def rehearse(
 
 def _recovered(estimate: FloatArray, held: IntArray, tops: Sequence[int], ordered: IntArray) -> list[float]:
     """Return the share of the k largest estimates whose items are among the k most frequent ones, for every k."""
-    if not tops:
-        return []
-    most = min(tops[-1], estimate.size)
+    most = min(max(tops, default=1), estimate.size)
     best = np.argpartition(-estimate, most - 1)[:most]
     found = held[best[np.argsort(-estimate[best], kind="stable")]]
     # `ordered[k - 1]` users hold an item that is just among the k most frequent ones
     return [float((found[:k] >= ordered[k - 1]).mean()) for k in tops]
+
+
+def _fitting(plan: Plan, users: Transactions | Iterable[Iterable[int]]) -> Transactions:
+    """Return the users of a plan; refuse others."""
+    check_kind("plan", plan, Plan)
+    if not isinstance(users, Transactions):
+        users = Transactions.from_sets(users, map(str, range(plan.problem.domain_size)))
+    check_users(plan.problem, users)
+    return users
 
 
 def check_users(problem: Problem, users: Transactions) -> None:
@@ -244,6 +280,8 @@ def check_users(problem: Problem, users: Transactions) -> None:
         raise DataError(f"{users.label}: users by level are {held}, but the plan is for {problem.level_counts}.")
 
 
-def random_levels(problem: Problem, rng: np.random.Generator) -> NDArray[np.int16]:
-    """Assign a level to every user, at random with exact counts; return the numbers of the levels."""
+def levels_of(users: Transactions, problem: Problem, rng: np.random.Generator) -> NDArray[np.int16]:
+    """Return the number of every user's level; if the data have none, levels are random, with exact counts."""
+    if users.levels is not None:
+        return users.levels
     return rng.permutation(np.repeat(np.arange(len(problem.levels), dtype=np.int16), problem.level_counts))

@@ -46,12 +46,11 @@ def chosen(users: Transactions, make: Callable[[int], Answer], top: int) -> Answ
     items = np.argsort(-holders, kind="stable")[: min(top, int(np.count_nonzero(holders))) or 1]
     true = holders[items] / some.n_users
     best: tuple[float, Answer] | None = None
-    refused: InfeasibleError | None = None
-    for size in candidates(max(users.largest_set, 1), users.domain_size):
+    sizes = candidates(max(users.largest_set, 1), users.domain_size)
+    for size in sizes:
         try:
             found = make(size)
-        except InfeasibleError as error:
-            refused = refused or error
+        except InfeasibleError:
             continue
         sent = kept_shares(some, size)[items]
         squared = float(np.mean((sent - true) ** 2 + ItemVariance.of(found.plan).at(sent)))
@@ -59,10 +58,8 @@ def chosen(users: Transactions, make: Callable[[int], Answer], top: int) -> Answ
             best = squared, found
         elif squared > _ENOUGH * best[0]:
             break
-    if best is None:
-        assert refused is not None
-        raise refused
-    return best[1]
+    # where no size has a plan, this says why the smallest has none
+    return make(sizes[0]) if best is None else best[1]
 
 
 def candidates(largest: int, domain_size: int) -> list[int]:
@@ -97,8 +94,7 @@ def holders_of(users: Transactions) -> tuple[IntArray, IntArray]:
 def compared(
     method: ProvenSegmented,
     problem: Problem,
-    users: IntArray | FloatArray,
-    holders: IntArray | FloatArray,
+    holders: tuple[IntArray | FloatArray, IntArray | FloatArray],
     sizes: Sequence[int],
     kinds: Sequence[SetKind] = ("at-most",),
 ) -> list[dict[str, Any]]:
@@ -110,7 +106,7 @@ def compared(
         The method that plans.
     problem : Problem
         The problem; its set size and kind of sets are replaced.
-    users, holders : ndarray
+    holders : tuple of ndarray
         As from `holders_of` or `protocols.padding.guessed_holders`; the problem's users have the same shares.
     sizes : sequence of int
         Largest numbers of items that a user sends.
@@ -126,7 +122,7 @@ def compared(
 
     def row(kind: SetKind, size: int) -> dict[str, Any]:
         asked = replace(problem, set_size=size, assumptions=replace(problem.assumptions, sets=kind))
-        plan, squared_bias, mse = error_of_sets(method, asked, users, holders)
+        plan, squared_bias, mse = error_of_sets(method, asked, *holders)
         return {
             "sets": kind,
             "set_size": size,

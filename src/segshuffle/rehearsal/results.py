@@ -1,0 +1,246 @@
+"""The files of a rehearsal: tables, figures and a page, in a folder that is written completely or not at all."""
+
+import contextlib
+import itertools
+import json
+import math
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from segshuffle.errors import DataError
+from segshuffle.page.inline import data_uri, rendered
+from segshuffle.planning.documents import Document, write_document
+from segshuffle.rehearsal.figures import write_figures
+from segshuffle.rehearsal.run import Recovery, Rehearsal
+
+#: A folder with this file may be replaced by a new result.
+MARK = "rehearsal.json"
+#: Most items on the page.
+_MOST_ROWS = 200
+
+#: Meanings of the columns of all tables, on the page.
+COLUMNS = {
+    "rank": "rank of the item in the data; 1 is the most frequent item",
+    "item": "its name",
+    "users": "users who hold it in the data",
+    "true": "share of the users who hold it in the data",
+    "sent": "share of the users who still hold it after sets are cut to the set size",
+    "estimate": "share that the first repetition's collection estimates",
+    "low, high": "95 % interval of the estimate, for what is sent",
+    "standard_error": "standard deviation of the estimate",
+    "bias": "mean error of the estimate, because users' levels depend on their items",
+    "rmse": "root of the mean squared error against the data, over all repetitions",
+    "error": "rmse divided by the true share",
+    "cut": "root of the mean squared difference of true and sent; more users do not make it smaller",
+    "expected": "root of the mean variance of the estimates: the rmse that is expected without cutting",
+    "covered": "share of the intervals that contain the share in the data",
+    "covered_sent": "share of the intervals that contain the share that is sent; 95 % if levels are random",
+    "told_from_zero": "whether the estimate is above what items that nobody holds reach, with probability 0.95",
+    "group": "items by their share of the users in the data",
+    "items": "number of items in the group",
+    "k": "the k most frequent items are looked for among the k largest estimates",
+    "first, mean, least": "share of them that is found: in the first repetition, on average, in the worst one",
+}
+
+
+def tables_of(found: Rehearsal) -> dict[str, pl.DataFrame]:
+    """Make the tables: of items, of groups of items, and how many of the most frequent items are found."""
+    recovery = pl.DataFrame(found.recovery, schema=Recovery._fields, orient="row")
+    return {"items": _items(found), "groups": _groups(found), "recovery": recovery}
+
+
+def _items(found: Rehearsal) -> pl.DataFrame:
+    """Make a row per item, from the most frequent one."""
+    order = found.order
+    columns: dict[str, Any] = {
+        "rank": np.arange(1, order.size + 1),
+        "item": [found.name(item) for item in order.tolist()],
+        "users": np.rint(found.true[order] * found.plan.problem.n_users).astype(np.int64),
+        **{name: getattr(found, name)[order] for name in ("true", "sent", "estimate", "low", "high")},
+        "standard_error": np.sqrt(found.variance.at(found.estimate[order])),
+        "rmse": np.sqrt(found.squared_error[order]),
+        "told_from_zero": found.estimate[order] > found.threshold,
+    }
+    if found.bias is not None:
+        columns["bias"] = found.bias[order]
+    return pl.DataFrame(columns)
+
+
+def _groups(found: Rehearsal) -> pl.DataFrame:
+    """Make a row per power of ten of the true share, and one for the items that nobody holds."""
+    true, squared = found.true, found.squared_error
+    powers = 10.0 ** -np.arange(math.ceil(math.log10(found.plan.problem.n_users)) + 2)
+    names = [f"{100 * low:.6g} % to {100 * high:.6g} %" for high, low in itertools.pairwise(powers)]
+    group = np.digitize(true, powers[1:])
+    of_items = {
+        "place": group,
+        "group": np.array([*names, "held by nobody"])[group],
+        "rmse": squared,
+        "error": np.divide(squared, true**2, where=true > 0, out=np.full(true.size, math.nan)),
+        "cut": (found.sent - true) ** 2,
+        "expected": found.variance.at(found.sent),
+        "covered": found.covered_true,
+        "covered_sent": found.covered_sent,
+        "told_from_zero": found.estimate > found.threshold,
+    }
+    groups = pl.DataFrame(of_items).sort("place").group_by("group", maintain_order=True)
+    return groups.agg(
+        pl.len().cast(pl.Int64).alias("items"),
+        pl.col("rmse", "error", "cut", "expected").mean().sqrt(),
+        pl.col("covered", "covered_sent", "told_from_zero").mean(),
+    )
+
+
+def summary(found: Rehearsal, top: int) -> dict[str, Any]:
+    """Return the numbers that matter most, JSON-ready; see `Rehearsal`."""
+    best = found.order[:top]
+    best = best[found.true[best] > 0]
+    true = found.true[best]
+
+    def relative(squares: Any) -> float:
+        return math.sqrt(float(np.mean(squares / true**2))) if best.size else math.nan
+
+    return {
+        "users": found.plan.problem.n_users,
+        "items": found.plan.problem.domain_size,
+        "items_held": int(np.count_nonzero(found.true)),
+        "repetitions": found.repetitions,
+        "top": int(best.size),
+        "top_error": relative(found.squared_error[best]),
+        "top_error_from_cutting": relative((found.sent[best] - found.true[best]) ** 2),
+        "top_found": next((each.mean for each in found.recovery if each.k == best.size), None),
+        "users_cut": found.users_cut,
+        "entries_lost": found.entries_lost,
+        "largest_bias": None if found.bias is None else float(np.abs(found.bias).max()),
+        "smallest_share_told_from_zero": found.threshold,
+        "told_from_zero": found.found,
+        "told_from_zero_but_held_by_nobody": found.found_wrongly,
+        "held_but_not_told_from_zero": found.missed,
+        "covered": float(found.covered_true.mean()),
+        "covered_sent": float(found.covered_sent.mean()),
+        "squared_error": float(found.squared_error.sum()),
+        "squared_error_from_cutting": float(((found.sent - found.true) ** 2).sum()),
+    }
+
+
+def write(
+    folder: Path,
+    found: Rehearsal,
+    answer: Mapping[str, Any],
+    *,
+    tables: Mapping[str, pl.DataFrame],
+    headline: Sequence[str],
+    top: int,
+    command: str,
+) -> None:
+    """Write the folder.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        A new folder, or one of an earlier rehearsal.
+    found : Rehearsal
+        The results.
+    answer : mapping
+        All of them except those by item, JSON-ready.
+    tables : mapping of str to polars.DataFrame
+        As `tables_of` makes them.
+    headline : sequence of str
+        The main results, in sentences.
+    top : int
+        Number of most frequent items in the figure and on the page.
+    command : str
+        The command that was entered.
+    """
+    with new_folder(folder) as place:
+        for name, rows in tables.items():
+            rows.write_csv(place / f"{name}.csv")
+            rows.write_parquet(place / f"{name}.parquet")
+        page = rendered(
+            "rehearsal.html.j2",
+            answer=answer,
+            notes=[*(f"Assumed: {each}." for each in answer["assumed"]), *answer["notes"], *answer["warnings"]],
+            items=tables["items"].head(min(top, _MOST_ROWS)),
+            groups=tables["groups"],
+            recovery=tables["recovery"],
+            headline=headline,
+            figures=[(data_uri(svg), sentence) for svg, sentence in write_figures(found, top, place)],
+            columns=COLUMNS,
+            cell=_cell,
+            command=command,
+        )
+        (place / "index.html").write_text(page, encoding="utf-8")
+        write_document(place / "plan.json", Document(found.plan, found.names))
+        (place / MARK).write_text(json.dumps(answer, indent=2) + "\n", encoding="utf-8")
+
+
+#: Columns that are not shares.
+_COUNTS = ("rank", "users", "items", "k")
+
+
+def _cell(name: str, value: bool | str | float) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        return value
+    if name in _COUNTS:
+        return f"{value:,}"
+    return f"{100 * value:.4g} %" if math.isfinite(value) else "-"
+
+
+def check_place(folder: Path) -> None:
+    """Refuse a path with other files, before anything is computed.
+
+    Raises
+    ------
+    DataError
+        If the path is a file, or a folder with other content than an earlier result.
+    """
+    folder = folder.absolute()
+    if "\0" in str(folder) or not folder.name:
+        raise DataError(f"{str(folder)!r} is no name of a folder: give one that can be made.")
+    try:
+        free = not any(folder.iterdir()) or (folder / MARK).is_file()
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise DataError(f"{folder}: no folder can be made here ({error.strerror}). Give another by --out.") from error
+    if not free:
+        raise DataError(f"{folder}: holds something else than a rehearsal. Give another folder by --out.")
+
+
+@contextlib.contextmanager
+def new_folder(folder: Path) -> Iterator[Path]:
+    """Yield a temporary folder to fill, which replaces `folder` at the end.
+
+    Raises
+    ------
+    DataError
+        If the folder cannot be written; an earlier result then remains.
+    """
+    check_place(folder)
+    folder = folder.absolute()
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        # folders in it, because it may be opened by its owner only
+        with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as work:
+            new, old = Path(work, "new"), Path(work, "old")
+            new.mkdir()
+            yield new
+            if folder.exists():
+                folder.rename(old)
+            try:
+                new.rename(folder)
+            except OSError:
+                if old.exists():
+                    old.rename(folder)
+                raise
+    except OSError as error:
+        raise DataError(
+            f"{folder}: cannot be written ({error.strerror or error}). Make room, or give another folder by --out."
+        ) from error
