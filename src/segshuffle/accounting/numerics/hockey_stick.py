@@ -191,7 +191,8 @@ class CountPair:
         loss = shift * tail
         # near the end of the range the same sum, counted from its upper end
         near_end = room < 0.25 * other * c
-        loss_end = np.where(threshold < c, other * c * binomial_tail(c - 1.0, np.where(near_end, threshold, 0.0), one), 0.0)
+        tail_end = binomial_tail(c - 1.0, np.where(near_end, threshold, 0.0), one)
+        loss_end = np.where(threshold < c, other * c * tail_end, 0.0)
         gain, loss = np.where(near_end, room * tail, gain), np.where(near_end, loss_end, loss)
         growth = 0.5 * (1.0 + math.exp(epsilon)) / self.contrast
         factor = np.where(finite, growth * steep / c, 0.0)
@@ -270,7 +271,8 @@ def hockey_stick(pair: CountPair, epsilon: float, rtol: float = 1e-4) -> DeltaIn
         fresh, kept = _split(edges.total, gaps, max(_AIM * rtol * lower, gap / _SHRINK))
         if fresh.size == 0:
             break
-        edges = _merge(edges._replace(cross=np.where(kept, edges.cross, np.nan)), _at_totals(pair, epsilon, *_law_at(pair.blanket, fresh)))
+        between = _at_totals(pair, epsilon, *_law_at(pair.blanket, fresh))
+        edges = _merge(edges._replace(cross=np.where(kept, edges.cross, np.nan)), between)
     if not lower <= upper:  # a nan must never pass for a small delta
         return DeltaInterval(0.0, 1.0)
     return DeltaInterval(max(lower, 0.0), min(upper, 1.0))
