@@ -13,8 +13,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 from segshuffle.digits import rounded, rounded_down, rounded_up
 from segshuffle.errors import SegshuffleError
 from segshuffle.files import write_atomically
@@ -87,7 +85,11 @@ def _content(path: str) -> Any:
 
         return np.load(path)
     text = Path(path).read_text(encoding="utf-8")
-    return json.loads(text) if suffix == ".json" else yaml.safe_load(text)
+    if suffix == ".json":
+        return json.loads(text)
+    import yaml
+
+    return yaml.safe_load(text)
 
 
 def _write(files: Sequence[str], value: Any, edition: str, *, lower: Collection[str], upper: Collection[str]) -> None:

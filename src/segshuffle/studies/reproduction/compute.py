@@ -7,7 +7,7 @@ import functools
 import hashlib
 import io
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -75,14 +75,12 @@ def simulate_scenario(
     **keep
         code and folder of `planning.kept_of`.
     """
-    repetitions = config["repetitions"]
-    counts = level_counts(scenario.setting.n_users, config["splits"][scenario.split])
-    drawn = functools.cache(lambda: draw_levels(config, scenario, population, counts, repetitions))
+    samples = functools.cache(lambda: _samples(config, scenario, population))
 
     def made(name: str, tasks: Sequence[Task]) -> str:
         label = f"{accounting} simulation of {scenario.id}: {name}"
         role = (scenario.id, accounting, name)
-        calls = [(config, task, population, drawn(), role) for task in tasks]
+        calls = [(config["seed"], task, samples(), role) for task in tasks]
         found = parallel(_squared_errors, calls, label)
         return errors_table(zip(tasks, found, strict=True)).to_csv(index=False, lineterminator="\n")
 
@@ -96,22 +94,30 @@ def simulate_scenario(
         text = kept_of(tasks[0].method, f"{name}.csv", (read, scenario, data, points), make, **keep)
         # every digit: means are the same, kept or not
         errors = pd.read_csv(io.StringIO(text), dtype=str)["squared_error"].astype(float)
-        found += zip(tasks, errors.to_numpy().reshape(len(tasks), repetitions), strict=True)
+        found += zip(tasks, errors.to_numpy().reshape(len(tasks), config["repetitions"]), strict=True)
     return found
 
 
-def _squared_errors(
-    config: Config, task: Task, population: Population, drawn: IntArray, role: tuple[str, ...]
-) -> FloatArray:
+def _samples(config: Config, scenario: Scenario, population: Population) -> dict[int, Sample]:
+    """Draw the levels of all repetitions, common to all methods: number of a block's first repetition -> the block."""
+    counts = level_counts(scenario.setting.n_users, config["splits"][scenario.split])
+    drawn = draw_levels(config, scenario, population, counts, config["repetitions"])
+    block = config["repetition_block"]
+    return {
+        first: Sample(population.items, population.domain_size, drawn[first : first + block])
+        for first in range(0, config["repetitions"], block)
+    }
+
+
+def _squared_errors(seed: int, task: Task, samples: Mapping[int, Sample], role: tuple[str, ...]) -> FloatArray:
     """Sum squared errors over items, against the sample's own frequencies, for every repetition."""
     # named by what was asked for, never by a number that was searched for; the same draws before and after: the
     # difference is recentring's or the projection's alone
     points = {"grid": ("grid", repr(task.plan.blanket_per_user)), "budget": ("budget", repr(task.max_messages))}
     role += points.get(task.role, ("best",))
-    block, found = config["repetition_block"], []
-    for first in range(0, config["repetitions"], block):
-        sample = Sample(population.items, population.domain_size, drawn[first : first + block])
-        estimates = task.method.simulate(task.plan, sample, stream(config["seed"], "protocol", *role, first))
+    found = []
+    for first, sample in samples.items():
+        estimates = task.method.simulate(task.plan, sample, stream(seed, "protocol", *role, first))
         if task.role in _AFTERWARDS:
             estimates = _AFTERWARDS[task.role](estimates, set_size=task.plan.problem.set_size)
         found.append(((estimates - sample.frequencies) ** 2).sum(axis=1))
