@@ -52,8 +52,8 @@ def series_of(labels: Iterable[str]) -> dict[str, Look]:
 def draw_measured(axis: Axes, x: pd.Series, rows: pd.DataFrame, what: str, look: Look, *, label: str = "_") -> None:
     """Draw means and two standard errors, columns `what`_mean and `what`_stderr, as marks with bars."""
     mean, error = rows[f"{what}_mean"], 2 * rows[f"{what}_stderr"]
-    bars: dict[str, Any] = {"fmt": look.marker, "ms": 3.1, "lw": 0.9, "capsize": 1.5, "zorder": 4}
-    axis.errorbar(x, mean, yerr=error, color=look.color, label=label, **bars)
+    marks: Any = stroke(look, ls="none", label=label, ms=3.1, lw=0.9, zorder=4)
+    axis.errorbar(x, mean, yerr=error, capsize=1.5, **marks)
 
 
 def population_title(axis: Axes, letter: str, rows: pd.DataFrame, *, split: bool = False) -> None:

@@ -182,15 +182,15 @@ def _points(
             yield "budget", budget, dataclasses.replace(method, max_messages=budget)
 
 
-def draw_levels(
-    config: Config, scenario: Scenario, population: Population, counts: Sequence[int], repetitions: int
-) -> IntArray:
+def draw_levels(config: Config, scenario: Scenario, population: Population) -> IntArray:
     """Count the users of each level that hold each item, for every repetition: levels at random, counts exact.
 
     Shared by all methods of the scenario (common random numbers); shape (repetitions, n_levels, domain_size).
     """
-    levels = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
-    streams = (stream(config["seed"], "levels", scenario.id, repetition) for repetition in range(repetitions))
+    counts = level_counts(population.n_users, config["splits"][scenario.split])
+    levels = np.repeat(np.arange(len(counts)), counts)
+    roles = (("levels", scenario.id, repetition) for repetition in range(config["repetitions"]))
+    streams = (stream(config["seed"], *role) for role in roles)
     return np.array([held_by_level(population, rng.permutation(levels), len(counts)) for rng in streams])
 
 

@@ -137,7 +137,7 @@ def test_more_repetitions_in_whole_blocks_keep_the_first_ones(case):
 def test_drawn_levels_have_exact_counts_and_all_users(case, shares):
     config, scenario, population = case
     counts = level_counts(population.n_users, shares)
-    drawn = draw_levels(config, scenario, population, counts, 20)
+    drawn = draw_levels({**config, "splits": {scenario.split: shares}, "repetitions": 20}, scenario, population)
     assert drawn.shape == (20, 3, population.domain_size)
     assert (drawn.sum(axis=1) == population.item_counts).all(), "every user is in one level"
     assert (drawn.sum(axis=2) == np.array(counts) * population.set_size).all(), "levels have their exact size"
@@ -149,7 +149,7 @@ def test_levels_are_given_to_users_at_random(case):
     config, scenario, population = case
     n, repetitions = population.n_users, 2000
     counts = level_counts(n, config["splits"]["S1"])
-    drawn = draw_levels(config, scenario, population, counts, repetitions)
+    drawn = draw_levels({**config, "repetitions": repetitions}, scenario, population)
     for k, n_k in enumerate(counts):
         holders = population.item_counts
         expected = holders * n_k / n

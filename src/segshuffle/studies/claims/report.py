@@ -45,15 +45,12 @@ class Panel:
         Error of every competitor of the paper that ran.
     altered : str
         Why the competitors are not the paper's; empty if they are.
-    missing : tuple of str
-        Competitors of the paper that did not run.
     """
 
     name: str
     curve: pd.DataFrame
     competitors: Mapping[str, float]
     altered: str
-    missing: tuple[str, ...]
 
     @property
     def best(self) -> pd.Series:
@@ -66,9 +63,9 @@ class Panel:
             return float(self.best["mse_expected"])
         if self.altered:
             raise NotRunError(self.altered)
-        if method == "strongest" and self.missing:
-            raise NotRunError(f"{', '.join(self.missing)} did not run on {self.name}: the strongest may be among them")
         if method == "strongest":
+            if missing := sorted(paper_competitors() - self.competitors.keys()):
+                raise NotRunError(f"{', '.join(missing)} did not run on {self.name}: the strongest may be among them")
             return min(self.competitors.values())
         if method not in self.competitors:
             ran = ", ".join(self.competitors)
@@ -112,7 +109,6 @@ class Panels:
             curve=curve,
             competitors=dict(zip(others["method"], others["mse_expected"], strict=True)),
             altered=other_options(self._config),
-            missing=tuple(sorted(set(paper_competitors()) - set(others["method"]))),
         )
 
     def every(self, *, datasets: list[str], splits: list[str]) -> Iterator[Panel]:

@@ -153,7 +153,7 @@ def levels_table(config: Config, setting: Setting, population: Population) -> pd
     for split in track(config["splits"], total=len(config["splits"]), label=f"private levels of {setting.id}"):
         scenario, problem = Scenario(setting, split), _problem(config, setting, split)
         choice = grid.choose(problem)
-        drawn = draw_levels(config, scenario, population, problem.level_counts, repetitions)
+        drawn = draw_levels(config, scenario, population)
         for epsilon, blanket in blankets.items():
             case = _Case(scenario, problem, choice, epsilon, blanket)
             blocks = []

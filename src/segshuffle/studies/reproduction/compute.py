@@ -17,7 +17,7 @@ import pandas as pd
 
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.datasets.population import Population
-from segshuffle.pipeline.design import ACCOUNTINGS, Config, Scenario, level_counts
+from segshuffle.pipeline.design import ACCOUNTINGS, Config, Scenario
 from segshuffle.pipeline.jobs import to_json
 from segshuffle.pipeline.progress import parallel
 from segshuffle.pipeline.seeds import stream
@@ -33,14 +33,14 @@ _AFTERWARDS = {"recentred": recentred, "projected": project}
 class Task(NamedTuple):
     """One curve point: a method with its plan.
 
-    `role` is a `planning.Role`, `max_messages` the budget of the search (NaN: no budget); "recentred" and
+    `role` is a `planning.Role`, `max_messages` the budget of the search (None without one); "recentred" and
     "projected" change the estimates afterwards, which no other number of the reproduction does.
     """
 
     method: Method
     plan: Plan
     role: str
-    max_messages: float = math.nan
+    max_messages: float | None = None
 
 
 def tasks_of(config: Config, scenario: Scenario, accounting: str, plans: Plans) -> list[Task]:
@@ -51,12 +51,10 @@ def tasks_of(config: Config, scenario: Scenario, accounting: str, plans: Plans) 
     for point in plans[scenario.split]:
         plan = Plan.from_dict(problem, point["plan"])
         method, roles = entries[plan.method]
-        budget = point["max_messages"]
-        tasks.append(Task(method, plan, point["role"], math.nan if budget is None else budget))
-        if point["role"] == "best" and config["recentring"] and problem.assumptions.sets == "exactly":
-            tasks.append(Task(method, plan, "recentred"))
-        if point["role"] == "best" and "projected" in roles:
-            tasks.append(Task(method, plan, "projected"))
+        tasks.append(Task(method, plan, point["role"], point["max_messages"]))
+        if point["role"] == "best":
+            changed = {"recentred": config["recentring"], "projected": "projected" in roles}
+            tasks += [Task(method, plan, role) for role, wanted in changed.items() if wanted]
     return tasks
 
 
@@ -100,8 +98,7 @@ def simulate_scenario(
 
 def _samples(config: Config, scenario: Scenario, population: Population) -> dict[int, Sample]:
     """Draw the levels of all repetitions, common to all methods: number of a block's first repetition -> the block."""
-    counts = level_counts(scenario.setting.n_users, config["splits"][scenario.split])
-    drawn = draw_levels(config, scenario, population, counts, config["repetitions"])
+    drawn = draw_levels(config, scenario, population)
     block = config["repetition_block"]
     return {
         first: Sample(population.items, population.domain_size, drawn[first : first + block])
