@@ -23,8 +23,8 @@ from segshuffle.looks import Look
 LARGEST_VARIANCE = 1e10
 #: Tails are rounded up to a multiple of this, so that a cached law is found again.
 _TAIL_STEP = 6.0
-#: Range of odds p/(1 - p) that plans choose from, and the digits of p; a larger range or more digits change nothing.
-_ODDS, _DIGITS = (0.02, 30.0), 6
+#: Shares of the largest odds p/(1 - p) that plans choose from, and the last digit of p.
+_SHARES, _DIGIT = (1e-3, 1.0), 1e-6
 
 
 @dataclass(frozen=True)
@@ -60,13 +60,15 @@ class Clustered(Blanket):
 
     @classmethod
     def space(cls, pairs: int, delta: float) -> Space:
-        """Return the odds p/(1 - p), from small clusters to large ones."""
+        """Return the odds p/(1 - p), as a share of the largest for which r >= 1."""
 
-        def make(variance: FloatArray, odds: FloatArray) -> tuple[tuple[FloatArray, ...], FloatArray]:
-            p = np.round(odds / (1 + odds), _DIGITS)
-            return (p,), within(variance * (1 - p), p / (1 - p) * (1 + 1e-14), LARGEST_VARIANCE * (1 - p))
+        def make(variance: FloatArray, share: FloatArray) -> tuple[tuple[FloatArray, ...], FloatArray]:
+            odds = share * np.minimum((np.sqrt(1 + 4 * variance) - 1) / 2, LARGEST_P / (1 - LARGEST_P))
+            p = np.floor(odds / (1 + odds) / _DIGIT) * _DIGIT
+            least = np.maximum(p / (1 - p) * (1 + 1e-14), BLANKET_MEAN_RANGE[0])
+            return (p,), within(np.where(p > 0, variance * (1 - p), 0.0), least, LARGEST_VARIANCE * (1 - p))
 
-        return Space((_ODDS,), make)
+        return Space((_SHARES,), make)
 
     def parts(self, mean: float) -> tuple[Part, ...]:
         """Clusters alone."""

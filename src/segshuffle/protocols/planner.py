@@ -1,45 +1,49 @@
 """The planner for every law of dummies: it finds the blanket and copies with the least error, and certifies them.
 
 `surface` searches the blanket with quick estimates of the largest copies (`guides`). Here the result is certified. If
-the certificate allows fewer copies than estimated, the estimates are corrected and the search continues. The numbers of
-a plan are certified, however wrong the estimates were.
+the certificate allows fewer copies than estimated, there are more dummies or fewer copies. The numbers of a plan are
+certified, however wrong the estimates were.
 """
 
 from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import math
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from segshuffle.accounting.collections.calibration import largest_copies, least_blanket_mean
-from segshuffle.accounting.collections.guides import guided_copies, guided_log_delta
+from segshuffle.accounting.collections.guides import CLOSE, FINE, guided_copies, guided_noise
 from segshuffle.accounting.collections.product import SMALLEST_DELTA, delta_interval, log_delta_bound
 from segshuffle.accounting.collections.published import item_target
 from segshuffle.accounting.numerics.gaussian import gaussian_ratio
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError
 from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET
 from segshuffle.arrays import FloatArray
-from segshuffle.blankets.base import BLANKET_MEAN_RANGE, COPIES_RANGE, Blanket
+from segshuffle.blankets.base import BLANKET_MEAN_RANGE, COPIES_RANGE, Blanket, CounterPair
 from segshuffle.blankets.singles import SINGLES
 from segshuffle.digits import rounded, rounded_down, rounded_up
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.protocols.base import Plan, Problem, assignment_spread, collection_of
-from segshuffle.protocols.surface import Surface
+from segshuffle.protocols.surface import Best, Surface
 from segshuffle.protocols.weights import ErrorTerms, best_copies, simple_copies
 
-#: Most blankets that are certified, and relative difference from the estimated error that ends this early.
-_TRIES, _WORTHWHILE = 4, 0.01
+#: Relative difference from the estimated error that is good enough; also the distance of copies from a whole number.
+_WORTHWHILE = 0.01
 #: Relative accuracy of the fewest messages for an error, and largest number of doublings of a budget that is too small.
 _CLOSE, _DOUBLINGS = 3e-3, 4
 #: Share of the target below which a delta may count as 0, if its table would be large.
 _FAR = 1e-6
-#: If estimated copies are too many, log delta is aimed this far below the target, at most this often.
-_MARGIN, _LOWERED = 5e-3, 6
+#: Quick estimates aim at a log delta this far below the target. Copies that are still too many are lowered by this
+#: share, then by four times as much, and so on. Or the log of the variance is raised by these numbers.
+_MARGIN, _LEAST_SHARE, _RAISED = 5e-3, 1e-4, (0.0, 4e-3, 1.6e-2)
+#: Most steps of a certified search from a quick estimate.
+_STEPS = 8
 #: Relative widths of a certificate that are tried, until one can be computed.
 _WIDTHS = (1e-3, 1e-2, 0.1, 1.0)
 
@@ -60,6 +64,11 @@ class Target:
             return cls(pairs, level, delta)
         epsilon, delta = item_target(epsilon=level, delta=delta, set_size=pairs)
         return cls(1, epsilon, delta)
+
+    @property
+    def lowered(self) -> dict[str, Any]:
+        """What quick estimates aim at: a delta slightly below the target."""
+        return asdict(replace(self, delta=self.delta * math.exp(-_MARGIN)))
 
     def gaussian_copies(self, variance: float) -> float:
         """Return the copies that Gaussian noise with this variance would allow."""
@@ -152,18 +161,17 @@ class Search:
         """Dummies per user, such that honest users send `mean` dummies per item."""
         return mean * self.problem.domain_size / self.problem.honest_users
 
-    def limits(self, law: Blanket, mean: float, near: FloatArray | None = None) -> FloatArray:
+    def limits(self, law: Blanket, mean: float, near: FloatArray | None = None, rtol: float = CLOSE) -> FloatArray:
         """Estimate the largest copies of every level, up to 64; `near` are first guesses."""
         return np.array(
             [
                 guided_copies(
                     law.rough(),
                     mean,
-                    pairs=target.pairs,
-                    epsilon=target.epsilon,
-                    delta=target.delta * math.exp(-_MARGIN),
+                    **target.lowered,
                     copies_max=COPIES_RANGE[1],
                     start=None if near is None else float(near[i]),
+                    rtol=rtol,
                 )
                 if target.pairs
                 else self.copies_max
@@ -192,19 +200,25 @@ class Search:
         if not least <= mean <= most:
             allowed = f"such that n m/d of the honest users is in [{least:g}, {most:g}] (it is {mean:g})"
             raise ParameterError("blanket_per_user", blanket_per_user, allowed)
-        sure = law.rough() is law
-        certified = (_largest(law, mean, each, self.copies_max) for each in self.targets)
-        limits = np.array(list(certified)) if sure else self.limits(law, mean)
-        for _ in range(_LOWERED):
+        limits = self.limits(law, mean, rtol=FINE)
+        if law.rough() is law:
+            limits = np.array(
+                [_largest(law, mean, t, self.copies_max, a) for t, a in zip(self.targets, limits, strict=True)]
+            )
+        for tries in itertools.count():
             choice = self._choice(law.variance(mean), blanket_per_user, limits, budget)
             found, error = best_copies(*choice)
             if not math.isfinite(error):
-                raise InfeasibleError(
-                    f"max_messages = {budget:g} is used up by {blanket_per_user:g} dummies per user: raise it."
-                )
+                told = f"max_messages = {budget:g} is used up by {blanket_per_user:g} dummies per user: raise it."
+                if not limits.any():
+                    told = f"No number of copies meets the target with {blanket_per_user:g} dummies each: raise delta."
+                raise InfeasibleError(told)
             chosen = np.full(self.counts.size, found) if self.equal_copies else found
-            lowered = [self._lowered(law, mean, each, a) for each, a in zip(self.targets, chosen, strict=True)]
-            if sure or all(a == b for a, b in zip(lowered, chosen, strict=True)):
+            lowered = [
+                _lowered(law, mean, each, a, min(_LEAST_SHARE * 4**tries, 1.0))
+                for each, a in zip(self.targets, chosen, strict=True)
+            ]
+            if all(a == b for a, b in zip(lowered, chosen, strict=True)):
                 break
             limits = np.where(np.array(lowered) < chosen, lowered, limits)
         copies = np.array([rounded_down(each) for each in chosen])
@@ -220,19 +234,6 @@ class Search:
             certificate=self._certificate(law, mean, copies, reached),
             mse_bound=float(error_of_all(problem).at(collection.announcement.noise).error(copies, self.counts)),
         )
-
-    def _lowered(self, law: Blanket, mean: float, target: Target, copies: float) -> float:
-        """Lower copies if their certified delta is above the target; otherwise keep them."""
-        if copies == 0:
-            return copies
-        excess = math.log(max(_delta(law, mean, target, rounded_down(copies))[1], SMALLEST_DELTA) / target.delta)
-        if excess <= 0:
-            return copies
-        one, other = (
-            guided_log_delta(law.rough().pair(mean, a), target.pairs, target.epsilon, target.delta)
-            for a in (copies, 0.99 * copies)
-        )
-        return copies * math.exp(-(excess + _MARGIN) / max(100 * (one - other), 1.0))
 
     def _certificate(
         self, law: Blanket, mean: float, copies: FloatArray, reached: bool
@@ -319,7 +320,7 @@ def _fewest_of(search: Search, error: float, first: Search, best: Plan | None) -
         middle = (low + high) / 2
         low, high = (low, middle) if suffices(middle) else (middle, high)
     # estimates may be slightly too good
-    budgets = (math.exp(high + _CLOSE * (2**more - 1)) for more in range(_TRIES))
+    budgets = (math.exp(high + _CLOSE * (2**more - 1)) for more in range(_DOUBLINGS))
     return next(filter(None, map(certified, budgets)), None)
 
 
@@ -337,40 +338,58 @@ def _best(search: Search, budget: float) -> Plan:
             f"{LARGEST_BLANKET:g} can be announced: set max_messages, or raise the levels, delta or the users."
         )
     plans = list[Plan]()
-    for _ in range(_TRIES):
-        plans.append(search.plan_at(best.law, rounded(search.per_user(best.mean)), budget))
-        reached = np.array(plans[-1].scheme.copies)
-        if search.error_of(plans[-1]) <= best.error * (1 + _WORTHWHILE):
-            break
-        best = search.surface.corrected(best, reached, budget) or best
-    if best.law.rough() is best.law:
-        # the least dummies for which the whole numbers next to these copies are allowed
-        means = [
-            _least_mean(copies=float(round(a)), blanket=best.law, **asdict(target))
-            for target, a in zip(search.targets, best.copies.tolist(), strict=True)
-            if round(a) and abs(a - round(a)) < _WORTHWHILE
-        ]
-        if means:
-            with contextlib.suppress(InfeasibleError):
-                plans.append(search.plan_at(best.law, rounded_up(search.per_user(max(means))), budget))
+    for law, mean in _tries(search, best):
+        with contextlib.suppress(InfeasibleError, ParameterError):
+            plans.append(search.plan_at(law, rounded_up(search.per_user(mean)), budget))
+            if search.error_of(plans[-1]) <= best.error * (1 + _WORTHWHILE):
+                break
     return min(plans, key=search.error_of)
+
+
+def _tries(search: Search, best: Best) -> Iterator[tuple[Blanket, float]]:
+    """Yield blankets that may be certified, first those with about the least dummies for whole numbers of copies."""
+    whole = [
+        (target, float(round(a)))
+        for target, a in zip(search.targets, best.copies.tolist(), strict=True)
+        if target.pairs and round(a) and abs(a - round(a)) < _WORTHWHILE
+    ]
+    if whole and best.law.rough() is best.law:
+        with contextlib.suppress(InfeasibleError):
+            yield best.law, max(_least_mean(copies=a, blanket=best.law, **asdict(target)) for target, a in whole)
+    elif whole:
+        least = max(_least_noise(search, best, target, a) for target, a in whole)
+        found = (search.surface.at(least + raised, best.point) for raised in _RAISED)
+        yield from (each for each in found if each)
+    yield best.law, best.mean
 
 
 _least_mean = functools.lru_cache(maxsize=4096)(least_blanket_mean)
 
 
+def _least_noise(search: Search, best: Best, target: Target, copies: float) -> float:
+    """About the least log of the variance that allows these copies, with the other parameters of the best point."""
+
+    def pair_at(log_variance: float) -> CounterPair:
+        law, mean = search.surface.at(log_variance, best.point) or (best.law, best.mean)
+        return law.rough().pair(mean, copies)
+
+    return guided_noise(pair_at, float(best.point[0]), **target.lowered)
+
+
 @functools.lru_cache(maxsize=65536)
-def _largest(law: Blanket, mean: float, target: Target, copies_max: float) -> float:
-    """Largest certified copies, rounded down; `copies_max` if there is nothing to hide."""
-    if target.pairs == 0:
-        return copies_max
-    copies = largest_copies(blanket_mean=mean, copies_max=copies_max, blanket=law, **asdict(target))
-    # the search stops within 0.1 % of delta; a whole number just above would avoid sampling noise
-    whole = float(math.ceil(copies))
-    if 0.998 * whole < copies < whole <= copies_max:
-        bound = log_delta_bound(law.pair(mean, whole), target.pairs, target.epsilon)
-        return whole if bound <= math.log(target.delta) else rounded_down(copies)
-    return rounded_down(copies)
+def _largest(law: Blanket, mean: float, target: Target, copies_max: float, start: float) -> float:
+    """Largest certified copies, rounded down, searched from a quick estimate; a whole number is kept."""
+    if target.pairs == 0 or start == 0 or start > copies_max or round(start) == start:
+        return min(start, copies_max)
+    given = {"copies_max": copies_max, "start": start, **asdict(target)}
+    return rounded_down(largest_copies(blanket_mean=mean, blanket=law, steps=_STEPS, **given))
+
+
+def _lowered(law: Blanket, mean: float, target: Target, copies: float, share: float) -> float:
+    """Lower copies by a share if their certified delta is above the target; otherwise keep them."""
+    if copies == 0 or _delta(law, mean, target, rounded_down(copies))[1] <= target.delta:
+        return copies
+    return copies * (1 - share)
 
 
 @functools.lru_cache(maxsize=65536)

@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 _KEPT = 1e-3
 #: Distance of neighbours of the best point; a point within this share of it of a computed point is not computed.
 _STEP, _NEAR = 0.5, 0.6
-#: Number of points, for each parameter, that are computed first.
-_SCATTERED = 9
+#: Number of points, for each parameter, that are computed first for a budget. They are taken from a cloud of so many,
+#: if by a first guess their error is at most this many times the least.
+_SCATTERED, _CLOUD, _HOPEFUL = 9, 200, 3.0
 #: Most rounds of computing points for one budget.
 _ROUNDS = 40
 #: Grid on which predictions are compared: its widths, as shares of the ranges; choices of other parameters; variances,
@@ -68,8 +69,6 @@ class Surface:
         self.low, self.high = np.log([ends, *self.space.bounds]).T
         #: log of the largest copies that Gaussian noise with variance 1 would allow
         self.unit = np.log([each.gaussian_copies(1.0) for each in search.targets])
-        #: share of the estimated copies that certificates allow
-        self.trust = np.ones(self.unit.size)
         self.points: list[FloatArray] = []
         self.ratios: list[FloatArray] = []
         self.barred: list[FloatArray] = []
@@ -77,12 +76,12 @@ class Surface:
 
     def best(self, budget: float) -> Best | None:
         """Return the best blanket for a budget of messages per user; None if nothing can be sent."""
-        known, self.trust = None, np.ones(self.unit.size)
+        known = None
         # first without the computed points: the error may have a minimum elsewhere for another budget
         found, self.interpolated = self.interpolated, None
         first, self.interpolated = self.promised(budget), found
-        others = [] if first is None else [first.point] if self.points else self._first(first.point)
-        wanted, others = ([], others) if self.points and self.law.spends else (others, [])
+        others = [] if first is None else self._first(first.point, budget)
+        wanted, others = others, []
         for _ in range(_ROUNDS):
             if not sum(map(self._guide, wanted)) and known:
                 if not sum(map(self._guide, others)):
@@ -97,12 +96,6 @@ class Surface:
             else:
                 wanted = self._neighbours(known.point)
         return known
-
-    def corrected(self, best: Best, copies: FloatArray, budget: float) -> Best | None:
-        """Return the best blanket if every blanket allows fewer copies than predicted, in the same ratio as `best`."""
-        short = (copies > 0) & (copies < best.copies)
-        self.trust = self.trust * np.divide(copies, best.copies, out=np.ones_like(self.trust), where=short)
-        return self.promised(budget)
 
     def promised(self, budget: float) -> Best | None:
         """Return nearly the blanket with the least predicted error, from many choices, each with its best variance."""
@@ -138,6 +131,11 @@ class Surface:
         dummies = (budget - np.minimum(own, _MOST_OWN * budget)) / self.search.per_user(1.0)
         return np.column_stack([points, np.log(dummies)])
 
+    def at(self, log_variance: float, point: FloatArray) -> tuple[Blanket, float] | None:
+        """Return the law and the mean of a point with another variance; None if there is no such law."""
+        _, parameters, (mean,) = self._settled(np.append(log_variance, point[1:])[None])
+        return (self.law(*(float(each[0]) for each in parameters)), float(mean)) if math.isfinite(mean) else None
+
     def _settled(self, points: FloatArray) -> tuple[FloatArray, tuple[FloatArray, ...], FloatArray]:
         """Return the points, the parameters of their laws, and their means; nan if there is no such law."""
         parameters, means = self.space.make(*np.exp(points.T))
@@ -149,7 +147,7 @@ class Surface:
         """Predicted largest copies, shape (n_points, n_levels)."""
         ratios = self.interpolated(points) if self.interpolated else np.zeros(self.unit.size)
         log = np.minimum(self.unit + points[:, :1] / 2 + ratios, math.log(COPIES_RANGE[1]))
-        return np.asarray(self.trust * np.exp(log))
+        return np.asarray(np.exp(log))
 
     def _errors(self, points: FloatArray, budget: float, share: float) -> tuple[FloatArray, Best | None]:
         """Return the predicted errors of points, inf if there is no such law, and the best point."""
@@ -166,21 +164,33 @@ class Surface:
         law = self.law(*(float(each[at]) for each in parameters))
         return errors, Best(points[at], law, float(means[at]), copies[np.searchsorted(fits, at)], float(errors[at]))
 
-    def _first(self, point: FloatArray) -> list[FloatArray]:
+    def _first(self, point: FloatArray, budget: float) -> list[FloatArray]:
         """Return points spread over all parameters: predictions may miss distant minima."""
         if self.law.spends:
-            return [point]
-        spread = 0.5 + _spread(_SCATTERED * point.size, point.size)
-        return [point, *(self.low + spread * (self.high - self.low))]
+            return [point, *(np.append(point[0] + each, point[1:]) for each in (-2.0, -1.0, 1.0))]
+        cloud = self.low + (0.5 + _spread(_CLOUD, point.size)) * (self.high - self.low)
+        # points that might be good, if all blankets were as good as Gaussian noise, and are far from computed ones
+        found, self.interpolated = self.interpolated, None
+        errors, _ = self._errors(np.vstack([point, cloud]), budget, 1.0)
+        self.interpolated = found
+        cloud = cloud[errors[1:] <= _HOPEFUL * errors[0]]
+        if self.points:
+            cloud = cloud[self._distances(cloud) > 2 * _STEP]
+        return [point, *cloud[: _SCATTERED * point.size]]
+
+    def _distances(self, points: FloatArray) -> FloatArray:
+        """Return the distances of points from the closest computed one."""
+        seen = np.array([*self.points, *self.barred])
+        return np.asarray(np.abs(points[:, None] - seen).max(axis=2).min(axis=1))
 
     def _neighbours(self, point: FloatArray) -> list[FloatArray]:
         """Return neighbours without a computed point nearby: one step away on axes, up to two in other directions."""
         axes = np.eye(point.size)
-        steps = _STEP * np.concatenate([axes, -axes, 4 * _spread(2 * point.size + 1, point.size)[1:]])
+        # copies jump at whole numbers, so the error may have a minimum at quite another variance
+        far = np.outer([] if self.law.spends else [-4, -3, -2, 2, 3, 4], axes[0])
+        steps = _STEP * np.concatenate([axes, -axes, far, 4 * _spread(2 * point.size + 1, point.size)[1:]])
         found = np.clip(point + steps, self.low, self.high)
-        seen = np.array([*self.points, *self.barred])
-        distance = np.abs(found[:, None] - seen).max(axis=2).min(axis=1)
-        return list(found[distance > _NEAR * _STEP])
+        return list(found[self._distances(found) > _NEAR * _STEP])
 
     def _guide(self, point: FloatArray) -> bool:
         """Compute the copies at a point and update the interpolation; return whether the point was new."""

@@ -79,6 +79,7 @@ def _calibrate(
     start: float,
     slope: float,
     limits: tuple[float, float],
+    steps: int = 120,
 ) -> float:
     """`solve` for the log of delta of `pair_at(x)` over the target (pairs, epsilon, delta).
 
@@ -97,8 +98,8 @@ def _calibrate(
             return excess(x)
         return math.log(max(upper, SMALLEST_DELTA) / delta)
 
-    answer = solve(excess, start, slope, limits)
-    if math.isnan(answer) or answer == limits[1] or sharp(answer) >= -math.log1p(BOUND_RTOL):
+    answer = solve(excess, start, slope, limits, steps=steps)
+    if math.isnan(answer) or answer == limits[1] or steps < 120 or sharp(answer) >= -math.log1p(BOUND_RTOL):
         return answer
     # a step is dear, and where delta jumps a search goes on to the last digit
     better = solve(sharp, answer, slope, (answer, limits[1]), steps=12)
@@ -167,6 +168,8 @@ def largest_copies(
     delta: float,
     copies_max: float = 1.0,
     blanket: Blanket = SINGLES,
+    start: float | None = None,
+    steps: int = 120,
 ) -> float:
     """Largest number of expected copies that keeps the guarantee, rounded down.
 
@@ -185,6 +188,10 @@ def largest_copies(
         Upper limit, in [1e-120, 64].
     blanket : Blanket
         Law of the blanket.
+    start : float or None
+        A first guess; None takes a Gaussian curator's.
+    steps : int
+        Most evaluations; if there are not enough, the answer is further from the largest copies.
 
     Returns
     -------
@@ -208,9 +215,9 @@ def largest_copies(
         return copies_max if log >= limits[1] else min(max(math.exp(log), COPIES_RANGE[0]), copies_max)
 
     log_scale, slope = gaussian_start(epsilon, delta)
-    start = log_scale + 0.5 * math.log(variance / (2 * pairs))
+    near = math.log(start) if start else log_scale + 0.5 * math.log(variance / (2 * pairs))
     answer = _calibrate(
-        lambda log: blanket.pair(blanket_mean, copies(log)), (pairs, epsilon, delta), start, slope, limits
+        lambda log: blanket.pair(blanket_mean, copies(log)), (pairs, epsilon, delta), near, slope, limits, steps
     )
     if math.isnan(answer):
         raise InfeasibleError(f"No number of copies meets epsilon = {epsilon:g}, delta = {delta:g}: raise delta.")
