@@ -378,9 +378,13 @@ def _least_noise(search: Search, best: Best, target: Target, copies: float) -> f
 
 @functools.lru_cache(maxsize=65536)
 def _largest(law: Blanket, mean: float, target: Target, copies_max: float, start: float) -> float:
-    """Largest certified copies, rounded down, searched from a quick estimate; a whole number is kept."""
-    if target.pairs == 0 or start == 0 or start > copies_max or round(start) == start:
+    """Largest certified copies, rounded down, searched from a quick estimate, or a whole number next to it."""
+    if target.pairs == 0 or start == 0 or start > copies_max:
         return min(start, copies_max)
+    whole = float(round(start))
+    near = abs(start - whole) <= _MARGIN * whole and whole <= copies_max
+    if near and log_delta_bound(law.pair(mean, whole), target.pairs, target.epsilon) <= math.log(target.delta):
+        return whole
     given = {"copies_max": copies_max, "start": start, **asdict(target)}
     return rounded_down(largest_copies(blanket_mean=mean, blanket=law, steps=_STEPS, **given))
 

@@ -99,10 +99,10 @@ def _calibrate(
         return math.log(max(upper, SMALLEST_DELTA) / delta)
 
     answer = solve(excess, start, slope, limits, steps=steps)
-    if math.isnan(answer) or answer == limits[1] or steps < 120 or sharp(answer) >= -math.log1p(BOUND_RTOL):
+    if math.isnan(answer) or answer == limits[1] or sharp(answer) >= -math.log1p(BOUND_RTOL):
         return answer
     # a step is dear, and where delta jumps a search goes on to the last digit
-    better = solve(sharp, answer, slope, (answer, limits[1]), steps=12)
+    better = solve(sharp, answer, slope, (answer, limits[1]), steps=min(steps, 12))
     return answer if math.isnan(better) else better
 
 
