@@ -33,8 +33,8 @@ from segshuffle.protocols.base import Plan, Problem, assignment_spread, collecti
 from segshuffle.protocols.surface import Best, Surface
 from segshuffle.protocols.weights import ErrorTerms, best_copies, simple_copies
 
-#: Relative difference from the estimated error that is good enough; also the distance of copies from a whole number.
-_WORTHWHILE = 0.01
+#: Relative difference from the estimated error that is good enough; copies this close to a whole number may become it.
+_GOOD, _ALMOST = 1e-3, 0.01
 #: Relative accuracy of the fewest messages for an error, and largest number of doublings of a budget that is too small.
 _CLOSE, _DOUBLINGS = 3e-3, 4
 #: Share of the target below which a delta may count as 0, if its table would be large.
@@ -341,7 +341,7 @@ def _best(search: Search, budget: float) -> Plan:
     for law, mean in _tries(search, best):
         with contextlib.suppress(InfeasibleError, ParameterError):
             plans.append(search.plan_at(law, rounded_up(search.per_user(mean)), budget))
-            if search.error_of(plans[-1]) <= best.error * (1 + _WORTHWHILE):
+            if search.error_of(plans[-1]) <= best.error * (1 + _GOOD):
                 break
     return min(plans, key=search.error_of)
 
@@ -351,7 +351,7 @@ def _tries(search: Search, best: Best) -> Iterator[tuple[Blanket, float]]:
     whole = [
         (target, float(round(a)))
         for target, a in zip(search.targets, best.copies.tolist(), strict=True)
-        if target.pairs and round(a) and abs(a - round(a)) < _WORTHWHILE
+        if target.pairs and round(a) and abs(a - round(a)) < _ALMOST
     ]
     if whole and best.law.rough() is best.law:
         with contextlib.suppress(InfeasibleError):
