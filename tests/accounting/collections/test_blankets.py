@@ -12,6 +12,7 @@ import pytest
 from oracles.changes import grid_divergence
 from oracles.clusters import compound_poisson, exchange_divergence, logarithmic_moves, with_copies
 
+from segshuffle.accounting.collections.calibration import largest_copies
 from segshuffle.accounting.collections.guides import guided_copies, guided_log_delta
 from segshuffle.accounting.collections.product import delta_interval, log_delta_bound
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError, log_delta_lower, log_delta_upper
@@ -297,3 +298,19 @@ def test_guides_are_near_what_is_certified(blanket, mean, pairs, epsilon, delta)
         found = guided_copies(rough, mean, copies_max=64.0, start=start, **asked)
         assert found == pytest.approx(copies, rel=0.01)
     assert guided_copies(blanket, mean, copies_max=0.5 * copies, **asked) == pytest.approx(0.5 * copies, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("blanket", "mean", "asked"),
+    [
+        # an infinite loss is likely, and a finite one is hardly ever above epsilon
+        (Clustered(0.573788), 1.34827, {"pairs": 4, "epsilon": 4.0, "delta": 2e-6}),
+        # above one copy, delta hardly changes at first
+        (Clustered(0.646453), 22.3957, {"pairs": 3, "epsilon": 3.0, "delta": 1.05e-5}),
+        (Clustered(0.846357), 33.8653, {"pairs": 3, "epsilon": 2.0, "delta": 3.2e-5}),
+    ],
+)
+@pytest.mark.parametrize("start", [None, 0.2, 8.0])
+def test_guides_are_near_the_largest_copies_where_delta_jumps_or_hardly_changes(blanket, mean, asked, start):
+    largest = largest_copies(blanket_mean=mean, blanket=blanket, copies_max=64.0, **asked)
+    assert guided_copies(blanket, mean, copies_max=64.0, start=start, **asked) == pytest.approx(largest, rel=0.02)
