@@ -339,10 +339,15 @@ def _best(search: Search, budget: float) -> Plan:
         )
     plans = list[Plan]()
     for law, mean in _tries(search, best):
-        with contextlib.suppress(InfeasibleError, ParameterError):
+        try:
             plans.append(search.plan_at(law, rounded_up(search.per_user(mean)), budget))
-            if search.error_of(plans[-1]) <= best.error * (1 + _GOOD):
-                break
+        except (InfeasibleError, ParameterError) as error:
+            failure = error
+            continue
+        if search.error_of(plans[-1]) <= best.error * (1 + _GOOD):
+            break
+    if not plans:
+        raise failure
     return min(plans, key=search.error_of)
 
 
