@@ -54,6 +54,11 @@ CASES = [
     (clustered(max_messages=9.0), EIGHT),
     (signed(max_messages=2.0), ONE),
     (signed(max_messages=1.1), ONE),
+    # blankets without any copies that are private enough
+    (
+        signed(copies_max=64.0, max_messages=18.8),
+        Problem(449_232, 15, (0.0213, 0.2302, 10.6804), (7, 3, 3_722_357), 3e-7),
+    ),
 ]
 
 

@@ -34,6 +34,8 @@ _ROUNDS = 40
 #: Grid on which predictions are compared: its widths, as shares of the ranges; choices of other parameters; variances,
 #: for all choices together; and then variances on a finer grid, for each choice.
 _WIDTHS, _CHOICES, _VARIANCES, _FINER = (1.0, 0.3, 0.1), 8, 200, 11
+#: Least log of the ratio to the copies with Gaussian noise; less, or none, is as good as none.
+_LEAST_RATIO = -6.0
 #: Largest share of a budget for messages about items, if dummies use the rest.
 _MOST_OWN = 0.95
 #: Predictions assume this share of the interpolated copies, so that predicted whole numbers are reached.
@@ -205,7 +207,7 @@ class Surface:
         start = self._limits(settled[None])[0] if self.points else None
         guided = np.maximum(self.search.limits(law, float(mean), start), COPIES_RANGE[0])
         self.points.append(settled)
-        self.ratios.append(np.log(guided) - self.unit - settled[0] / 2)
+        self.ratios.append(np.maximum(np.log(guided) - self.unit - settled[0] / 2, _LEAST_RATIO))
         from scipy.interpolate import RBFInterpolator  # a quarter of a second of every job's start
 
         known = np.array(self.points)

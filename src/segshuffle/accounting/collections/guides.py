@@ -94,7 +94,7 @@ def guided_copies(
     """
     log_scale, slope = _gaussian_start(epsilon, delta)
     normal = log_scale + 0.5 * math.log(blanket.pair(mean, 0.0).variance / (2 * pairs))
-    near = normal if start is None else min(max(math.log(start), normal - _START), normal + _START)
+    near = normal if start is None else min(max(math.log(start or COPIES_RANGE[0]), normal - _START), normal + _START)
 
     def pair_at(log_copies: float) -> CounterPair:
         copies = min(max(math.exp(log_copies), COPIES_RANGE[0]), copies_max)
