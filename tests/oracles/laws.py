@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any
@@ -85,13 +84,6 @@ def hockey_stick_bounds(
 def encloses(interval: Any, exact: Any, slack: float = 0.0) -> bool:
     """Whether a value lies in a certified interval, whose parameters may have been rounded by `slack`, relatively."""
     return bool(interval.lower * (1 - slack) <= exact <= interval.upper * (1 + slack))
-
-
-def relative_width(interval: Any) -> float:
-    """upper/lower - 1; 0 where both ends are."""
-    if interval.lower == 0:
-        return math.inf if interval.upper else 0.0
-    return float(interval.upper / interval.lower - 1)
 
 
 def gaussian_delta(ratio: float, epsilon: float) -> Any:
