@@ -23,8 +23,8 @@ from segshuffle.looks import Look
 LARGEST_VARIANCE = 1e10
 #: Tails are rounded up to a multiple of this, so that a cached law is found again.
 _TAIL_STEP = 6.0
-#: Shares of the largest odds p/(1 - p) that plans choose from, and the last digit of p.
-_SHARES, _DIGIT = (1e-3, 1.0), 1e-6
+#: Shares of the largest odds p/(1 - p) that plans choose from; p is a whole multiple of one over the second number.
+_SHARES, _PARTS = (1e-3, 1.0), 1e6
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Clustered(Blanket):
 
         def make(variance: FloatArray, share: FloatArray) -> tuple[tuple[FloatArray, ...], FloatArray]:
             odds = share * np.minimum((np.sqrt(1 + 4 * variance) - 1) / 2, LARGEST_P / (1 - LARGEST_P))
-            p = np.floor(odds / (1 + odds) / _DIGIT) * _DIGIT
+            p = np.floor(odds / (1 + odds) * _PARTS) / _PARTS
             least = np.maximum(p / (1 - p) * (1 + 1e-14), BLANKET_MEAN_RANGE[0])
             return (p,), within(np.where(p > 0, variance * (1 - p), 0.0), least, LARGEST_VARIANCE * (1 - p))
 
