@@ -4,7 +4,7 @@ import gc
 
 from segshuffle.pipeline.jobs import run
 
-# to look for cycles among a million imported objects, again and again and at the end, takes a job longer than to start
+# searching all imported objects for cycles, during a job and at its end, is a large part of a short job's time
 gc.disable()
 run(snakemake.params.steps, snakemake.log[0], snakemake.threads, snakemake.config["edition"])
 gc.freeze()

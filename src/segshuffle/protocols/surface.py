@@ -29,6 +29,8 @@ _STEP, _NEAR = 0.5, 0.6
 #: Number of points, for each parameter, that are computed first for a budget. They are taken from a cloud of so many,
 #: if by a first guess their error is at most this many times the least.
 _SCATTERED, _CLOUD, _HOPEFUL = 9, 200, 3.0
+#: Logs of the ratios to the first variance that are tried first if dummies use the rest of the budget.
+_AWAY = (-2.0, -1.0, 1.0)
 #: Most rounds of computing points for one budget.
 _ROUNDS = 40
 #: Grid on which predictions are compared: its widths, as shares of the ranges; choices of other parameters; variances,
@@ -81,14 +83,12 @@ class Surface:
         known = None
         # first without the computed points: the error may have a minimum elsewhere for another budget
         found, self.interpolated = self.interpolated, None
-        first, self.interpolated = self.promised(budget), found
-        others = [] if first is None else self._first(first.point, budget)
-        wanted, others = others, []
+        first = self.promised(budget)
+        wanted = [] if first is None else self._first(first.point, budget)
+        self.interpolated = found
         for _ in range(_ROUNDS):
             if not sum(map(self._guide, wanted)) and known:
-                if not sum(map(self._guide, others)):
-                    break
-                others = []
+                break
             promised = self.promised(budget)
             if promised is None:
                 break
@@ -167,14 +167,11 @@ class Surface:
         return errors, Best(points[at], law, float(means[at]), copies[np.searchsorted(fits, at)], float(errors[at]))
 
     def _first(self, point: FloatArray, budget: float) -> list[FloatArray]:
-        """Return points spread over all parameters: predictions may miss distant minima."""
+        """Return points that are worth computing if every blanket is as good as Gaussian noise."""
         if self.law.spends:
-            return [point, *(np.append(point[0] + each, point[1:]) for each in (-2.0, -1.0, 1.0))]
+            return [point, *(np.append(point[0] + away, point[1:]) for away in _AWAY)]
         cloud = self.low + (0.5 + _spread(_CLOUD, point.size)) * (self.high - self.low)
-        # points that might be good, if all blankets were as good as Gaussian noise, and are far from computed ones
-        found, self.interpolated = self.interpolated, None
         errors, _ = self._errors(np.vstack([point, cloud]), budget, 1.0)
-        self.interpolated = found
         cloud = cloud[errors[1:] <= _HOPEFUL * errors[0]]
         if self.points:
             cloud = cloud[self._distances(cloud) > 2 * _STEP]

@@ -65,6 +65,7 @@ def _law_of(table: LossTable) -> tuple[FloatArray, FloatArray]:
     return np.asarray(log_ratio[kept]), np.asarray(np.log(table.mass[kept]))
 
 
+# a search asks for the same few targets again and again
 _gaussian_start = functools.cache(gaussian_start)
 
 
