@@ -33,8 +33,8 @@ from segshuffle.protocols.base import Plan, Problem, assignment_spread, collecti
 from segshuffle.protocols.surface import Best, Surface
 from segshuffle.protocols.weights import ErrorTerms, best_copies, simple_copies
 
-#: Relative difference from the estimated error that is good enough; copies this close to a whole number may become it.
-_GOOD, _ALMOST = 1e-3, 0.01
+#: Copies this close to a whole number may become it.
+_ALMOST = 0.01
 #: Relative accuracy of the fewest messages for an error, and largest number of doublings of a budget that is too small.
 _CLOSE, _DOUBLINGS = 3e-3, 4
 #: Share of the target below which a delta may count as 0, if its table would be large.
@@ -344,7 +344,7 @@ def _best(search: Search, budget: float) -> Plan:
         except (InfeasibleError, ParameterError) as error:
             failure = error
             continue
-        if search.error_of(plans[-1]) <= best.error * (1 + _GOOD):
+        if search.error_of(plans[-1]) <= best.error * (1 + FINE):
             break
     if not plans:
         raise failure

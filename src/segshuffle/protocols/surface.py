@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from segshuffle.accounting.collections.guides import FINE
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.base import BLANKET_MEAN_RANGE, COPIES_RANGE, Blanket
 
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 
     from segshuffle.protocols.planner import Search
 
-#: A prediction is right if the error is relatively at most this much larger: about the accuracy of `guides`.
-_KEPT = 1e-3
 #: Distance of neighbours of the best point; a point within this share of it of a computed point is not computed.
 _STEP, _NEAR = 0.5, 0.6
 #: Number of points, for each parameter, that are computed first for a budget. They are taken from a cloud of so many,
@@ -40,8 +39,6 @@ _WIDTHS, _CHOICES, _VARIANCES, _FINER = (1.0, 0.3, 0.1), 8, 200, 11
 _LEAST_RATIO = -6.0
 #: Largest share of a budget for messages about items, if dummies use the rest.
 _MOST_OWN = 0.95
-#: Predictions assume this share of the interpolated copies, so that predicted whole numbers are reached.
-_CAREFUL = 0.998
 
 
 class Best(NamedTuple):
@@ -93,7 +90,7 @@ class Surface:
             if promised is None:
                 break
             _, known = self._errors(np.array(self.points), budget, 1.0) if self.points else (None, None)
-            if known is None or known.error > promised.error * (1 + _KEPT):
+            if known is None or known.error > promised.error * (1 + FINE):
                 wanted = [promised.point]
             else:
                 wanted = self._neighbours(known.point)
@@ -110,7 +107,8 @@ class Surface:
             for count in (_VARIANCES // len(choices), _FINER, _FINER):
                 x = np.clip(x + half * np.linspace(-1, 1, count), self.low[0], self.high[0])
                 cloud = np.dstack([x, *np.broadcast_to(choices.T[:, :, None], (choices.shape[1], *x.shape))])
-                errors, found = self._errors(self._completed(cloud.reshape(x.size, -1), budget), budget, _CAREFUL)
+                # somewhat fewer copies than interpolated, so that predicted whole numbers are reached
+                errors, found = self._errors(self._completed(cloud.reshape(x.size, -1), budget), budget, 1 - 2 * FINE)
                 least = errors.reshape(*x.shape, -1).min(axis=2).argmin(axis=1)
                 x, half = x[np.arange(len(x)), least, None], 2 * half / (count - 1)
                 if found and (best is None or found.error < best.error):

@@ -21,7 +21,7 @@ from segshuffle.blankets.base import COPIES_RANGE, Blanket, CounterPair
 _CELLS, _FINE_CELLS = 24.0, 400.0
 #: Mass given away, over delta, as an exponent.
 _TAIL = 7.0
-#: Relative accuracy of delta in a search, and in the last one; most steps of a search.
+#: Relative accuracy of delta in a search, and in the last one (also that of a plan's error); most steps of a search.
 CLOSE, FINE, _STEPS = 3e-2, 1e-3, 20
 #: Logs of the factors within which, of the Gaussian mechanism's answer, a search looks and starts.
 _REACH, _START = 5.0, 1.0
