@@ -24,7 +24,7 @@ from segshuffle.blankets.signed import Signed
 from segshuffle.errors import DataError, ParameterError, RefusedError
 from segshuffle.protocols.messages import Client, Demand, check_announcement
 from segshuffle.protocols.messages.server import tally
-from segshuffle.protocols.messages.shuffler import Outbox, Shuffler
+from segshuffle.protocols.messages.shuffler import Shuffler
 from segshuffle.protocols.messages.simulated_clients import SimulatedClients
 from segshuffle.protocols.scheme import Scheme
 
@@ -241,7 +241,7 @@ def test_simulated_clients_send_what_clients_send(law, monkeypatch):
     items, levels = np.array([items for items, _ in users]), np.array([level for _, level in users])
     for _ in range(runs):
         sent = [Client(items, level, ANYTHING).send_items(announcement) for items, level in users]
-        one[counted(announcement, [Outbox(messages) for messages in sent], rng)] += 1
+        one[counted(announcement, sent, rng)] += 1
         other[counted(announcement, [SimulatedClients(items, levels).send_items(announcement, rng)], rng)] += 1
     cells = [cell for cell in one | other if one[cell] + other[cell] >= 20]
     table = [[counts[cell] for cell in cells] for counts in (one, other)]
@@ -250,12 +250,9 @@ def test_simulated_clients_send_what_clients_send(law, monkeypatch):
     assert stats.chi2_contingency([[*row, more] for row, more in zip(table, rest, strict=True)]).pvalue > ALARM
 
 
-def counted(announcement, outboxes, rng):
-    with Shuffler(announcement.dtype, rng) as shuffler:
-        for outbox in outboxes:
-            shuffler.collect(outbox)
-        with shuffler.release() as messages:
-            return tuple(tally(messages, announcement.words).counts.tolist())
+def counted(announcement, sent, rng):
+    messages = Shuffler(rng).release(sent, announcement.dtype)
+    return tuple(tally(messages, announcement.words).counts.tolist())
 
 
 # -- refusals ----------------------------------------------------------------------------------------------------------

@@ -36,24 +36,18 @@ ALARM = 1e-9
 LARGEST_Z = 6.5
 
 
-def counters(announcement, items, levels, rng, *, spill=False, batch=None):
+def counters(announcement, items, levels, rng, *, batch):
     """Counters of one round, in batches."""
-    items, levels = np.asarray(items), np.asarray(levels)
-    batch = batch or len(levels)
-    with Shuffler(announcement.dtype, rng, spill=spill) as shuffler:
-        for i in range(0, len(levels), batch):
-            shuffler.collect(
-                SimulatedClients(items[i : i + batch], levels[i : i + batch]).send_items(announcement, rng)
-            )
-        with shuffler.release() as messages:
-            counted = tally(messages, announcement.words)
+    batches = SimulatedClients(np.asarray(items), np.asarray(levels)).batches(batch)
+    sent = (each.send_items(announcement, rng) for each in batches)
+    counted = tally(Shuffler(rng).release(sent, announcement.dtype), announcement.words)
     assert counted.refused == 0
     return tuple(counted.counts.tolist())
 
 
-def sample_counters(announcement, items, levels, seed, runs, **streaming):
+def sample_counters(announcement, items, levels, seed, runs, batch):
     rng = np.random.default_rng(seed)
-    return Counter(counters(announcement, items, levels, rng, **streaming) for _ in range(runs))
+    return Counter(counters(announcement, items, levels, rng, batch=batch) for _ in range(runs))
 
 
 TINY = [
@@ -73,25 +67,25 @@ def exact_law(law, d, sets, levels, rates, m):
     return o.poisson_blanket_view(d, sets, own, Fraction(m) * len(sets) / d, 14)
 
 
-STREAMING = pytest.mark.parametrize("streaming", [{}, {"spill": True, "batch": 1}], ids=["memory", "streamed"])
+BATCHES = pytest.mark.parametrize("batch", [1, 10])
 
 
-@pytest.mark.quick("law1-2-sets2-levels2-rates2-1.0-streamed")
-@STREAMING
+@pytest.mark.quick("law1-2-sets2-levels2-rates2-1.0-1")
+@BATCHES
 @pytest.mark.parametrize(("d", "sets", "levels", "rates", "m"), TINY)
 @pytest.mark.parametrize("law", [BINOMIAL, POISSON])
-def test_counters_have_the_exact_law(law, d, sets, levels, rates, m, streaming):
-    runs = 1500 if streaming else 4000  # the same law through files: only the streaming itself is new
+def test_counters_have_the_exact_law(law, d, sets, levels, rates, m, batch):
+    runs = 1500 if batch == 1 else 4000
     exact, lost = exact_law(law, d, sets, levels, rates, m)
     assert float(lost) < 1e-6
     announcement = Scheme(d, len(sets[0]), len(sets), rates, m, law)
-    observed = sample_counters(announcement, sets, levels, 12, runs, **streaming)
+    observed = sample_counters(announcement, sets, levels, 12, runs, batch)
     assert law_p_value(observed, exact) > ALARM
 
 
 @pytest.mark.quick(0)
-@STREAMING
-def test_signed_blanket_is_the_exact_law(streaming):
+@BATCHES
+def test_signed_blanket_is_the_exact_law(batch):
     """Two items, one user: for each, (N+, N-) is noise and flood by definition, and a copy for the held one."""
     p, flood_p, share, m, copies, size = 0.3, 0.5, 0.3, 1.6, 0.75, 15
     moves = [
@@ -103,7 +97,7 @@ def test_signed_blanket_is_the_exact_law(streaming):
     held = with_copies(free, 0, copies)
     exact = {(i, k, j, n): held[i, j] * free[k, n] for i, j, k, n in np.ndindex(10, 10, 10, 10)}
     announcement = Scheme(2, 1, 1, (copies,), m, Signed(p, flood_p, share))
-    observed = sample_counters(announcement, [(0,)], [0], 14, 1500, **streaming)
+    observed = sample_counters(announcement, [(0,)], [0], 14, 1500, batch)
     beyond = dict.fromkeys(observed, 0.0)  # of the table: rare, and pooled
     assert law_p_value(observed, beyond | exact) > ALARM
 

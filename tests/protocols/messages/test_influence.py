@@ -24,7 +24,7 @@ from segshuffle.protocols.fake_users import FakeUsers
 from segshuffle.protocols.messages import Client, Demand, Server
 from segshuffle.protocols.messages.level_counts import LevelEstimates
 from segshuffle.protocols.messages.server import tally
-from segshuffle.protocols.messages.shuffler import Outbox, Shuffler
+from segshuffle.protocols.messages.shuffler import Shuffler
 from segshuffle.protocols.method import Influence, influence
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.scheme import Scheme
@@ -77,13 +77,10 @@ def scene(request):
 
 
 def estimate(scene, last):
-    """The server's estimate, the last outbox being of one more sender, behind a shuffler that knows its senders."""
+    """The server's estimate, the last messages being of one more sender, behind a shuffler that knows its senders."""
     most = int(influence(scene.plan).most_messages)
-    with Shuffler(scene.announcement.dtype, np.random.default_rng(42)) as shuffler:
-        for messages in (*scene.others, last[:most]):
-            shuffler.collect(Outbox(messages))
-        with shuffler.release() as messages:
-            counted = tally(messages, D)
+    shuffler = Shuffler(np.random.default_rng(42))
+    counted = tally(shuffler.release([*scene.others, last[:most]], scene.announcement.dtype), D)
     return (counted.counts - sum(COUNTS) * scene.announcement.blanket_per_user / D) / weight(scene.plan)
 
 

@@ -105,10 +105,8 @@ def test_nothing_is_claimed_where_nothing_is_proven(unknown):
 
 def run_round(server, announcement, levels, rng):
     users = SimulatedClients(np.zeros((len(levels), 1), dtype=np.int64), np.asarray(levels))
-    with Shuffler(announcement.dtype, rng) as shuffler:
-        shuffler.collect(users.of_round_1().send_items(announcement, rng))
-        with shuffler.release() as messages:
-            return server.estimate_levels(announcement, messages)
+    sent = [users.of_round_1().send_items(announcement, rng)]
+    return server.estimate_levels(announcement, Shuffler(rng).release(sent, announcement.dtype))
 
 
 def server_of(levels, n_users, privacy):

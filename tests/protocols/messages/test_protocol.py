@@ -18,7 +18,7 @@ from segshuffle.protocols.balls_into_bins import BallsIntoBins
 from segshuffle.protocols.base import PLAIN, Assumptions, Problem
 from segshuffle.protocols.messages import LevelPrivacy, Server, run_protocol
 from segshuffle.protocols.messages.level_counts import LevelEstimates
-from segshuffle.protocols.messages.shuffler import Outbox, ShuffledMessages, Shuffler
+from segshuffle.protocols.messages.shuffler import ShuffledMessages, Shuffler
 from segshuffle.protocols.messages.simulated_clients import SimulatedClients
 from segshuffle.protocols.scheme import Collection, Scheme
 from segshuffle.protocols.segmented import plan_at
@@ -100,7 +100,7 @@ def test_the_server_sees_shuffled_messages_and_public_numbers_only(monkeypatch, 
     from_here = {type(thing) for thing in seen.values() if type(thing).__module__.startswith("segshuffle.protocols.m")}
     allowed = {Server, Scheme, Collection, LevelEstimates, LevelPrivacy, ShuffledMessages}
     assert from_here <= allowed
-    assert not from_here & {SimulatedClients, Outbox, Shuffler}
+    assert not from_here & {SimulatedClients, Shuffler}
     for thing in seen.values():
         assert not isinstance(thing, (np.random.Generator, np.random.BitGenerator))
         if isinstance(thing, np.ndarray):
@@ -206,24 +206,24 @@ ONES = np.ones(N, dtype=int)
 @pytest.mark.parametrize(
     ("items", "levels", "options", "message"),
     [
-        (spoiled(17, 1, D), None, {}, rf"user 17 holds item {D}; items must be in 0\.\.{D - 1}"),
-        (spoiled(599, 0, -1), None, {}, "user 599 holds item -1"),
-        ([[0, 1, 2], [4, 4, 5], [6, 6, 7]], None, {}, "user 1 holds item 4 twice"),
-        (large(300_000, 299_999, [4, 5, 4]), None, {}, "user 299999 holds item 4 twice"),
-        (large(300_000, 299_998, [4, D, 5]), None, {}, f"user 299998 holds item {D};"),
+        (spoiled(17, 1, D), None, {}, rf"user 17 holds .*, {D}, .*\]; a user holds different items in 0\.\.{D - 1}"),
+        (spoiled(599, 0, -1), None, {}, r"user 599 holds \[-1,"),
+        ([[0, 1, 2], [4, 4, 5], [6, 6, 7]], None, {}, r"user 1 holds \[4, 4, 5\]"),
+        (large(300_000, 299_999, [4, 5, 4]), None, {}, r"user 299999 holds \[4, 5, 4\]"),
+        (large(300_000, 299_998, [4, D, 5]), None, {}, rf"user 299998 holds \[4, {D}, 5\]"),
         # of several the first is named
-        ([[0, 1, D], [0, -3, 1], [0, 1, D + 1]], None, {}, rf"user 0 holds item {D};"),
-        (np.full((5, 3), 0.5), None, {}, r"type float64 \(the first: \[0\.5\]\); integers"),
+        ([[0, 1, D], [0, -3, 1], [0, 1, D + 1]], None, {}, rf"user 0 holds \[0, 1, {D}\]"),
+        (np.full((5, 3), 0.5), None, {}, r"type float64; integers"),
         (np.array([["a", "b", "c"]]), None, {}, "type <U1"),
         *((none, None, {"n": 7}, "shape") for none in (np.zeros((0, 3), dtype=int), [], np.zeros(7, dtype=int))),
-        (users()[0], ONES, {"s": 4}, r"items have shape \(600, 3\); a row of items per user is needed, \(600, 4\)"),
-        (np.array([[0, NO_ITEM], [2, 2]]), None, {"s": 2, "sets": "at-most"}, "user 1 holds item 2 twice"),
+        (users()[0], ONES, {"s": 4}, r"items: shape \(600, 3\) .* of shape \(600, 4\)"),
+        (np.array([[0, NO_ITEM], [2, 2]]), None, {"s": 2, "sets": "at-most"}, r"user 1 holds \[2, 2\]"),
         (
             users()[0], np.where(np.arange(N) == 44, 3, 0), {},
             r"user 44 chose level 3, .* 0\.\.2 \(epsilon = 0\.5, 1, 2\)",
         ),
         (users()[0], np.where(np.arange(N) == 2, -1, 0), {}, "user 2 chose level -1"),
-        (users()[0], np.full(N, 0.5), {}, "integers are needed"),
+        (users()[0], np.full(N, 0.5), {}, r"integers of shape \(600,\) are needed"),
         (users()[0], ONES[1:], {}, "shape"),
     ],
 )  # fmt: skip
@@ -345,10 +345,10 @@ print(int(next(line for line in open("/proc/self/status") if line.startswith("Vm
 @pytest.mark.exhaustive
 @pytest.mark.slow
 def test_ten_million_users_in_half_a_gigabyte():
-    """5e7 messages; the 90 MB of the population and the interpreter with its libraries are included."""
+    """5e7 messages; 90 MB of the population, 60 MB of mapped messages, and the interpreter with its libraries."""
     done = subprocess.run([sys.executable, "-c", MEMORY, "10000000"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert float(done.stdout) < 300
+    assert float(done.stdout) < 350
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 """Algorithm 1 message by message: clients, shuffler and server, two rounds, batch by batch."""
 
-import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,8 +18,6 @@ from segshuffle.protocols.scheme import Collection, Scheme
 
 #: Draws and messages per batch of clients, unless the caller sets the batch.
 BATCH_DRAWS = 2**20
-#: Most messages that are shuffled in memory, unless the caller sets the batch.
-IN_MEMORY_MESSAGES = 2**24
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,9 +89,8 @@ def run_protocol(
     rng : numpy.random.Generator
         Source of independent random streams for the clients and the shuffler.
     chunk_users : int or None
-        Users per batch. Only the messages of one batch are in memory, all others in temporary files. If it is at least
-        n_users, all messages are in memory. None: about a million draws per batch, and no temporary files below 16
-        million messages. The random numbers depend on it, but not their law.
+        Users per batch. Only the messages of one batch are in memory, all others in temporary files. None: about a
+        million draws per batch. The random numbers depend on it, but not their law.
     takes_part : array_like of bool, shape (n_users,), or None
         Who sends in round 2; None: everybody. The shuffler counts its senders, and releases nothing if they are fewer
         than the guarantee relies on (`Problem.honest_users`). The estimates are shares of the users who took part. They
@@ -111,29 +107,33 @@ def run_protocol(
     if chunk_users is not None:
         check_integer("chunk_users", chunk_users, 1, "an integer >= 1 or None")
     users = SimulatedClients.of(population_items, user_levels, problem)
-    everybody = np.ones(len(users), dtype=bool) if takes_part is None else takes_part
-    present = users.where(checked("takes_part", everybody, (len(users),), "one true or false", "b"))
+    present = users
+    if takes_part is not None:
+        present = users.where(checked("takes_part", takes_part, (len(users),), "true or false", "b"))
     server = Server(problem, level_privacy)
     client_rng, shuffler_rng = rng.spawn(2)
-    collect = functools.partial(_collected, rngs=(client_rng, shuffler_rng), chunk_users=chunk_users)
+
+    def collected(clients: SimulatedClients, collection: Collection) -> ShuffledMessages:
+        """Let the clients of a collection send batch by batch, then release all messages."""
+        scheme = collection.announcement
+        batches = clients.batches(chunk_users or max(1, int(BATCH_DRAWS / scheme.most_draws)))
+        sent = (batch.of_levels(collection.levels).send_items(scheme, client_rng) for batch in batches)
+        return Shuffler(shuffler_rng).release(sent, scheme.dtype)
 
     first = server.announce_levels()
-    with collect(users.of_round_1(), Collection(first, (0,), 1.0)) as messages:
-        level_estimates = server.estimate_levels(first, messages)
-        level_messages, n_bytes = len(messages), messages.nbytes
+    received = [collected(users.of_round_1(), Collection(first, (0,), 1.0))]
+    level_estimates = server.estimate_levels(first, received[0])
 
     plan = server.make_plan(planner, level_estimates)
     collections = server.collections(plan)
     if len(present) < (least := plan.problem.honest_users):
         allowed = f"at least {least} users, whom the guarantee relies on: nothing is released"
         raise ParameterError("takes_part", f"{len(present)} users", allowed)
-    estimate, tallies, item_messages = np.zeros(problem.domain_size), list[Tally](), 0
+    estimate, tallies = np.zeros(problem.domain_size), list[Tally]()
     for collection in collections:
-        with collect(present, collection) as messages:
-            n_present = len(present.of_levels(collection.levels))
-            part, counted = server.estimate_items(collection, level_estimates, messages, n_present)
-            item_messages += len(messages)
-            n_bytes += messages.nbytes
+        received.append(collected(present, collection))
+        n_present = int(np.isin(present.levels, collection.levels).sum())
+        part, counted = server.estimate_items(collection, level_estimates, received[-1], n_present)
         estimate += part
         tallies.append(counted)
 
@@ -143,28 +143,9 @@ def run_protocol(
         plan=plan,
         announcements=(first, *(collection.announcement for collection in collections)),
         counters=tuple(counted.counts for counted in tallies),
-        level_messages=level_messages,
-        item_messages=item_messages,
-        n_bytes=n_bytes,
+        level_messages=len(received[0]),
+        item_messages=sum(map(len, received[1:])),
+        n_bytes=sum(messages.nbytes for messages in received),
         guarantees=server.guarantees(plan),
         refused={"levels": level_estimates.refused, "items": sum(counted.refused for counted in tallies)},
     )
-
-
-def _collected(
-    users: SimulatedClients,
-    collection: Collection,
-    *,
-    rngs: tuple[np.random.Generator, np.random.Generator],
-    chunk_users: int | None,
-) -> ShuffledMessages:
-    """Let the users of a collection send batch by batch, then release all messages; the server does not see this."""
-    scheme, (client_rng, shuffler_rng) = collection.announcement, rngs
-    chunk = chunk_users or max(1, int(BATCH_DRAWS / scheme.most_draws))
-    # a caller who sets the batch wants to bound the memory
-    in_memory = scheme.n_users <= chunk if chunk_users else scheme.n_users * scheme.most_draws <= IN_MEMORY_MESSAGES
-    with Shuffler(scheme.dtype, shuffler_rng, spill=not in_memory) as shuffler:
-        for start in range(0, len(users), chunk):
-            batch = SimulatedClients(users.items[start : start + chunk], users.levels[start : start + chunk])
-            shuffler.collect(batch.of_levels(collection.levels).send_items(scheme, client_rng))
-        return shuffler.release()

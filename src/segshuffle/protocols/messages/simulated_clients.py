@@ -6,7 +6,7 @@ have the law of a client's up to 2^-53. They are reproducible and not secret, so
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,6 @@ from numpy.typing import ArrayLike, NDArray
 from segshuffle.arrays import NO_ITEM, Numbers
 from segshuffle.errors import DataError
 from segshuffle.protocols.base import Problem
-from segshuffle.protocols.messages.shuffler import Outbox
 from segshuffle.protocols.scheme import Scheme, Words
 
 #: Number of clients that are checked at once.
@@ -48,8 +47,8 @@ class SimulatedClients:
             Names the first wrong user (from 0), the value and what is allowed.
         """
         n, d = problem.n_users, problem.domain_size
-        held = checked("items", items, (n, problem.set_size), "a row of items")
-        chosen = checked("user_levels (numbers from 0, not epsilons)", levels, (n,), "one level number")
+        held = checked("items", items, (n, problem.set_size))
+        chosen = checked("user_levels (numbers from 0, not epsilons)", levels, (n,))
         missing = np.flatnonzero((chosen < 0) | (chosen >= len(problem.levels)))
         if missing.size:
             user = missing[0]
@@ -57,16 +56,14 @@ class SimulatedClients:
                 f"user {user} chose level {chosen[user]}, which does not exist; levels are numbered "
                 f"0..{len(problem.levels) - 1} (epsilon = {', '.join(f'{level:g}' for level in problem.levels)})."
             )
+        least = NO_ITEM if problem.assumptions.sets == "at-most" else 0
         for start in range(0, n, _ROWS):
             rows = np.sort(held[start : start + _ROWS], axis=1)
-            empty = (rows == NO_ITEM) & (problem.assumptions.sets == "at-most")
-            outside = ((rows < 0) | (rows >= d)) & ~empty
-            repeated = np.zeros_like(outside)
-            repeated[:, 1:] = (rows[:, 1:] == rows[:, :-1]) & ~empty[:, 1:]
-            for wrong, said in ((outside, f"; items must be in 0..{d - 1}"), (repeated, " twice; items must differ")):
-                if wrong.any():
-                    user, place = np.argwhere(wrong)[0]
-                    raise DataError(f"user {start + user} holds item {rows[user, place]}{said}.")
+            wrong = (rows < least) | (rows >= d)
+            wrong[:, 1:] |= (rows[:, 1:] == rows[:, :-1]) & (rows[:, 1:] != NO_ITEM)
+            if wrong.any():
+                user = start + int(wrong.any(axis=1).argmax())
+                raise DataError(f"user {user} holds {held[user].tolist()}; a user holds different items in 0..{d - 1}.")
         return cls(held, chosen)
 
     def __len__(self) -> int:
@@ -80,11 +77,16 @@ class SimulatedClients:
         """Select the clients for which `chosen`, shape (n_clients,), is true."""
         return self if chosen.all() else SimulatedClients(self.items[chosen], self.levels[chosen])
 
+    def batches(self, size: int) -> Iterator[SimulatedClients]:
+        """Yield all clients, `size` at a time."""
+        for start in range(0, len(self), size):
+            yield SimulatedClients(self.items[start : start + size], self.levels[start : start + size])
+
     def of_round_1(self) -> SimulatedClients:
         """Return the clients for round 1, in which the level is the only item (line 2 of Algorithm 1)."""
         return SimulatedClients(self.levels[:, None], np.zeros_like(self.levels))
 
-    def send_items(self, announcement: Scheme, rng: np.random.Generator) -> Outbox:
+    def send_items(self, announcement: Scheme, rng: np.random.Generator) -> Words:
         """Draw the copies of held items and the dummies of every client (lines 8-16 of Algorithm 2).
 
         A client sends floor(a) messages about every held item, and one more with probability a - floor(a).
@@ -100,15 +102,14 @@ class SimulatedClients:
         if rest.any():
             # random() is in [0, 1) on a grid of 2^-53: true with probability `rest` up to that grid
             parts.append(words[(rng.random(words.shape) < rest[self.levels][:, None]) & held])
-        return Outbox(np.concatenate([*parts, announcement.simulate_dummies(len(self), rng)]))
+        return np.concatenate([*parts, announcement.simulate_dummies(len(self), rng)])
 
 
-def checked(name: str, values: ArrayLike, shape: tuple[int, ...], what: str, kinds: str = "iu") -> NDArray[Any]:
+def checked(
+    name: str, values: ArrayLike, shape: tuple[int, ...], needed: str = "integers", kinds: str = "iu"
+) -> NDArray[Any]:
     """Return values as an array; refuse another shape or another kind of type."""
     found = np.asarray(values)
-    if found.shape != shape:
-        raise DataError(f"{name} have shape {found.shape}; {what} per user is needed, {shape}.")
-    if found.dtype.kind not in kinds:
-        first, needed = found.ravel()[:1].tolist(), "integers" if kinds == "iu" else "true or false"
-        raise DataError(f"{name} are of type {found.dtype} (the first: {first}); {needed} are needed.")
+    if found.shape != shape or found.dtype.kind not in kinds:
+        raise DataError(f"{name}: shape {found.shape} and type {found.dtype}; {needed} of shape {shape} are needed.")
     return found
