@@ -102,7 +102,7 @@ def test_the_refusal_says_what_would_have_been_given(honest):
 
 
 def test_nothing_is_proven_of_the_published_blanket(honest):
-    with pytest.raises(RefusedError, match="binomial"):
+    with pytest.raises(RefusedError, match="or no certified epsilon"):
         check_announcement(replace(honest, law=BINOMIAL), demand(), 0)
 
 

@@ -8,7 +8,7 @@ demands. Results are cached: a thousand clients of one level cost one computatio
 import contextlib
 import functools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from segshuffle.accounting.collections.blanket_cap import cap_overflow, capped_delta, capped_epsilon, uncapped_target
@@ -129,11 +129,6 @@ def check_announcement(announcement: Scheme, demand: Demand, level: int) -> Give
         If the level does not exist, or the number of `level_epsilons` is not that of the levels.
     """
     own = _exchange(announcement, demand, level)
-    if not isinstance(announcement.law, Blanket):
-        raise RefusedError(
-            f"The announcement is refused: nothing is proven about a binomial blanket, and the user asks for epsilon = "
-            f"{demand.epsilon:g} at delta = {demand.delta:g}. Nothing is sent."
-        )
     if demand.sets == "exactly" and announcement.set_size == announcement.domain_size:
         raise RefusedError(
             f"The announcement is refused: sets of exactly {announcement.set_size} of {announcement.domain_size} items "
@@ -177,7 +172,7 @@ class Exchange:
         return law.pair(min(mean, law.means[1]), max(self.copies, COPIES_RANGE[0]))
 
     @property
-    def _dummies(self) -> dict[str, Any]:
+    def dummies(self) -> dict[str, Any]:
         """The dummies, for the cost of a cap."""
         sent = {"blanket_per_user": self.scheme.blanket_per_user, "cap": self.scheme.blanket_cap}
         return {**sent, "honest_users": self.problem.honest_users, "rounds": self.problem.assumptions.rounds}
@@ -187,38 +182,38 @@ class Exchange:
         pair, pairs = self.pair, self.problem.pairs
         if pairs == 0 or self.copies == 0:
             return 0.0
-        with contextlib.suppress(AccuracyError):  # a table that would be too large
-            if pair is not None:
-                uncapped = functools.partial(epsilon_upper, pair, pairs=pairs)
-                return capped_epsilon(lambda delta: uncapped(delta=delta), delta=delta, **self._dummies)
-        return math.inf
-
-    def _product_delta(self, epsilon: float, enough: float) -> float:
-        """Bound the delta of a product of pairs; the bound is refined unless it is far below `enough`."""
-        pair, pairs, law = self.pair, self.problem.pairs, self.scheme.law
         if pair is None:
-            return 1.0
-        bound = math.exp(log_delta_bound(pair, pairs, epsilon)) * (1 + 1e-13)
-        if bound > _FAR * enough:
-            with contextlib.suppress(AccuracyError):
-                # the lattice of the plan's certificate
-                expected = None if isinstance(law, Blanket) and law.rough() is law else enough
-                bound = min(bound, delta_interval(pair, pairs=pairs, epsilon=epsilon, expected=expected).upper)
-        return min(bound, 1.0)
+            return math.inf
+        try:
+            return capped_epsilon(
+                lambda delta: epsilon_upper(pair, pairs=pairs, delta=delta), delta=delta, **self.dummies
+            )
+        except AccuracyError:  # a table that would be too large
+            return math.inf
 
 
 @functools.lru_cache(maxsize=4096)
 def _delta(exchange: Exchange, epsilon: float, enough: float) -> float:
     """Bound the delta at any epsilon, tightly unless it is far below `enough` (kind: upper)."""
-    if exchange.problem.pairs == 0 or exchange.copies == 0:
+    pair, pairs, scheme = exchange.pair, exchange.problem.pairs, exchange.scheme
+    if pairs == 0 or exchange.copies == 0:
         return 0.0
-    if exchange.scheme.blanket_cap is None:
-        return exchange._product_delta(epsilon, enough)
-    overflow = cap_overflow(**exchange._dummies, epsilon=epsilon, delta=enough)
-    inner, inner_enough = uncapped_target(epsilon=epsilon, delta=enough, overflow=overflow)
-    if inner < 0.0:
+    if scheme.blanket_cap is not None:
+        overflow = cap_overflow(**exchange.dummies, epsilon=epsilon, delta=enough)
+        inner, inner_enough = uncapped_target(epsilon=epsilon, delta=enough, overflow=overflow)
+        if inner < 0.0:
+            return 1.0
+        uncapped = _delta(replace(exchange, scheme=replace(scheme, blanket_cap=None)), inner, inner_enough)
+        return capped_delta(uncapped=uncapped, delta=enough, overflow=overflow)
+    if pair is None:
         return 1.0
-    return capped_delta(uncapped=exchange._product_delta(inner, inner_enough), delta=enough, overflow=overflow)
+    bound = math.exp(log_delta_bound(pair, pairs, epsilon)) * (1 + 1e-13)
+    if bound > _FAR * enough:
+        with contextlib.suppress(AccuracyError):
+            # the lattice of the plan's certificate
+            expected = None if scheme.blanket.rough() is scheme.law else enough
+            bound = min(bound, delta_interval(pair, pairs=pairs, epsilon=epsilon, expected=expected).upper)
+    return min(bound, 1.0)
 
 
 def _exchange(announcement: Scheme, demand: Demand, level: int, other: int | None = None) -> Exchange:
@@ -233,19 +228,16 @@ def _exchange(announcement: Scheme, demand: Demand, level: int, other: int | Non
 def _level_guarantee(announcement: Scheme, demand: Demand, level: int) -> tuple[float, float]:
     """Find the worst epsilon and delta compared with other levels, at the client's own epsilon if that suffices."""
     asked, levels = demand.level_epsilons, len(announcement.copies)
-    if not asked:
-        return 0.0, 0.0
-    if len(asked) != levels:
+    if asked and len(asked) != levels:
         raise ParameterError("level_epsilons", asked, f"one for each of the {levels} announced levels, or none")
     enough = demand.delta if demand.level_delta is None else demand.level_delta
     found = [(0.0, 0.0)]
-    for other in set(range(levels)) - {level}:
-        exchange = _exchange(announcement, demand, level, other)
-        epsilon, delta = demand.epsilon, _delta(exchange, demand.epsilon, enough)
+    for other in set(range(len(asked))) - {level}:
+        exchange, epsilon = _exchange(announcement, demand, level, other), demand.epsilon
+        delta = _delta(exchange, epsilon, enough)
         if delta > enough:
-            epsilon = max(demand.epsilon, asked[other])
-            who = f"a user of level {level} who may be one of level {other}"
-            delta = _checked(exchange, who, epsilon, enough)
+            epsilon = max(epsilon, asked[other])
+            delta = _checked(exchange, f"a user of level {level} who may be one of level {other}", epsilon, enough)
         found.append((epsilon, delta))
     return max(epsilon for epsilon, _ in found), max(delta for _, delta in found)
 
