@@ -152,9 +152,8 @@ def test_the_sentence_names_the_cause():
     even = np.full(6, 30)
     assert impossible(plan, even, 180, str) is None
     for counts, says in (
-        (even // 30, "is the file cut, is it another plan's, or did users stay away"),
-        (even * 2, "is every line there 2 times, is this another plan's file, or did more users take part"),
-        (even * 100, "is this another plan's file, or did more users take part"),
+        (even // 30, "6 messages, but 40 users of this plan send"),
+        (even * 2, "is every line there twice, or did another number of users take part (--levels)?"),
         (np.array([180, 0, 0, 0, 0, 1]), "the count of item 'x0', 180, is not in"),
     ):
         assert says in (impossible(plan, counts, int(counts.sum()), lambda item: f"x{item}") or ""), counts

@@ -331,8 +331,8 @@ def sent_by(plan):
     ("change", "says"),
     [
         (lambda lines: lines, None),
-        (lambda lines: lines * 2, "is every line there 2 times"),
-        (lambda lines: lines[: len(lines) // 12 * 2], "is the file cut"),
+        (lambda lines: lines * 2, "is every line there twice"),
+        (lambda lines: lines[: len(lines) // 12 * 2], "messages, but 60 users of this plan send"),
         (lambda lines: "", "0 messages, but 60 users of this plan send"),
         (lambda lines: counts_text([0] * D), "0 messages, but 60 users of this plan send"),
         (lambda lines: "0\n" * 240, "the count of item 'tea', 240, is not in"),

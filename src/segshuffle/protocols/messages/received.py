@@ -56,32 +56,34 @@ class PossibleCounts(NamedTuple):
     def of(cls, plan: Plan) -> PossibleCounts:
         """Compute the ranges for a plan with copies by level."""
         d, s, _ = plan.problem.sizes
-        least = s if plan.problem.assumptions.sets == "exactly" else 0
+        least, parts = s if plan.problem.assumptions.sets == "exactly" else 0, plan.scheme.parts
+        net = [part.net for part in parts]
         # each of the two totals has an eighth of the false alarms, the items half, repeated lines a quarter
         return cls(
-            _possible(plan, d, (least, s), lambda part: len(part.signs), FALSE_ALARM / 16),
-            _possible(plan, d, (least, s), lambda part: part.net, FALSE_ALARM / 16),
-            _possible(plan, 1, (0, 1), lambda part: part.net, FALSE_ALARM / (4 * d)),
+            _possible(plan, d, (least, s), [len(part.signs) for part in parts], FALSE_ALARM / 16),
+            _possible(plan, d, (least, s), net, FALSE_ALARM / 16),
+            _possible(plan, 1, (0, 1), net, FALSE_ALARM / (4 * d)),
         )
 
 
-def _possible(plan: Plan, items: int, held: tuple[int, int], units: Callable[[Part], int], alpha: float) -> Possible:
-    """Range of the count of `items` items; a user holds held[0] to held[1] of them. Each end fails with `alpha`."""
-    parts = [replace(part, mean=items * part.mean) for part in plan.scheme.parts]
-    spread = sum(units(part) ** 2 * part.variance for part in parts) + held[1] * plan.problem.n_users
+def _possible(plan: Plan, items: int, held: tuple[int, int], units: Sequence[int], alpha: float) -> Possible:
+    """Range of the count of `items` items; a user holds held[0] to held[1] of them. Each end fails with `alpha`.
+
+    `units` are what a unit of each part of the dummies adds to the count.
+    """
+    parts = [(unit, replace(part, mean=items * part.mean)) for unit, part in zip(units, plan.scheme.parts, strict=True)]
+    spread = sum(unit**2 * part.variance for unit, part in parts) + held[1] * plan.problem.n_users
     # around the best theta for a normal law with this variance; the bound is proven for every theta
     theta = math.sqrt(-2 * math.log(alpha) / spread) * np.geomspace(1e-3, 1e6, 6001)
     with np.errstate(all="ignore"):
-        high = (_log_moments(plan, parts, units, held[1], theta) - math.log(alpha)) / theta
-        low = (math.log(alpha) + _log_uncapped(plan) - _log_moments(plan, parts, units, held[0], -theta)) / theta
+        high = (_log_moments(plan, parts, held[1], theta) - math.log(alpha)) / theta
+        low = (math.log(alpha) + _log_uncapped(plan) - _log_moments(plan, parts, held[0], -theta)) / theta
     return Possible(math.floor(np.nanmax(low)) + 1, math.ceil(np.nanmin(high)) - 1)
 
 
-def _log_moments(
-    plan: Plan, parts: Sequence[Part], units: Callable[[Part], int], held: int, theta: FloatArray
-) -> FloatArray:
+def _log_moments(plan: Plan, parts: Sequence[tuple[int, Part]], held: int, theta: FloatArray) -> FloatArray:
     """K(theta) of all dummies plus the most (theta > 0) or fewest messages about `held` items per user."""
-    total = np.sum([_log_moment(part, units(part) * theta) for part in parts], axis=0)
+    total = np.sum([_log_moment(part, unit * theta) for unit, part in parts], axis=0)
     copies, users = np.array(plan.scheme.copies), np.array(plan.problem.level_counts, dtype=float)
     if plan.problem.assumptions.private_levels:  # the numbers of users at the levels are not known
         copies, users = np.array([copies.max() if theta[0] > 0 else copies.min()]), np.array([users.sum()])
@@ -132,15 +134,16 @@ def impossible(plan: Plan, counts: IntArray, messages: int | None, name: Callabl
         (int(counts.sum()), can.net, "pluses more than minuses"),
     ):
         if number is not None and not of_all.least <= number <= of_all.most:
-            likely = _likely(number, of_all)
-            return f"{number} {what}, but {n_users} users of this plan send {of_all.least} to {of_all.most}: {likely}"
+            return (
+                f"{number} {what}, but {n_users} users of this plan send {of_all.least} to {of_all.most}: is the file "
+                "cut or another plan's, is every line there twice, or did another number of users take part (--levels)?"
+            )
     odd = np.flatnonzero((counts < can.item.least) | (counts > can.item.most))
     if not odd.size:
         return None
-    others = f" (nor are the counts of {odd.size - 1} others)" if odd.size > 1 else ""
     return (
         f"the count of item {name(int(odd[0]))!r}, {counts[odd[0]]}, is not in {can.item.least} to {can.item.most}, "
-        f"from an item that nobody holds to one that all {n_users} users hold{others}: is this another plan's file?"
+        f"from an item that nobody holds to one that all {n_users} users hold: is this another plan's file?"
     )
 
 
@@ -160,15 +163,6 @@ def _repeated(plan: Plan, counts: IntArray) -> int | None:
         if log_chance <= math.log(FALSE_ALARM / (4 * (_MOST_REPEATED - 1))):
             return times
     return None
-
-
-def _likely(number: int, can: Possible) -> str:
-    """Say what may explain an impossible total."""
-    if number > can.most:
-        times = [k for k in range(2, _MOST_REPEATED + 1) if can.least <= number / k <= can.most]
-        repeated = f"is every line there {times[0]} times, " if times else ""
-        return f"{repeated}is this another plan's file, or did more users take part (--levels says how many)?"
-    return "is the file cut, is it another plan's, or did users stay away (--levels says how many took part)?"
 
 
 def epsilons(plan: Plan, honest_users: int) -> tuple[float, ...]:
@@ -193,4 +187,4 @@ def epsilons(plan: Plan, honest_users: int) -> tuple[float, ...]:
         Exchange(plan.scheme, problem, copies).epsilon(delta)
         for copies, delta in zip(plan.scheme.copies, problem.deltas, strict=True)
     )
-    return tuple(rounded_up(each) if math.isfinite(each) else each for each in certified)
+    return tuple(map(rounded_up, certified))
