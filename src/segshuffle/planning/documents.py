@@ -14,37 +14,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from segshuffle.accounting.numerics.ranges import check_choice, check_within
 from segshuffle.blankets.base import COPIES_RANGE
-from segshuffle.errors import DataError, ParameterError
+from segshuffle.errors import DataError
 from segshuffle.files import read_bounded, write_atomically
 from segshuffle.protocols.base import Assumptions, Plan, Problem
 from segshuffle.protocols.scheme import Collection, Scheme
 
-FORMAT, VERSION = "segshuffle-plan", 2
-#: Version of the lines that clients of such a plan send.
-MESSAGES = 1
+#: Format, its version, and the version of the lines that clients of such a plan send.
+HEAD = {"format": "segshuffle-plan", "version": 2, "messages": 1}
 #: Largest file of a plan, in bytes: a list of a million names.
 _LARGEST = 2**26
-_NUMBER = int | float
-#: Part -> key -> type of its value. Lists contain numbers, except the certificate.
-_PARTS: dict[str, dict[str, Any]] = {
-    "problem": {
-        "domain_size": int,
-        "set_size": int,
-        "levels": list,
-        "level_counts": list,
-        "delta": _NUMBER,
-        "level_deltas": list,
-    },
-    "assumptions": {"sets": str, "honest_fraction": _NUMBER, "private_levels": bool, "rounds": int},
-    "scheme": {"copies": list, "blanket_per_user": _NUMBER, "law": dict, "blanket_cap": int | None},
-    "plan": {
-        "method": str,
-        "kind": str,
-        "messages_per_user": _NUMBER,
-        "mse_bound": _NUMBER | None,
-        "certificate": list,
-    },
+#: Part -> its keys.
+_PARTS = {
+    "problem": ("domain_size", "set_size", "levels", "level_counts", "delta", "level_deltas"),
+    "assumptions": ("sets", "honest_fraction", "private_levels", "rounds"),
+    "scheme": ("copies", "blanket_per_user", "law", "blanket_cap"),
+    "plan": ("method", "kind", "messages_per_user", "mse_bound", "certificate"),
 }
 
 
@@ -97,13 +83,8 @@ def write_document(path: Path, document: Document) -> None:
         "scheme": plan.scheme.as_dict(),
         "plan": {**plan.as_dict(), "mse_bound": plan.mse_bound if math.isfinite(plan.mse_bound) else None},
     }
-    whole = {
-        "format": FORMAT,
-        "version": VERSION,
-        "messages": MESSAGES,
-        **{part: {name: said[part][name] for name in names} for part, names in _PARTS.items()},
-        "items": None if document.items is None else list(document.items),
-    }
+    parts = {part: {name: said[part][name] for name in names} for part, names in _PARTS.items()}
+    whole = {**HEAD, **parts, "items": None if document.items is None else list(document.items)}
     write_atomically(path, json.dumps(whole, indent=1, ensure_ascii=False) + "\n")
 
 
@@ -114,90 +95,58 @@ def read_document(path: Path) -> Document:
     ------
     DataError
         If the file is not a plan of this version, or its numbers contradict each other or are not proven. The error
-        names the file and the key.
+        names the file and what is wrong.
     """
     content = read_bounded(path, limit=_LARGEST)
     try:
-        return _document(content)
-    except (ParameterError, OverflowError) as error:
-        raise DataError(f"{path}: {error}") from error
-    except DataError as error:
-        raise DataError(f"{path}: {error} Write the plan again with segshuffle plan --save.") from error
+        return _document(json.loads(content))
+    except (ValueError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
+        reason = str(error).rstrip(".")
+        raise DataError(f"{path} is no plan: {reason}. Write it again with segshuffle plan --save.") from error
 
 
-def _document(content: bytes) -> Document:
-    try:
-        values = json.loads(content.decode("utf-8"), parse_constant=_no_constant)
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"is not JSON in UTF-8 ({str(error)[:80]}).") from None
-    if not isinstance(values, dict) or values.get("format") != FORMAT:
-        raise DataError(f"is no plan: expected is an object with format = {FORMAT!r}.")
-    for name, known in (("version", VERSION), ("messages", MESSAGES)):
-        if type(values.get(name)) is not int or values[name] != known:
-            raise DataError(f"{name} = {_told(values.get(name))}, but this program knows {name} = {known}.")
-    problem, assumptions, own_scheme, plan = (_part(values, name) for name in _PARTS)
-    if plan["kind"] == "published":
-        raise ParameterError("kind", "published", "exact or upper: only proven plans are carried out")
-    if plan["mse_bound"] is None:
-        plan["mse_bound"] = math.inf
+def _document(values: dict[str, Any]) -> Document:
+    for name, known in HEAD.items():
+        if values.get(name) != known:
+            raise DataError(f"{name} = {values.get(name)!r:.60}, but this program knows {name} = {known!r}.")
+    problem, assumptions, own, plan = (_part(values, name) for name in _PARTS)
     asked = Problem(**problem, assumptions=Assumptions(**assumptions))
-    scheme = _scheme(own_scheme, asked)
-    whole = Collection(scheme, tuple(range(len(asked.levels))), 1.0)
-    made = Plan(problem=asked, blanket_per_user=scheme.blanket_per_user, collections=(whole,), **plan)
+    if not isinstance(own["copies"], list) or len(own["copies"]) != len(asked.levels):
+        raise DataError(f"copies = {own['copies']!r:.60}, but a list of one number per level is needed.")
+    for each in own["copies"]:
+        check_within("copies", each, 0, COPIES_RANGE[1])
+    sizes = {"domain_size": asked.domain_size, "set_size": asked.set_size, "n_users": asked.n_users}
+    scheme = Scheme.from_dict({**sizes, **own})
+    check_choice("kind", plan["kind"], ("exact", "upper"))  # only proven plans are carried out
+    made = Plan(
+        method=plan["method"],
+        problem=asked,
+        kind=plan["kind"],
+        blanket_per_user=scheme.blanket_per_user,
+        messages_per_user=float(plan["messages_per_user"]),
+        mse_bound=math.inf if plan["mse_bound"] is None else float(plan["mse_bound"]),
+        collections=(Collection(scheme, tuple(range(len(asked.levels))), 1.0),),
+        certificate=tuple(plan["certificate"]),
+    )
     _ = scheme.parts  # raises an error for a mean that the law does not allow
     names = values.get("items")
     return Document(made, None if names is None else checked_names(names, asked.domain_size))
 
 
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not a number")
-
-
-def _is(value: object, kind: Any) -> bool:
-    # True is an int in Python, but not a number here
-    return isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
-
-
 def _part(values: dict[str, Any], name: str) -> dict[str, Any]:
-    """Return a part if it has these keys, with values of these types; lists as tuples."""
-    part, kinds = values.get(name), _PARTS[name]
-    if not isinstance(part, dict) or set(part) != set(kinds):
-        raise DataError(f"{name}: must be an object with the keys {', '.join(kinds)}.")
-    for key, value in part.items():
-        numbers = value if isinstance(value, list) and key != "certificate" else ()
-        if not _is(value, kinds[key]) or not all(_is(each, _NUMBER) for each in numbers):
-            raise DataError(f"{name}: {key} = {_told(value)} is of the wrong type.")
-    return {key: tuple(value) if isinstance(value, list) else value for key, value in part.items()}
-
-
-def _scheme(values: dict[str, Any], problem: Problem) -> Scheme:
-    """Make the scheme; refuse one that clients cannot use."""
-    copies, (_, most) = values["copies"], COPIES_RANGE
-    if len(copies) != len(problem.levels) or not all(0 <= each <= most for each in copies):
-        raise DataError(
-            f"scheme: copies = {_told(copies)}, but it must be a list of a number in [0, {most:g}] per level."
-        )
-    sizes = {"domain_size": problem.domain_size, "set_size": problem.set_size, "n_users": problem.n_users}
-    return Scheme.from_dict({**sizes, **values})
+    """Return a part if it has its keys."""
+    part = values.get(name)
+    if not isinstance(part, dict) or set(part) != set(_PARTS[name]):
+        raise DataError(f"{name} must be an object with the keys {', '.join(_PARTS[name])}.")
+    return part
 
 
 def checked_names(names: object, domain_size: int) -> list[str]:
-    """Return the names of all items; refuse anything else.
-
-    Raises
-    ------
-    DataError
-        If they are not different texts, one for every item.
-    """
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise DataError("items: must be null or a list of names.")
-    if len(names) != domain_size or len(set(names)) != len(names):
-        raise DataError(
-            f"items: {len(names)} names, of which {len(set(names))} are different; needed are {domain_size}."
-        )
+    """Return the names of all items; refuse anything but different texts, one for every item."""
+    if (
+        not isinstance(names, list)
+        or not all(isinstance(name, str) for name in names)
+        or not len(set(names)) == len(names) == domain_size
+    ):
+        raise DataError(f"items = {names!r:.60}, but a list of {domain_size} different names is needed.")
     return names
-
-
-def _told(value: object) -> str:
-    text = json.dumps(value)
-    return text if len(text) <= 60 else text[:57] + "..."
