@@ -105,7 +105,8 @@ def read_document(path: Path) -> Document:
         raise DataError(f"{path} is no plan: {reason}. Write it again with segshuffle plan --save.") from error
 
 
-def _document(values: dict[str, Any]) -> Document:
+def _document(values: Any) -> Document:
+    values = values if isinstance(values, dict) else {}
     for name, known in HEAD.items():
         if values.get(name) != known:
             raise DataError(f"{name} = {values.get(name)!r:.60}, but this program knows {name} = {known!r}.")

@@ -4,7 +4,6 @@ A question has a problem, a goal, limits, laws of dummies, and a guess of how fr
 ranked by one error: that of all items together, or that of the most frequent items of the guess.
 """
 
-import bisect
 import contextlib
 import functools
 import math
@@ -21,7 +20,7 @@ from segshuffle.arrays import FloatArray
 from segshuffle.blankets.named import laws
 from segshuffle.errors import InfeasibleError, ParameterError, SegshuffleError
 from segshuffle.planning.foresight import Expected, expected, hardest_share
-from segshuffle.planning.wording import bytes_per_message, promises, resting_on, sending, three_digits_up
+from segshuffle.planning.wording import promises, resting_on, sending, three_digits_up
 from segshuffle.protocols.base import Plan, Problem, assignment_spread, uniform_item_counts
 from segshuffle.protocols.capped import Capped
 from segshuffle.protocols.messages import LevelPrivacy, Server
@@ -153,13 +152,12 @@ class Guess:
                 raise ParameterError("mean-size", self.mean_size, rule)
         if shares is None:
             return
-        if shares.shape != (d,):
-            raise ParameterError("frequencies", f"{shares.size} numbers", f"domain-size = {d} numbers")
         excess = shares.sum() - s
-        if not ((shares >= 0) & (shares <= 1)).all() or (abs(excess) if exactly else excess) > 1e-6 * s:
-            told = ",".join(f"{share:g}" for share in shares[:8]) + ("..." if d > 8 else "")
-            allowed = f"in [0, 1] with sum {'' if exactly else 'at most '}set-size = {s} (the sum is"
-            raise ParameterError("frequencies", told, f"{allowed} {shares.sum():.10g})")
+        fits = shares.shape == (d,) and ((shares >= 0) & (shares <= 1)).all()
+        if not (fits and (abs(excess) if exactly else excess) <= 1e-6 * s):
+            told = f"{shares.size} numbers up to {shares.max(initial=0.0):g} with sum {shares.sum():.10g}"
+            allowed = f"domain-size = {d} numbers in [0, 1] with sum {'' if exactly else 'at most '}set-size = {s}"
+            raise ParameterError("frequencies", told, allowed)
 
 
 _KINDS: dict[str, tuple[type, ...]] = {
@@ -290,6 +288,15 @@ class Question:
         return Capped(self.method, None if isinstance(cap, str) and cap == "auto" else cap)
 
     @property
+    def asked_error(self) -> str:
+        """The largest allowed error in words; empty without one."""
+        if self.target is None:
+            return ""
+        return (
+            f"{self.target:g} for all items" if self.top is None else f"{100 * self.target:g} % in the top {self.top}"
+        )
+
+    @property
     def squared_target(self) -> float | None:
         """Largest allowed error, in the unit of the planner."""
         if self.target is None or self.hardest is None:
@@ -298,7 +305,7 @@ class Question:
 
     def seconds(self, patience: float | None = None) -> float:
         """Estimate how long an answer takes, in seconds of a processor, within a factor of three."""
-        own = sum(map(self.seconds_of, self.laws if self.blanket == BEST else (self.blanket,)))
+        own = sum(map(self.seconds_of, self.laws))
         own *= _EPSILON_PLANS if isinstance(self.goal, LeastEpsilon) else 1
         return own + sum(self.seconds_of(law) for law in laws() if law not in self.laws and patience == math.inf)
 
@@ -359,7 +366,7 @@ class Answer:
             "copies": plan.scheme.copies,
             "law": plan.scheme.law.as_dict(),
             "certificate": plan.certificate,
-            "bytes_per_message": bytes_per_message(plan),
+            "bytes_per_message": plan.scheme.dtype.itemsize,
             "kind": plan.kind,
         }
 
@@ -385,14 +392,13 @@ class Answer:
     def _reached(self) -> list[str]:
         """Say which error was asked for and which was reached."""
         asked, levels = self.question, self.plan.problem.levels
-        if asked.target is None:
+        if not asked.asked_error:
             return []
-        sizes = ", ".join(f"{level:g}" for level in levels)
-        what = f"This plan has the fewest messages, {self.numbers['messages_per_user']:.4g} per user,"
+        what = f"the fewest messages, {self.numbers['messages_per_user']:.4g} per user,"
         if isinstance(asked.goal, LeastEpsilon):
-            what = f"This plan has the least epsilon{'s in proportion' if len(levels) > 1 else ''}, {sizes},"
-        whom = f"{100 * asked.target:g} % in the top {asked.top}" if asked.top else f"{asked.target:g} for all items"
-        return [f"{what} for an error of at most {whom} (to within 1 %)."]
+            sizes = ", ".join(f"{level:g}" for level in levels)
+            what = f"the least epsilon{'s in proportion' if len(levels) > 1 else ''}, {sizes},"
+        return [f"This plan has {what} for an error of at most {asked.asked_error} (to within 1 %)."]
 
 
 def answer(question: Question, *, patience: float | None = None) -> Answer:
@@ -447,9 +453,11 @@ def _beside(found: Answer, law: str, asked: Question, patience: float) -> dict[s
 def _plan(question: Question) -> Plan:
     """Plan for a question, without a comparison."""
     target = question.squared_target
-    if target is not None and isinstance(question.goal, LeastEpsilon):
+    if target is None:
+        return _of_least_error(question)
+    if isinstance(question.goal, LeastEpsilon):
         return _of_least_epsilon(question, target)
-    return _of_least_error(question) if target is None else _of_fewest_messages(question, target)
+    return _of_fewest_messages(question, target)
 
 
 def _of_least_error(question: Question) -> Plan:
@@ -472,16 +480,7 @@ def _of_fewest_messages(question: Question, target: float) -> Plan:
     try:
         plan = replace(free.method, target_error=target).plan(question.problem)
     except InfeasibleError as error:
-        if question.top is None:
-            raise
-        law = SINGLE if question.blanket == BEST else question.blanket
-        without = replace(free, goal=LeastError(), blanket=law)
-        least = Answer(without, _of_least_error(without)).numbers["top_relative_deviation"]
-        raise InfeasibleError(
-            f"target-error = {100 * (question.target or 0):g} % is below {100 * least:.3g} %, the least that was found "
-            f"for the top {question.top} with any number of messages: raise it, the levels, users or copies-max, or "
-            f"ask for --target-error epsilon:{100 * (question.target or 0):g}%."
-        ) from error
+        raise _unreached(question, "number of messages") from error
     needed = plan.messages_per_user + question.level_messages
     if budget is not None and needed > budget:
         raise InfeasibleError(
@@ -492,27 +491,27 @@ def _of_fewest_messages(question: Question, target: float) -> Plan:
 
 def _of_least_epsilon(question: Question, target: float) -> Plan:
     """Plan with the least epsilons for an error, to within 1 %; ratios between levels do not change."""
-    problem, step = question.problem, math.log1p(_CLOSE)
-
-    @functools.cache
-    def good(power: int) -> Plan | None:
-        factor = math.exp(power * step)
-        levels = tuple(min(three_digits_up(factor * level), _EPSILONS[1]) for level in problem.levels)
+    problem, step, best = question.problem, math.log1p(_CLOSE), None
+    low, high = (math.floor(math.log(end / problem.levels[-1]) / step) for end in _EPSILONS)
+    while low <= high:
+        power = (low + high) // 2
+        levels = tuple(min(three_digits_up(math.exp(power * step) * each), _EPSILONS[1]) for each in problem.levels)
+        asked = replace(question, problem=replace(problem, levels=levels), goal=LeastError())
+        error = math.inf
         with contextlib.suppress(InfeasibleError):
-            asked = replace(question, problem=replace(problem, levels=levels), goal=LeastError())
             plan = _of_least_error(asked)
-            return plan if asked.method.searches(plan.problem)[0].error_of(plan) <= target else None
-        return None
-
-    first, last = (math.floor(math.log(end / problem.levels[-1]) / step) for end in _EPSILONS)
-    powers = range(first, last + 1)
-    place = bisect.bisect_left(powers, True, key=lambda power: good(power) is not None)
-    best = good(powers[place]) if place < len(powers) else None
+            error = asked.method.searches(plan.problem)[0].error_of(plan)
+        if error <= target:
+            best, high = plan, power - 1
+        else:
+            low = power + 1
     if best is None:
-        asked = f"{question.target:g}" if question.top is None else f"{100 * (question.target or 0):g} %"
-        whom = "all items" if question.top is None else f"the top {question.top}"
-        raise InfeasibleError(
-            f"No plan reaches target-error = {asked} for {whom} with any epsilon up to {_EPSILONS[1]:g}. Raise it, the "
-            "users, copies-max or max-messages."
-        )
+        raise _unreached(question, f"epsilon up to {_EPSILONS[1]:g}")
     return best
+
+
+def _unreached(question: Question, searched: str) -> InfeasibleError:
+    return InfeasibleError(
+        f"No plan reaches target-error = {question.asked_error} with any {searched}: raise it, the users, copies-max, "
+        "max-messages or the levels (--target-error epsilon:ERROR finds them)."
+    )

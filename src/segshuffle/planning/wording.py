@@ -56,14 +56,13 @@ def sending(plan: Plan, level_messages: float = 1.0) -> list[str]:
         Messages of one user about the level, on average; each has one byte.
     """
     problem, scheme = plan.problem, plan.scheme
-    size = bytes_per_message(plan)
     level_sentences = [
         f"Level {level:g}: a user sends, on average, {many(each, 'message')} about every held item{_sampled(each)} and "
         f"{many(plan.blanket_per_user, 'dummy message')} {scheme.law.words}."
         for level, each in zip(problem.levels, scheme.copies, strict=True)
     ]
     total, exactly = plan.messages_per_user + level_messages, problem.assumptions.sets == "exactly"
-    n_bytes = plan.messages_per_user * size + level_messages
+    n_bytes = plan.messages_per_user * scheme.dtype.itemsize + level_messages
     return [
         *level_sentences,
         f"Together a user sends {'' if exactly else 'at most '}{total:.4g} messages on average, {level_messages:.4g} "
@@ -99,11 +98,6 @@ def _sampled(copies: float) -> str:
         return f" (one with probability {100 * copies:.4g} %)"
     whole = math.floor(copies)
     return "" if f"{copies:.4g}" == f"{whole}" else f" ({whole} or {whole + 1})"
-
-
-def bytes_per_message(plan: Plan) -> int:
-    """Bytes of a message, which names an item, and a sign if there are signs."""
-    return int(plan.scheme.dtype.itemsize)
 
 
 def resting_on(plan: Plan) -> list[str]:
