@@ -355,6 +355,6 @@ def test_what_a_saved_plan_says_is_left_out(log, saved, capsys, option, says):
 def test_a_saved_plan_that_does_not_fit_is_refused(log, saved, capsys):
     write_document(log.parent / "PLAN.json", Document(saved))
     (log.parent / "few.txt").write_text("tea\nmilk\nbread\n")
-    assert "items: 3 names, of which 3 are different; needed are 4" in refusal(capsys, f"{SAVED} --items few.txt")
+    assert "but a list of 4 different names is needed" in refusal(capsys, f"{SAVED} --items few.txt")
     log.write_text("user,item\nann,0\n")
     assert "1 users, but the guarantee of PLAN.json relies on 200" in refusal(capsys, SAVED)

@@ -480,6 +480,8 @@ def _of_fewest_messages(question: Question, target: float) -> Plan:
     try:
         plan = replace(free.method, target_error=target).plan(question.problem)
     except InfeasibleError as error:
+        if question.top is None:  # then the planner says the least error, in this unit
+            raise
         raise _unreached(question, "number of messages") from error
     needed = plan.messages_per_user + question.level_messages
     if budget is not None and needed > budget:

@@ -105,25 +105,22 @@ def _blocks(stream: IO[bytes], name: str) -> Iterator[list[bytes]]:
 
 
 def _of_counts(lines: Iterable[bytes], name: str, domain_size: int, signed: bool) -> Counted:
-    counts, seen = np.zeros(domain_size, dtype=np.int64), np.zeros(domain_size, dtype=bool)
+    counts, times = np.zeros((2, domain_size), dtype=np.int64)
     for number, line in enumerate(lines, start=2):
         found = _COUNT.fullmatch(line)
         if found is None or int(found[1]) >= domain_size or (found[2].startswith(b"-") and not signed):
-            signs = "digits, after a minus where it is negative," if signed else "digits"
             raise DataError(
-                f"{_place(name, number, line)}: expected is ITEM,COUNT with an item in 0..{domain_size - 1} and a "
-                f"count of {signs} below 10^18."
+                f"{_place(name, number, line)}: expected is ITEM,COUNT with an item in 0..{domain_size - 1} and as "
+                f"count an integer{'' if signed else ' >= 0'} below 10^18, in digits."
             )
         item = int(found[1])
-        if seen[item]:
-            raise DataError(f"{_place(name, number, line)}: item {item} has a count already; add them up.")
-        seen[item], counts[item] = True, int(found[2])
-    missing = np.flatnonzero(~seen)
-    if missing.size:
-        others = f", nor for {missing.size - 1} others" if missing.size > 1 else ""
+        times[item] += 1
+        counts[item] = int(found[2])
+    wrong = np.flatnonzero(times != 1)
+    if wrong.size:
         raise DataError(
-            f"{name}: no line for item {missing[0]}{others}; needed is one for every item in 0..{domain_size - 1}, "
-            "with 0 where there is no message. Was the file cut off?"
+            f"{name}: {times[wrong[0]]} lines for item {wrong[0]}; needed is one for every item in "
+            f"0..{domain_size - 1}, with 0 where there is no message. Was the file cut off?"
         )
     return Counted(counts, None if signed else sum(counts.tolist()), 0)
 

@@ -201,15 +201,12 @@ def check_place(folder: Path) -> None:
     DataError
         If the path is a file, or a folder with other content than an earlier result.
     """
-    folder = folder.absolute()
-    if "\0" in str(folder) or not folder.name:
-        raise DataError(f"{str(folder)!r} is no name of a folder: give one that can be made.")
     try:
         free = not any(folder.iterdir()) or (folder / MARK).is_file()
     except FileNotFoundError:
         return
-    except OSError as error:
-        raise DataError(f"{folder}: no folder can be made here ({error.strerror}). Give another by --out.") from error
+    except (OSError, ValueError) as error:  # ValueError: a NUL character in the name
+        raise DataError(f"{folder}: no folder can be made here ({error}). Give another by --out.") from error
     if not free:
         raise DataError(f"{folder}: holds something else than a rehearsal. Give another folder by --out.")
 

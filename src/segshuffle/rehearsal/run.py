@@ -203,7 +203,9 @@ def rehearse(
             first = estimate, low, high
         covered = [(low <= share) & (share <= high) for share in (true, sent)]
         totals += np.array([(estimate - true) ** 2, (estimate - sent) ** 2, *covered, estimate > threshold])
-        right[number] = _recovered(estimate, held, tops, ordered)
+        largest = held[np.argsort(-estimate, kind="stable")]
+        # `ordered[k - 1]` users hold an item that is just among the k most frequent ones
+        right[number] = [(largest[:k] >= ordered[k - 1]).mean() for k in tops]
         progress(number + 1, repetitions)
     squared_error, error_of_sent, covered_true, covered_sent, above = totals / repetitions
     bias = None
@@ -235,15 +237,6 @@ def rehearse(
         found_wrongly=float(above[held == 0].sum()),
         missed=float((1.0 - above[held > 0]).sum()),
     )
-
-
-def _recovered(estimate: FloatArray, held: IntArray, tops: Sequence[int], ordered: IntArray) -> list[float]:
-    """Return the share of the k largest estimates whose items are among the k most frequent ones, for every k."""
-    most = min(max(tops, default=1), estimate.size)
-    best = np.argpartition(-estimate, most - 1)[:most]
-    found = held[best[np.argsort(-estimate[best], kind="stable")]]
-    # `ordered[k - 1]` users hold an item that is just among the k most frequent ones
-    return [float((found[:k] >= ordered[k - 1]).mean()) for k in tops]
 
 
 def _fitting(plan: Plan, users: Transactions | Iterable[Iterable[int]]) -> Transactions:

@@ -1,5 +1,6 @@
 """Set sizes: choose the best one for the most frequent items, or compare them by the error of all items."""
 
+import contextlib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -18,10 +19,6 @@ from segshuffle.protocols.proven import ProvenSegmented
 
 #: Most items, because a table has a row per size and a column per item.
 _LARGEST_DOMAIN = 4000
-#: Most users that are used; they are taken evenly from all.
-_MOST_USERS = 200_000
-#: If an error is this many times the least so far, larger sets are not tried: it has nearly one minimum.
-_ENOUGH = 1.5
 
 
 def chosen(users: Transactions, make: Callable[[int], Answer], top: int) -> Answer:
@@ -41,25 +38,20 @@ def chosen(users: Transactions, make: Callable[[int], Answer], top: int) -> Answ
     InfeasibleError
         If no size has a plan; the error is that of the smallest size.
     """
-    some = users.take(np.unique(np.linspace(0, users.n_users - 1, min(users.n_users, _MOST_USERS)).astype(np.int64)))
-    holders = some.item_counts
+    holders = users.item_counts
     items = np.argsort(-holders, kind="stable")[: min(top, int(np.count_nonzero(holders))) or 1]
-    true = holders[items] / some.n_users
-    best: tuple[float, Answer] | None = None
-    sizes = candidates(max(users.largest_set, 1), users.domain_size)
+    true = users.frequencies[items]
+
+    def squared_error(found: Answer) -> float:
+        sent = kept_shares(users, found.plan.problem.set_size)[items]
+        return float(np.mean((sent - true) ** 2 + ItemVariance.of(found.plan).at(sent)))
+
+    sizes, answers = candidates(max(users.largest_set, 1), users.domain_size), list[Answer]()
     for size in sizes:
-        try:
-            found = make(size)
-        except InfeasibleError:
-            continue
-        sent = kept_shares(some, size)[items]
-        squared = float(np.mean((sent - true) ** 2 + ItemVariance.of(found.plan).at(sent)))
-        if best is None or squared < best[0]:
-            best = squared, found
-        elif squared > _ENOUGH * best[0]:
-            break
+        with contextlib.suppress(InfeasibleError):
+            answers.append(make(size))
     # where no size has a plan, this says why the smallest has none
-    return make(sizes[0]) if best is None else best[1]
+    return min(answers, key=squared_error) if answers else make(sizes[0])
 
 
 def candidates(largest: int, domain_size: int) -> list[int]:
