@@ -241,7 +241,7 @@ class Search:
         """Certified delta interval of every level at its own epsilon (user level)."""
         certificate = []
         for level, value in zip(self.problem.levels, copies, strict=True):
-            lower, upper = _delta(law, mean, Target.of(self.problem, level), float(value))
+            lower, upper = certified_delta(law, mean, Target.of(self.problem, level), float(value))
             lower = lower if reached else 0.0  # the lower end belongs to the product, which no two users need attain
             certificate.append({"epsilon": level, "delta_lower": rounded_down(lower), "delta_upper": rounded_up(upper)})
         return tuple(certificate)
@@ -396,13 +396,13 @@ def _largest(law: Blanket, mean: float, target: Target, copies_max: float, start
 
 def _lowered(law: Blanket, mean: float, target: Target, copies: float, share: float) -> float:
     """Lower copies by a share if their certified delta is above the target; otherwise keep them."""
-    if copies == 0 or _delta(law, mean, target, rounded_down(copies))[1] <= target.delta:
+    if copies == 0 or certified_delta(law, mean, target, rounded_down(copies))[1] <= target.delta:
         return copies
     return copies * (1 - share)
 
 
 @functools.lru_cache(maxsize=65536)
-def _delta(law: Blanket, mean: float, target: Target, copies: float) -> tuple[float, float]:
+def certified_delta(law: Blanket, mean: float, target: Target, copies: float) -> tuple[float, float]:
     """Certified interval of delta (lower, upper), as narrow as possible."""
     if target.pairs == 0 or copies == 0:
         return 0.0, 0.0

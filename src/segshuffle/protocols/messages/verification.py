@@ -5,24 +5,19 @@ guarantee, with the accountant of the planner and from its own beliefs. It refus
 demands. Results are cached: a thousand clients of one level cost one computation.
 """
 
-import contextlib
-import functools
 import math
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from segshuffle.accounting.collections.blanket_cap import cap_overflow, capped_delta, capped_epsilon, uncapped_target
 from segshuffle.accounting.collections.calibration import epsilon_upper
-from segshuffle.accounting.collections.product import delta_interval, log_delta_bound
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError
 from segshuffle.accounting.numerics.ranges import check_guarantee, check_integer
-from segshuffle.blankets.base import COPIES_RANGE, Blanket, CounterPair
+from segshuffle.blankets.base import COPIES_RANGE, Blanket
 from segshuffle.errors import ParameterError, RefusedError
 from segshuffle.protocols.base import Assumptions, Problem, SetKind
+from segshuffle.protocols.planner import Target, certified_delta
 from segshuffle.protocols.scheme import Scheme
-
-#: Share of a target below which a bound need not be tight.
-_FAR = 1e-3
 
 
 @dataclass(frozen=True)
@@ -110,7 +105,7 @@ def guaranteed_delta(announcement: Scheme, demand: Demand, level: int) -> float:
     ParameterError
         If the level does not exist.
     """
-    return _delta(_exchange(announcement, demand, level), demand.epsilon, demand.delta)
+    return _exchange(announcement, demand, level).delta(demand.epsilon, demand.delta)
 
 
 def check_announcement(announcement: Scheme, demand: Demand, level: int) -> Given:
@@ -163,13 +158,13 @@ class Exchange:
     copies: float
 
     @property
-    def pair(self) -> CounterPair | None:
-        """Counters of an exchanged item, or counters with a larger delta; None if nothing is proven."""
+    def counters(self) -> tuple[Blanket, float, float] | None:
+        """Law, mean and copies of counters with this delta or a larger one; None if nothing is proven."""
         law, mean = self.scheme.law, self.problem.honest_mean(self.scheme.blanket_per_user)
         if not isinstance(law, Blanket) or mean < law.means[0] or self.copies > COPIES_RANGE[1]:
             return None
         # delta does not decrease in the copies, and does not increase in the mean
-        return law.pair(min(mean, law.means[1]), max(self.copies, COPIES_RANGE[0]))
+        return law, min(mean, law.means[1]), max(self.copies, COPIES_RANGE[0])
 
     @property
     def dummies(self) -> dict[str, Any]:
@@ -179,11 +174,13 @@ class Exchange:
 
     def epsilon(self, delta: float) -> float:
         """Epsilon at a delta, rounded up; +inf if none up to 100 is certified (kind: upper)."""
-        pair, pairs = self.pair, self.problem.pairs
+        pairs = self.problem.pairs
         if pairs == 0 or self.copies == 0:
             return 0.0
-        if pair is None:
+        if self.counters is None:
             return math.inf
+        law, mean, copies = self.counters
+        pair = law.pair(mean, copies)
         try:
             return capped_epsilon(
                 lambda delta: epsilon_upper(pair, pairs=pairs, delta=delta), delta=delta, **self.dummies
@@ -191,29 +188,22 @@ class Exchange:
         except AccuracyError:  # a table that would be too large
             return math.inf
 
-
-@functools.lru_cache(maxsize=4096)
-def _delta(exchange: Exchange, epsilon: float, enough: float) -> float:
-    """Bound the delta at any epsilon, tightly unless it is far below `enough` (kind: upper)."""
-    pair, pairs, scheme = exchange.pair, exchange.problem.pairs, exchange.scheme
-    if pairs == 0 or exchange.copies == 0:
-        return 0.0
-    if scheme.blanket_cap is not None:
-        overflow = cap_overflow(**exchange.dummies, epsilon=epsilon, delta=enough)
-        inner, inner_enough = uncapped_target(epsilon=epsilon, delta=enough, overflow=overflow)
-        if inner < 0.0:
+    def delta(self, epsilon: float, enough: float) -> float:
+        """Bound the delta at an epsilon, as closely as possible if it is about `enough` (kind: upper)."""
+        pairs, scheme = self.problem.pairs, self.scheme
+        if pairs == 0 or self.copies == 0:
+            return 0.0
+        if scheme.blanket_cap is not None:
+            overflow = cap_overflow(**self.dummies, epsilon=epsilon, delta=enough)
+            inner, inner_enough = uncapped_target(epsilon=epsilon, delta=enough, overflow=overflow)
+            if inner < 0.0:
+                return 1.0
+            uncapped = replace(self, scheme=replace(scheme, blanket_cap=None)).delta(inner, inner_enough)
+            return capped_delta(uncapped=uncapped, delta=enough, overflow=overflow)
+        if self.counters is None:
             return 1.0
-        uncapped = _delta(replace(exchange, scheme=replace(scheme, blanket_cap=None)), inner, inner_enough)
-        return capped_delta(uncapped=uncapped, delta=enough, overflow=overflow)
-    if pair is None:
-        return 1.0
-    bound = math.exp(log_delta_bound(pair, pairs, epsilon)) * (1 + 1e-13)
-    if bound > _FAR * enough:
-        with contextlib.suppress(AccuracyError):
-            # the lattice of the plan's certificate
-            expected = None if scheme.blanket.rough() is scheme.law else enough
-            bound = min(bound, delta_interval(pair, pairs=pairs, epsilon=epsilon, expected=expected).upper)
-    return min(bound, 1.0)
+        law, mean, copies = self.counters
+        return certified_delta(law, mean, Target(pairs, epsilon, enough), copies)[1]
 
 
 def _exchange(announcement: Scheme, demand: Demand, level: int, other: int | None = None) -> Exchange:
@@ -234,7 +224,7 @@ def _level_guarantee(announcement: Scheme, demand: Demand, level: int) -> tuple[
     found = [(0.0, 0.0)]
     for other in set(range(len(asked))) - {level}:
         exchange, epsilon = _exchange(announcement, demand, level, other), demand.epsilon
-        delta = _delta(exchange, epsilon, enough)
+        delta = exchange.delta(epsilon, enough)
         if delta > enough:
             epsilon = max(epsilon, asked[other])
             delta = _checked(exchange, f"a user of level {level} who may be one of level {other}", epsilon, enough)
@@ -244,7 +234,7 @@ def _level_guarantee(announcement: Scheme, demand: Demand, level: int) -> tuple[
 
 def _checked(exchange: Exchange, who: str, epsilon: float, enough: float) -> float:
     """Return the delta at an epsilon, or refuse it if it is too large."""
-    delta = _delta(exchange, epsilon, enough)
+    delta = exchange.delta(epsilon, enough)
     if delta > enough:
         least, n = exchange.epsilon(enough), exchange.problem.honest_users
         # four digits, never below the value
