@@ -54,24 +54,22 @@ class Document:
         return str(item) if self.items is None else self.items[item]
 
     def number(self, name: str) -> int:
-        """Return the number of an item; blanks around names are ignored, unless two items differ only in these.
+        """Return the number of an item; blanks around names are ignored.
 
         Raises
         ------
         DataError
             If there is no such item.
         """
-        if self.items is not None:
-            alike = [number for number, each in enumerate(self.items) if each.strip() == name.strip()]
-            found = [number for number in alike if self.items[number] == name] or alike
-            if len(found) == 1:
-                return found[0]
-            raise DataError(f"item {name[:60]!r} is not in the plan's list of {len(self.items)} items.")
         d, name = self.plan.problem.domain_size, name.strip()
-        number = int(name) if name.isascii() and name.isdigit() and len(name) <= 9 else d
-        if number >= d:
-            raise DataError(f"item {name[:60]!r} is none of the plan's: they are the integers 0..{d - 1}.")
-        return number
+        if self.items is not None:
+            found = [number for number, each in enumerate(self.items) if each.strip() == name]
+        else:
+            found = [int(name)] if name.isascii() and name.isdigit() and len(name) <= 9 and int(name) < d else []
+        if len(found) != 1:
+            told = f"the plan's {d} items, {self.name(0)} to {self.name(d - 1)}"
+            raise DataError(f"item {name[:60]!r} is not one of {told}.")
+        return found[0]
 
 
 def write_document(path: Path, document: Document) -> None:

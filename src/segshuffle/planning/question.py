@@ -444,10 +444,8 @@ def _beside(found: Answer, law: str, asked: Question, patience: float) -> dict[s
     try:
         other = Answer(own, _plan(own))
         return {"blanket": law, **other.numbers, **({"note": other.note} if other.note else {})}
-    except SegshuffleError as error:
-        return {"blanket": law, "none": str(error)}
-    except (ValueError, ArithmeticError, RuntimeError, MemoryError) as error:
-        return {"blanket": law, "none": f"its plan failed ({type(error).__name__}: {error})"}
+    except (SegshuffleError, ValueError, ArithmeticError, RuntimeError, MemoryError) as error:
+        return {"blanket": law, "none": f"no plan ({error})"}
 
 
 def _plan(question: Question) -> Plan:

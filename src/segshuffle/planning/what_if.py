@@ -123,7 +123,7 @@ def side_by_side(found: Answer) -> list[dict[str, Any]]:
     counts = np.rint(found.question.guess.counts(problem)).astype(np.int64)
     rows = []
     for (accounting, name), declared in every().items():
-        method: Any = made(declared, {"copies_max": limits.copies_max} if accounting == "proven" else {})
+        method: Any = made(declared, {"copies_max": limits.copies_max})
         if limits.max_messages and hasattr(method, "max_messages"):
             method = replace(method, max_messages=limits.max_messages)
         row: dict[str, Any] = {

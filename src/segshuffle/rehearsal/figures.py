@@ -48,7 +48,7 @@ def error_figure(found: Rehearsal) -> Figure:
     error, cut = np.sqrt(found.squared_error), np.abs(found.sent - found.true)
     true, estimate, error, cut = (100 * each[items] for each in (found.true, found.estimate, error, cut))
     figure, (left, right) = panel_grid(2, height=2.6)
-    line = np.geomspace(true.min(), true.max(), 200) if true.min() < true.max() else true[:1]
+    line = np.geomspace(true.min(), true.max(), 200)
     deviation = 100 * np.sqrt(found.variance.at(line / 100))
     left.plot(line, line, color=PALETTE["black"], linewidth=0.8, label="truth")
     left.fill_between(
@@ -73,8 +73,7 @@ def error_figure(found: Rehearsal) -> Figure:
         axes.set_xlabel("share in the data in %")
         log_axes(axes)
     left.set_ylim(bottom=0.1 * true.min())
-    handles = [*left.get_legend_handles_labels()[0], *right.get_legend_handles_labels()[0][1:]]
-    return finished(figure, handles)
+    return finished(figure)
 
 
 def recovery_figure(found: Rehearsal) -> Figure:

@@ -51,11 +51,8 @@ class SimulatedClients:
         chosen = checked("user_levels (numbers from 0, not epsilons)", levels, (n,))
         missing = np.flatnonzero((chosen < 0) | (chosen >= len(problem.levels)))
         if missing.size:
-            user = missing[0]
-            raise DataError(
-                f"user {user} chose level {chosen[user]}, which does not exist; levels are numbered "
-                f"0..{len(problem.levels) - 1} (epsilon = {', '.join(f'{level:g}' for level in problem.levels)})."
-            )
+            most = len(problem.levels) - 1
+            raise DataError(f"user {missing[0]} chose level {chosen[missing[0]]}; levels are numbered 0..{most}.")
         least = NO_ITEM if problem.assumptions.sets == "at-most" else 0
         for start in range(0, n, _ROWS):
             rows = np.sort(held[start : start + _ROWS], axis=1)
@@ -91,18 +88,11 @@ class SimulatedClients:
 
         A client sends floor(a) messages about every held item, and one more with probability a - floor(a).
         """
-        copies, held = np.asarray(announcement.copies), self.items != NO_ITEM
-        words = self.items.astype(announcement.dtype)
-        whole = np.floor(copies).astype(np.int64)
-        rest = copies - whole
-        parts: list[Words] = []
-        if whole.any():
-            number = np.broadcast_to(whole[self.levels][:, None], words.shape)
-            parts.append(np.repeat(words[held], number[held]))
-        if rest.any():
-            # random() is in [0, 1) on a grid of 2^-53: true with probability `rest` up to that grid
-            parts.append(words[(rng.random(words.shape) < rest[self.levels][:, None]) & held])
-        return np.concatenate([*parts, announcement.simulate_dummies(len(self), rng)])
+        copies, held = np.asarray(announcement.copies)[self.levels][:, None], self.items != NO_ITEM
+        # random() is in [0, 1) on a grid of 2^-53, up to which the probability is exact
+        number = np.floor(copies).astype(np.int64) + (rng.random(self.items.shape) < copies % 1.0)
+        own = np.repeat(self.items[held].astype(announcement.dtype), number[held])
+        return np.concatenate([own, announcement.simulate_dummies(len(self), rng)])
 
 
 def checked(
