@@ -83,7 +83,7 @@ def test_messages_of_everybody_are_the_least_that_is_possible():
 def test_false_alarms_are_below_one_in_a_million_and_the_bounds_are_close(blanket, sets, private_levels):
     """Whatever users hold: totals are extreme where all hold most or least, an item where all or nobody hold it.
 
-    The exact tails are summed over both totals and all items. The bounds are not lax either: at 2.5 times the number
+    The exact tails are summed over both totals and all items. The bounds are not lax either: at 3 times the number
     of deviations that a normal law would have, no count is possible any more.
     """
     plan, n = planned(blanket, sets=sets, private_levels=private_levels), sum(COUNTS)
@@ -102,7 +102,7 @@ def test_false_alarms_are_below_one_in_a_million_and_the_bounds_are_close(blanke
         low, high = own_law(held[0], *levels["least"]), own_law(held[1], *levels["most"])
         alarms += repeated * (outside(values, law, low, bounds)[0] + outside(values, law, high, bounds)[1])
         centre = float(values @ law)
-        spread = 2.5 * 6 * math.sqrt(float((values - centre) ** 2 @ law) + 0.25 * S * n)
+        spread = 3 * 6 * math.sqrt(float((values - centre) ** 2 @ law) + 0.25 * S * n)
         sent_least, sent_most = (float(np.arange(own.size) @ own) for own in (low, high))
         assert bounds.least > centre + sent_least - spread
         assert bounds.most < centre + sent_most + spread

@@ -124,7 +124,7 @@ def blanket_quantile(plan: Plan, tail: float) -> int:
     int
         If messages have signs, the number with a plus minus the number with a minus.
     """
-    low, law = _net_law(plan)
+    low, law = net_law(plan)
     above = np.cumsum(law[::-1])[::-1] - law
     return low + int(np.argmax(above <= tail))
 
@@ -141,13 +141,13 @@ def coverage_of_nothing(plan: Plan, confidence: float) -> float:
     confidence : float
         As in `ItemVariance.interval`.
     """
-    low, law = _net_law(plan)
+    low, law = net_law(plan)
     estimates = plan.scheme.estimate(low + np.arange(law.size), plan.problem.level_counts)
     lower, upper = ItemVariance.of(plan).interval(estimates, confidence)
     return float(law[(lower <= 0.0) & (upper >= 0.0)].sum())
 
 
-def _net_law(plan: Plan) -> tuple[int, FloatArray]:
+def net_law(plan: Plan) -> tuple[int, FloatArray]:
     """Return the law of what the dummies add to an item's count: its least value, and probabilities from there on."""
     # the law of a sum is a convolution, here of windows
     law, low = np.ones(1), 0

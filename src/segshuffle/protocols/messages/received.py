@@ -1,14 +1,10 @@
-r"""Checks of what the server received: whether the users can have sent it, and how private they were.
+"""Checks of what the server received: whether the users can have sent it, and how private they were.
 
 The law of the dummies is known, and the messages about held items have bounds. Users hold set_size items, or between 0
-and set_size, and send the plan's copies of each. Chernoff's bound, which is proven for every size, then bounds the
-counts. So an honest collection is refused with probability at most `FALSE_ALARM`. For a sum X with K(theta) = log
-E[exp(theta X)],
-
-    Pr[X >= t] <= alpha  for every  t >= (K(theta) - log alpha)/theta,  theta > 0,
-
-and similarly for the lower end. Adding an independent number >= 0 makes X larger. So the upper end assumes the most
-messages about held items, and the lower end the fewest.
+and set_size, and send the plan's copies of each. So a count is the number of dummies, which is inside a window of their
+law, plus that of the copies. The random part of the copies is a sum of N independent numbers in [0, 1]. By Hoeffding's
+inequality it exceeds its mean by sqrt(N log(1/alpha)/2) with probability at most alpha, and likewise below. So an
+honest collection is refused with probability at most `FALSE_ALARM`, for every size.
 """
 
 from __future__ import annotations
@@ -16,17 +12,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
-from segshuffle.accounting.numerics.laws import size_of
-from segshuffle.arrays import FloatArray, IntArray
-from segshuffle.blankets.parts import Part
+from segshuffle.arrays import IntArray
 from segshuffle.digits import rounded_up
 from segshuffle.protocols.base import Plan
+from segshuffle.protocols.item_variance import net_law
 from segshuffle.protocols.messages.verification import Exchange
 
 #: Largest probability with which the messages of an honest collection are called impossible.
@@ -71,33 +65,23 @@ def _possible(plan: Plan, items: int, held: tuple[int, int], units: Sequence[int
 
     `units` are what a unit of each part of the dummies adds to the count.
     """
-    parts = [(unit, replace(part, mean=items * part.mean)) for unit, part in zip(units, plan.scheme.parts, strict=True)]
-    spread = sum(unit**2 * part.variance for unit, part in parts) + held[1] * plan.problem.n_users
-    # around the best theta for a normal law with this variance; the bound is proven for every theta
-    theta = math.sqrt(-2 * math.log(alpha) / spread) * np.geomspace(1e-3, 1e6, 6001)
-    with np.errstate(all="ignore"):
-        high = (_log_moments(plan, parts, held[1], theta) - math.log(alpha)) / theta
-        low = (math.log(alpha) + _log_uncapped(plan) - _log_moments(plan, parts, held[0], -theta)) / theta
-    return Possible(math.floor(np.nanmax(low)) + 1, math.ceil(np.nanmin(high)) - 1)
+    problem, copies = plan.problem, np.array(plan.scheme.copies)
+    # every part and the copies have the same share of alpha
+    log_tail = math.log((len(units) + 1) / alpha)
 
+    def end(number: int, sign: int, log_window: float) -> float:
+        """Return the least count (sign -1) or the largest one (sign 1)."""
+        sent = copies
+        if problem.assumptions.private_levels:  # the numbers of users at the levels are not known
+            sent = np.full(copies.size, sign * (sign * copies).max())
+        users = number * np.array(problem.level_counts)
+        found = float(users @ sent) + sign * math.sqrt(0.5 * log_tail * float(users @ (sent % 1.0 > 0)))
+        for unit, part in zip(units, plan.scheme.parts, strict=True):
+            window = replace(part, mean=items * part.mean).window(log_window)
+            found += sign * max(sign * unit * count for count in window)
+        return found
 
-def _log_moments(plan: Plan, parts: Sequence[tuple[int, Part]], held: int, theta: FloatArray) -> FloatArray:
-    """K(theta) of all dummies plus the most (theta > 0) or fewest messages about `held` items per user."""
-    total = np.sum([_log_moment(part, unit * theta) for unit, part in parts], axis=0)
-    copies, users = np.array(plan.scheme.copies), np.array(plan.problem.level_counts, dtype=float)
-    if plan.problem.assumptions.private_levels:  # the numbers of users at the levels are not known
-        copies, users = np.array([copies.max() if theta[0] > 0 else copies.min()]), np.array([users.sum()])
-    for number, each in zip(held * users, copies, strict=True):
-        total += number * (math.floor(each) * theta + np.log1p(each % 1.0 * np.expm1(theta)))
-    return np.asarray(total)
-
-
-def _log_moment(part: Part, theta: NDArray[Any]) -> NDArray[Any]:
-    """Log E[exp(theta X)] of the number X of units of a part, for real or complex theta."""
-    growth = np.expm1(theta)
-    if part.p == 0:
-        return np.asarray(part.mean * growth)
-    return np.asarray(-size_of(part.mean, part.p) * np.log1p(-part.p * growth / (1 - part.p)))
+    return Possible(math.ceil(end(held[0], -1, log_tail - _log_uncapped(plan))), math.floor(end(held[1], 1, log_tail)))
 
 
 def _log_uncapped(plan: Plan) -> float:
@@ -150,18 +134,17 @@ def impossible(plan: Plan, counts: IntArray, messages: int | None, name: Callabl
 def _repeated(plan: Plan, counts: IntArray) -> int | None:
     """Return how often every line is repeated, if all counts are multiples of this and that is too unlikely by chance.
 
-    Pr[X + own = 0 mod k] is at most the mean over j < k of |E[exp(2 pi i j X/k)]|, whatever `own` is, and the dummies X
-    of different items are independent.
+    Whatever users send themselves, Pr[X + own = 0 mod k] is at most the largest Pr[X = r mod k], and the dummies X of
+    different items are independent.
     """
+    _, law = net_law(plan)
     for times in range(_MOST_REPEATED, 1, -1):
-        if not counts.any() or (counts % times).any():
-            continue
-        angles = 2j * math.pi * np.arange(times) / times
-        size = np.exp(np.sum([_log_moment(part, part.net * angles).real for part in plan.scheme.parts], axis=0))
-        # slightly more than the mean, because of round-off
-        log_chance = counts.size * min(math.log(size.mean()) + 1e-14, 0.0) - _log_uncapped(plan)
-        if log_chance <= math.log(FALSE_ALARM / (4 * (_MOST_REPEATED - 1))):
-            return times
+        if counts.any() and not (counts % times).any():
+            chance = max(float(law[rest::times].sum()) for rest in range(times))
+            # slightly more than this, because of round-off
+            log_chance = counts.size * min(math.log(chance) + 1e-12, 0.0) - _log_uncapped(plan)
+            if log_chance <= math.log(FALSE_ALARM / (4 * (_MOST_REPEATED - 1))):
+                return times
     return None
 
 
