@@ -180,7 +180,9 @@ def bias_given_levels(copies: FloatArray, level_items: IntArray, level_counts: I
     return np.asarray(copies @ level_items / (level_counts @ copies) - level_items.sum(axis=-2) / level_counts.sum())
 
 
-def error_given_levels(plan: Plan, level_items: IntArray, divisor: float) -> FloatArray:
+def error_given_levels(
+    plan: Plan, level_items: IntArray, divisor: float, truth: FloatArray | None = None
+) -> FloatArray:
     """Exact expected squared error of round 2, given the users' levels and the denominator of the estimator.
 
     sum_j { Var[S_j]/N_hat^2 + (E[S_j]/N_hat - w_j)^2 }, S_j = C_j - n m/d.
@@ -193,6 +195,8 @@ def error_given_levels(plan: Plan, level_items: IntArray, divisor: float) -> Flo
         Users of each level that hold each item.
     divisor : float
         N_hat, or N if the level counts are exact.
+    truth : ndarray of float, shape (domain_size,), optional
+        The shares w_j; by default those of the users in `level_items`.
 
     Returns
     -------
@@ -201,5 +205,6 @@ def error_given_levels(plan: Plan, level_items: IntArray, divisor: float) -> Flo
     problem, copies = plan.problem, np.asarray(plan.scheme.copies)
     noise = problem.domain_size * plan.scheme.noise
     own = level_items.sum(axis=-1) @ plan.scheme.sampling
-    misses = copies @ level_items / divisor - level_items.sum(axis=-2) / problem.n_users
+    true = level_items.sum(axis=-2) / problem.n_users if truth is None else truth
+    misses = copies @ level_items / divisor - true
     return np.asarray((noise + own) / divisor**2 + (misses**2).sum(axis=-1))

@@ -84,9 +84,6 @@ def by_message(
     level_items = cut.take(present).level_item_counts(levels[present], n_levels)
     copies, true = np.asarray(run.plan.scheme.copies), users.frequencies
     divisor = run.levels.weight(copies) * (served.problem.n_users / n)
-    sent, expected = level_items.sum(axis=0) / served.problem.n_users, copies @ level_items / divisor
-    # against the data instead of what is left of them after cutting
-    beyond = float(((expected - true) ** 2).sum() - ((expected - sent) ** 2).sum())
     return {
         "participants": served.problem.n_users,
         "level_estimates": run.levels.estimates.tolist(),
@@ -97,7 +94,7 @@ def by_message(
         "estimate": run.estimate.tolist(),
         "bias": bias_given_levels(copies, level_items, counts).tolist(),
         "squared_error": float(((run.estimate - true) ** 2).sum()),
-        "expected_error": float(error_given_levels(served, level_items, divisor)) + beyond,
+        "expected_error": float(error_given_levels(served, level_items, divisor, true)),
         "level_messages": run.level_messages,
         "item_messages": run.item_messages,
         "messages_per_user": (run.level_messages + run.item_messages) / n,

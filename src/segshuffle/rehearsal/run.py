@@ -54,8 +54,6 @@ class Rehearsal:
         The plan.
     names : sequence of str or None
         Names of the items; None for the integers.
-    label : str
-        Name of the data.
     true, sent : ndarray of float, shape (domain_size,)
         Shares of the users who hold the item, in the data and after cutting sets to set_size.
     users_cut : int
@@ -84,7 +82,6 @@ class Rehearsal:
 
     plan: Plan
     names: Sequence[str] | None
-    label: str
     true: FloatArray
     sent: FloatArray
     users_cut: int
@@ -214,7 +211,6 @@ def rehearse(
     return Rehearsal(
         plan=plan,
         names=users.names,
-        label=users.label,
         true=true,
         sent=sent,
         users_cut=int((users.sizes > problem.set_size).sum()),

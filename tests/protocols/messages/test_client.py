@@ -270,9 +270,9 @@ def test_round_one_is_checked_and_sent_as_any_other():
 @pytest.mark.parametrize(
     ("items", "level", "error", "message"),
     [
-        ((1, 2, 3), 0, DataError, "every user must hold 4 items"),
+        ((1, 2, 3), 0, DataError, "a user holds at least 4 items"),
         ((1, 2, 3, 17), 0, DataError, r"17\); .* in 0\.\.16"),
-        ((1, 2, 3, 3), 0, DataError, "different items"),
+        ((1, 2, 3, 3), 0, DataError, "all different"),
         ((1, 2, 3, 4), 2, ParameterError, "level = 2"),
         ((1, 2, 3, 4), -1, ParameterError, "level = -1"),
     ],

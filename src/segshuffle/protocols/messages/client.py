@@ -47,12 +47,11 @@ class Client:
             If the announcement does not have the user's level.
         """
         most, d = announcement.set_size, announcement.domain_size
-        if len(set(self.items)) < len(self.items) or not all(
-            0 <= item < d and item == int(item) for item in self.items
-        ):
-            raise DataError(f"items = {tuple(self.items)}; a user holds different items in 0..{d - 1}.")
-        if self.demand.sets == "exactly" and len(self.items) < most:
-            raise DataError(f"items = {tuple(self.items)}; every user must hold {most} items.")
+        least = most if self.demand.sets == "exactly" else 0
+        fit = all(0 <= item < d and item == int(item) for item in self.items)
+        if not (fit and least <= len(self.items) == len(set(self.items))):
+            told = f"a user holds at least {least} items, all different, in 0..{d - 1}"
+            raise DataError(f"items = {tuple(self.items)}; {told}.")
         check_announcement(announcement, self.demand, self.level)
         held = self.items if len(self.items) <= most else exact.shuffled(list(self.items), self.below)[:most]
         return announcement.send(held, self.level, self.below)

@@ -37,9 +37,6 @@ from segshuffle.errors import InfeasibleError
 from segshuffle.protocols.base import MANY_MESSAGES
 from segshuffle.protocols.scheme import Scheme
 
-#: Estimates above this are shifted before n is added, which would otherwise lose digits.
-_LARGEST_PLAIN = 2.0**40
-
 
 @dataclass(frozen=True)
 class LevelPrivacy:
@@ -163,8 +160,7 @@ class LevelEstimates:
     def weight(self, copies: ArrayLike) -> float:
         """Estimate N = sum_k n_k a_k, inside its possible range."""
         rates = np.asarray(copies, dtype=float)
-        total = float(self.balanced @ rates)
-        return min(max(total, self.n_users * float(rates.min())), self.n_users * float(rates.max()))
+        return float(np.clip(self.balanced @ rates, self.n_users * rates.min(), self.n_users * rates.max()))
 
 
 def planning_counts(estimates: ArrayLike, n_users: int) -> tuple[int, ...]:
@@ -175,15 +171,11 @@ def planning_counts(estimates: ArrayLike, n_users: int) -> tuple[int, ...]:
     Parameters
     ----------
     estimates : array_like of float, shape (n_levels,)
-        Any finite numbers.
+        Numbers up to 1e12.
     n_users : int
-        n >= 1.
+        n in [1, 1e12].
     """
     values = np.asarray(estimates, dtype=float)
-    if np.abs(values).max() > _LARGEST_PLAIN:
-        # n would lose its digits beside them; neither a common shift nor values far below the others change the result
-        with np.errstate(over="ignore"):
-            values = np.maximum(values - values.max(), -2.0 * n_users)
     descending = np.sort(values)[::-1]
     surplus = (np.cumsum(descending) - n_users) / np.arange(1, values.size + 1)
     shift = surplus[np.flatnonzero(descending > surplus)[-1]]

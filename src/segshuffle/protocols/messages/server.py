@@ -45,7 +45,7 @@ def tally(messages: ShuffledMessages, domain_size: int, *, signed: bool = False)
     words = 2 * domain_size if signed else domain_size
     counts, refused = np.zeros(words, dtype=np.int64), 0
     for block in messages.blocks():
-        known = block if int(block.max()) < words else block[block < words]
+        known = block[block < words]
         refused += block.size - known.size
         counts += np.bincount(known, minlength=words)
     return Tally(counts[:domain_size] - counts[domain_size:] if signed else counts, refused)
