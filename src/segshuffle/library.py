@@ -5,7 +5,6 @@ estimates from counts. `account` is for one message per user, `compose` for seve
 by its name or as an object. Randomness here is reproducible, not secret: do not use `simulate` as a client.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, overload
@@ -247,15 +246,13 @@ def compose(
     ParameterError
         If a plan or a level cannot be composed, or if not exactly one target is given.
     """
-    if (delta is None) == (epsilon is None):
-        raise ParameterError("delta, epsilon", (delta, epsilon), "exactly one of the two given")
     try:
         asked = [(plan, level) for plan, level in collections]
     except (TypeError, ValueError):
         raise ParameterError("collections", collections, "a list of pairs (plan, level)") from None
     products = [each for plan, level in asked if (each := product_of(plan, level=level))[1]]
-    if not products:
-        return 0.0
-    if delta is not None:
+    if delta is not None and epsilon is None:
         return composed_epsilon(products, delta=delta)
-    return composed_delta(products, epsilon=math.nan if epsilon is None else epsilon)
+    if epsilon is not None and delta is None:
+        return composed_delta(products, epsilon=epsilon)
+    raise ParameterError("delta, epsilon", (delta, epsilon), "exactly one of the two given")

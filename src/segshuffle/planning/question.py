@@ -285,7 +285,7 @@ class Question:
         cap = self.limits.blanket_cap
         if cap is None:
             return self.method
-        return Capped(self.method, None if isinstance(cap, str) and cap == "auto" else cap)
+        return Capped(self.method, None if cap == "auto" else cap)
 
     @property
     def asked_error(self) -> str:

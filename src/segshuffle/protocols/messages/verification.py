@@ -221,15 +221,15 @@ def _level_guarantee(announcement: Scheme, demand: Demand, level: int) -> tuple[
     if asked and len(asked) != levels:
         raise ParameterError("level_epsilons", asked, f"one for each of the {levels} announced levels, or none")
     enough = demand.delta if demand.level_delta is None else demand.level_delta
-    found = [(0.0, 0.0)]
+    largest = (0.0, 0.0)
     for other in set(range(len(asked))) - {level}:
         exchange, epsilon = _exchange(announcement, demand, level, other), demand.epsilon
         delta = exchange.delta(epsilon, enough)
         if delta > enough:
             epsilon = max(epsilon, asked[other])
             delta = _checked(exchange, f"a user of level {level} who may be one of level {other}", epsilon, enough)
-        found.append((epsilon, delta))
-    return max(epsilon for epsilon, _ in found), max(delta for _, delta in found)
+        largest = max(largest[0], epsilon), max(largest[1], delta)
+    return largest
 
 
 def _checked(exchange: Exchange, who: str, epsilon: float, enough: float) -> float:
