@@ -147,9 +147,8 @@ class Guess:
             rule = (
                 f"above 0 and at most set-size = {s}, and left out where all users hold {s} items or with frequencies"
             )
-            check_within("mean-size", self.mean_size, 0, s, "(]", allowed=rule)
-            if exactly or shares is not None:
-                raise ParameterError("mean-size", self.mean_size, rule)
+            most = 0 if exactly or shares is not None else s
+            check_within("mean-size", self.mean_size, 0, most, "(]", allowed=rule)
         if shares is None:
             return
         excess = shares.sum() - s
@@ -214,9 +213,9 @@ class Question:
         guessed = self.guess.frequencies is not None
         if self.top is not None:
             check_integer("top", self.top, 1)
-        if self.top is not None and not guessed:
-            allowed = "given with a guess of frequencies, such as zipf:1; an error in per cent needs one, too"
-            raise ParameterError("top", self.top, allowed)
+            if not guessed:
+                allowed = "given with a guess of frequencies, such as zipf:1; an error in per cent needs one, too"
+                raise ParameterError("top", self.top, allowed)
         counted = isinstance(self.guess.frequencies, float) or (not guessed and self.target is not None)
         if counted and self.guess.mean_size is None and self.problem.assumptions.sets == "at-most":
             allowed = "given with sets=at-most: the error depends on how many items users hold on average"

@@ -114,9 +114,5 @@ def resting_on(plan: Plan) -> list[str]:
         found.append("Levels are only shuffled: these numbers do not hide which level a user picked.")
     if assumed.rounds == 1:
         found.append("This is for one collection; the losses of several add up (--assume rounds=R).")
-    kinds = {
-        "exact": "proven, and no smaller number holds",
-        "upper": "proven",
-        "published": "stated in a paper, not proven",
-    }
-    return [*found, f"Kind of the numbers: {plan.kind} ({kinds.get(plan.kind, plan.kind)})."]
+    kind = "proven, and no smaller number holds" if plan.kind == "exact" else "proven"
+    return [*found, f"Kind of the numbers: {plan.kind} ({kind})."]

@@ -255,6 +255,7 @@ def check_users(problem: Problem, users: Transactions) -> None:
     for name, found, planned in (
         ("users", users.n_users, problem.n_users),
         ("items", users.domain_size, problem.domain_size),
+        ("users by level", users.level_counts(len(problem.levels)) or problem.level_counts, problem.level_counts),
     ):
         if found != planned:
             raise DataError(f"{users.label}: {found} {name}, but the plan is for {planned}. Plan for these.")
@@ -264,9 +265,6 @@ def check_users(problem: Problem, users: Transactions) -> None:
             f"{users.label}: {short} users hold fewer than set_size = {problem.set_size} items; plan with "
             'assumptions=Assumptions(sets="at-most").'
         )
-    held = users.level_counts(len(problem.levels))
-    if held not in (None, problem.level_counts):
-        raise DataError(f"{users.label}: users by level are {held}, but the plan is for {problem.level_counts}.")
 
 
 def levels_of(users: Transactions, problem: Problem, rng: np.random.Generator) -> NDArray[np.int16]:

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from segshuffle.accounting.numerics.ranges import check_integer
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.datasets.transactions import Transactions
-from segshuffle.errors import InfeasibleError, ParameterError
+from segshuffle.errors import InfeasibleError
 from segshuffle.planning.question import Answer
 from segshuffle.protocols.base import Problem, SetKind
 from segshuffle.protocols.item_variance import ItemVariance
@@ -77,8 +78,7 @@ def holders_of(users: Transactions) -> tuple[IntArray, IntArray]:
         If there are more than 4000 items.
     """
     d, sizes = users.domain_size, users.sizes
-    if d > _LARGEST_DOMAIN:
-        raise ParameterError("domain_size", d, f"at most {_LARGEST_DOMAIN} where sizes of sets are compared")
+    check_integer("domain_size", d, 1, f"at most {_LARGEST_DOMAIN} where sizes are compared", most=_LARGEST_DOMAIN)
     cells = np.repeat(sizes, sizes) * d + users.codes
     return np.bincount(sizes, minlength=d + 1), np.bincount(cells, minlength=(d + 1) * d).reshape(d + 1, d)
 
