@@ -85,10 +85,11 @@ def series_looks(labels: Iterable[str]) -> list[Look]:
     labels : iterable of str
         Legend entries, in order.
     """
-    names = list(labels)
-    fixed = [Look(name, PALETTE[_SERIES[i]], MARKERS[i], DASHES[i]) for i, name in enumerate(names[: len(_SERIES)])]
-    spare = [spare_look(name, i, taken=fixed) for i, name in enumerate(names[len(fixed) :])]
-    return [*fixed, *spare]
+    colors = list(dict.fromkeys([*(PALETTE[name] for name in _SERIES), *PALETTE.values()]))
+    return [
+        Look(label, colors[i % len(colors)], MARKERS[i % len(MARKERS)], DASHES[i % len(DASHES)])
+        for i, label in enumerate(labels)
+    ]
 
 
 def looks_of(names: Iterable[str], declared: Mapping[str, Look]) -> dict[str, Look]:
@@ -120,23 +121,20 @@ def spare_look(label: str, index: int, *, taken: Sequence[Look] = ()) -> Look:
     taken : sequence of Look
         Looks in use in the same figure; their pairs of colour and marker are not given again while others are left.
     """
-    colors = list(PALETTE.values())
-    # colours and markers that nobody has first, then pairs that nobody has
-    fresh = _pairs(
-        [color for color in colors if all(color != look.color for look in taken)],
-        [marker for marker in MARKERS if all(marker != look.marker for look in taken)],
-    )
+    colors, markers = {look.color for look in taken}, {look.marker for look in taken}
     used = {(look.color, look.marker) for look in taken}
-    every = dict.fromkeys([*fresh, *_pairs(colors, MARKERS)])
-    free = [pair for pair in every if pair not in used] or list(every)
+    free = [pair for pair in _pairs() if pair not in used] or _pairs()
+    # colours and markers that nobody has come first
+    free.sort(key=lambda pair: (pair[0] in colors) + (pair[1] in markers))
     color, marker = free[index % len(free)]
     return Look(label, color, marker, DASHES[MARKERS.index(marker) % len(DASHES)])
 
 
-def _pairs(colors: Sequence[str], markers: Sequence[str]) -> list[tuple[str, str]]:
-    """All pairs; neighbours in the list differ in both."""
-    turns = range(len(colors))
-    return [(colors[(i + turn) % len(colors)], marker) for turn in turns for i, marker in enumerate(markers)]
+def _pairs() -> list[tuple[str, str]]:
+    """All pairs of a colour and a marker; neighbours in the list differ in both."""
+    colors = list(PALETTE.values())
+    # their numbers have no common divisor, so every pair occurs once
+    return [(colors[i % len(colors)], MARKERS[i % len(MARKERS)]) for i in range(len(colors) * len(MARKERS))]
 
 
 def stroke(look: Look, **changed: Any) -> dict[str, Any]:
