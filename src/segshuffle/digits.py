@@ -13,14 +13,14 @@ def rounded(value: float) -> float:
 
 def rounded_down(value: float) -> float:
     """Largest number of ten significant digits that is at most `value`: rates, copies and lower ends."""
-    return _rounded_to_side(value, ROUND_FLOOR)
+    return _rounded_to_side(value, ROUND_FLOOR, DIGITS)
 
 
-def rounded_up(value: float) -> float:
-    """Smallest number of ten significant digits that is at least `value`: blankets, epsilons and upper ends."""
-    return _rounded_to_side(value, ROUND_CEILING)
+def rounded_up(value: float, digits: int = DIGITS) -> float:
+    """Smallest number of so many significant digits that is at least `value`: blankets, epsilons and upper ends."""
+    return _rounded_to_side(value, ROUND_CEILING, digits)
 
 
-def _rounded_to_side(value: float, side: str) -> float:
-    # the shortest text of a number: what has ten digits stays, although its binary form is beside the decimal one
-    return float(Context(prec=DIGITS, rounding=side).create_decimal(repr(float(value))))
+def _rounded_to_side(value: float, side: str, digits: int) -> float:
+    # the shortest text of a number: what has so few digits stays, although its binary form is beside the decimal one
+    return float(Context(prec=digits, rounding=side).create_decimal(repr(float(value))))

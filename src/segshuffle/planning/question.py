@@ -18,9 +18,10 @@ from segshuffle.accounting.collections.levels import UserGuarantee
 from segshuffle.accounting.numerics.ranges import check_choice, check_integer, check_kind, check_within, numbers
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.named import laws
+from segshuffle.digits import rounded_up
 from segshuffle.errors import InfeasibleError, ParameterError, SegshuffleError
 from segshuffle.planning.foresight import Expected, expected, hardest_share
-from segshuffle.planning.wording import promises, resting_on, sending, three_digits_up
+from segshuffle.planning.wording import promises, resting_on, sending
 from segshuffle.protocols.base import Plan, Problem, assignment_spread, uniform_item_counts
 from segshuffle.protocols.capped import Capped
 from segshuffle.protocols.messages import LevelPrivacy, Server
@@ -494,7 +495,7 @@ def _of_least_epsilon(question: Question, target: float) -> Plan:
     low, high = (math.floor(math.log(end / problem.levels[-1]) / step) for end in _EPSILONS)
     while low <= high:
         power = (low + high) // 2
-        levels = tuple(min(three_digits_up(math.exp(power * step) * each), _EPSILONS[1]) for each in problem.levels)
+        levels = tuple(min(rounded_up(math.exp(power * step) * each, 3), _EPSILONS[1]) for each in problem.levels)
         asked = replace(question, problem=replace(problem, levels=levels), goal=LeastError())
         error = math.inf
         with contextlib.suppress(InfeasibleError):

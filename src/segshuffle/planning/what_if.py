@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from segshuffle.digits import rounded
 from segshuffle.errors import InfeasibleError, ParameterError, SegshuffleError
 from segshuffle.pipeline.design import level_counts
 from segshuffle.planning.question import TOP, Answer, LeastEpsilon, Question, answer
@@ -34,7 +35,7 @@ def changed(problem: Problem, values: Mapping[str, float]) -> Problem:
             problem = replace(problem, level_counts=level_counts(_integer(name, value), shares))
         elif name == "epsilon":
             factor = value / problem.levels[0]
-            problem = replace(problem, levels=tuple(float(f"{factor * level:.10g}") for level in problem.levels))
+            problem = replace(problem, levels=tuple(rounded(factor * level) for level in problem.levels))
         elif name == "delta":
             problem = replace(problem, delta=value, level_deltas=())
         else:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 from segshuffle.accounting.collections.levels import UserGuarantee
+from segshuffle.digits import rounded_up
 from segshuffle.protocols.base import Plan
 
 #: The theorem on any change (docs/proof.md), for two levels.
@@ -83,14 +84,8 @@ def factor(epsilon: float) -> str:
 
 
 def _said(value: float) -> str:
-    return f"{three_digits_up(value):.3g}"
-
-
-def three_digits_up(value: float) -> float:
     """Round to three digits, which people can say, never below the value."""
-    near = float(f"{value:.3g}")
-    last = 10.0 ** (math.floor(math.log10(value)) - 2)
-    return near if near >= value else float(f"{near + last:.3g}")
+    return f"{rounded_up(value, 3):.3g}"
 
 
 def _sampled(copies: float) -> str:
