@@ -81,7 +81,7 @@ def estimate(scene, last):
     most = int(influence(scene.plan).most_messages)
     shuffler = Shuffler(np.random.default_rng(42))
     counted = tally(shuffler.release([*scene.others, last[:most]], scene.announcement.dtype), D)
-    return (counted.counts - sum(COUNTS) * scene.announcement.blanket_per_user / D) / weight(scene.plan)
+    return (counted - sum(COUNTS) * scene.announcement.blanket_per_user / D) / weight(scene.plan)
 
 
 def weight(plan):
@@ -138,7 +138,7 @@ def test_a_liar_in_round_one_moves_the_denominator_by_little():
     copies, honest = np.array([0.3, 0.8, 1.0]), np.array([25, 30, 45])
 
     def weight(counts):
-        return LevelEstimates(counts, 100, 0.0, 0).balanced @ copies
+        return LevelEstimates(counts, 100, 0.0).balanced @ copies
 
     for sent in product(range(4), repeat=3):
         if sum(sent) <= 3:

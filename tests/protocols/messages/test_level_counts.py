@@ -121,7 +121,6 @@ def test_the_exact_histogram_is_exact(truth):
     assert found.counts.tolist() == list(truth)
     assert found.planning == truth
     assert found.balanced.tolist() == list(truth)
-    assert found.refused == 0
     assert found.weight([0.5, 0.25, 1.0][: len(truth)]) == np.dot(truth, [0.5, 0.25, 1.0][: len(truth)])
 
 
@@ -150,11 +149,10 @@ def test_private_counters_are_levels_plus_poisson(truth):
     assert_mean((balanced - truth) ** 2, mu * (1 - 1 / k))
 
 
-def test_levels_that_do_not_exist_are_counted_apart():
+def test_levels_that_do_not_exist_are_left_out():
     server = server_of((0.5, 1.0), 5, None)
     found = run_round(server, server.announce_levels(), [0, 1, 1, 2, 9], np.random.default_rng(0))
     assert found.counts.tolist() == [1, 2]
-    assert found.refused == 2
     assert sum(found.planning) == 5
 
 
@@ -189,7 +187,7 @@ def test_a_level_privacy_that_no_client_could_afford_is_refused_by_its_own_numbe
     ],
 )
 def test_the_denominator_stays_where_it_can_be(counts, rates, weight):
-    assert LevelEstimates(np.array(counts), 100, 50.0, 0).weight(rates) == weight
+    assert LevelEstimates(np.array(counts), 100, 50.0).weight(rates) == weight
 
 
 def test_the_variance_of_the_denominator_is_that_of_its_levels():

@@ -386,7 +386,7 @@ def test_a_change_of_level_is_covered_by_both_rounds(kind, copies, privacy, size
 @pytest.mark.parametrize(("levels", "private"), [((0.5,), False), ((0.5, 1.0), True), ((0.5, 1.0, 2.0), True)])
 def test_levels_are_private_where_there_is_a_choice(levels, private):
     counts = (10, *(0,) * (len(levels) - 1))
-    estimates = LevelEstimates(np.array(counts), 10, 0.0, 0)
+    estimates = LevelEstimates(np.array(counts), 10, 0.0)
     for privacy, expected in ((LevelPrivacy(1.0, 1e-4), private), (None, False)):
         problem = Server(asked(10, 5, 3, len(levels)), privacy).make_plan(fixed, estimates).problem
         assert (problem.assumptions.private_levels, problem.level_counts) == (expected, counts)

@@ -11,7 +11,7 @@ from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.messages.level_counts import LevelEstimates, LevelPrivacy
-from segshuffle.protocols.messages.server import Planner, Server, Tally
+from segshuffle.protocols.messages.server import Planner, Server
 from segshuffle.protocols.messages.shuffler import ShuffledMessages, Shuffler
 from segshuffle.protocols.messages.simulated_clients import SimulatedClients, checked
 from segshuffle.protocols.scheme import Collection, Scheme
@@ -34,8 +34,8 @@ class ProtocolRun:
         Parameters of round 2.
     announcements : tuple of Scheme
         Announcements to the clients: round 1, then every collection of round 2.
-    counters : tuple of ndarray of int64, shape (domain_size,)
-        Counts by item, for every collection of round 2.
+    counters : tuple of ndarray of int64
+        Counts by word, for every collection of round 2.
     level_messages, item_messages : int
         Messages that the server received in round 1 and in round 2, with the refused ones.
     n_bytes : int
@@ -129,23 +129,25 @@ def run_protocol(
     if len(present) < (least := plan.problem.honest_users):
         allowed = f"at least {least} users, whom the guarantee relies on: nothing is released"
         raise ParameterError("takes_part", f"{len(present)} users", allowed)
-    estimate, tallies = np.zeros(problem.domain_size), list[Tally]()
+    estimate, counters = np.zeros(problem.domain_size), list[IntArray]()
     for collection in collections:
         received.append(collected(present, collection))
         n_present = int(np.isin(present.levels, collection.levels).sum())
-        part, counted = server.estimate_items(collection, level_estimates, received[-1], n_present)
+        part, counts = server.estimate_items(collection, level_estimates, received[-1], n_present)
         estimate += part
-        tallies.append(counted)
+        counters.append(counts)
 
+    counted = [level_estimates.counts, *counters]
+    unknown = [len(messages) - int(counts.sum()) for messages, counts in zip(received, counted, strict=True)]
     return ProtocolRun(
         estimate=estimate,
         levels=level_estimates,
         plan=plan,
         announcements=(first, *(collection.announcement for collection in collections)),
-        counters=tuple(counted.counts for counted in tallies),
+        counters=tuple(counters),
         level_messages=len(received[0]),
         item_messages=sum(map(len, received[1:])),
         n_bytes=sum(messages.nbytes for messages in received),
         guarantees=server.guarantees(plan),
-        refused={"levels": level_estimates.refused, "items": sum(counted.refused for counted in tallies)},
+        refused={"levels": unknown[0], "items": sum(unknown[1:])},
     )

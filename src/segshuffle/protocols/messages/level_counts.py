@@ -133,14 +133,11 @@ class LevelEstimates:
         Users n, public.
     blanket_mean : float
         Expected blanket messages per level mu = n m_p/K.
-    refused : int
-        Messages that name no level.
     """
 
     counts: IntArray
     n_users: int
     blanket_mean: float
-    refused: int
 
     @property
     def estimates(self) -> FloatArray:

@@ -6,7 +6,6 @@ about users. Its announcements depend only on public quantities and on the outpu
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -21,19 +20,8 @@ from segshuffle.protocols.scheme import Collection, Scheme
 Planner = Callable[[Problem], Plan]
 
 
-class Tally(NamedTuple):
-    """The counts of a collection."""
-
-    counts: IntArray
-    """Messages that name each item, pluses minus minuses where they have signs, shape (domain_size,)."""
-    refused: int
-    """Messages that name no item."""
-
-
-def tally(messages: ShuffledMessages, domain_size: int, *, signed: bool = False) -> Tally:
-    """Count the messages by item (lines 19-20 of Algorithm 2), and separately those that name no item.
-
-    With signs, the word d + j subtracts one from the count of item j.
+def tally(messages: ShuffledMessages, words: int) -> IntArray:
+    """Count the messages by word (lines 19-20 of Algorithm 2), shape (words,); other words are left out.
 
     Raises
     ------
@@ -42,13 +30,10 @@ def tally(messages: ShuffledMessages, domain_size: int, *, signed: bool = False)
     """
     if not isinstance(messages, ShuffledMessages):
         raise TypeError(f"the server reads ShuffledMessages only, not {type(messages).__name__}")
-    words = 2 * domain_size if signed else domain_size
-    counts, refused = np.zeros(words, dtype=np.int64), 0
+    counts = np.zeros(words, dtype=np.int64)
     for block in messages.blocks():
-        known = block[block < words]
-        refused += block.size - known.size
-        counts += np.bincount(known, minlength=words)
-    return Tally(counts[:domain_size] - counts[domain_size:] if signed else counts, refused)
+        counts += np.bincount(block[block < words], minlength=words)
+    return counts
 
 
 @dataclass(frozen=True)
@@ -72,9 +57,9 @@ class Server:
 
     def estimate_levels(self, announcement: Scheme, messages: ShuffledMessages) -> LevelEstimates:
         """Step 1: level counts from the shuffled levels (line 5 of Algorithm 1)."""
-        counted, n_users = tally(messages, announcement.domain_size), self.problem.n_users
-        mean = n_users * announcement.blanket_per_user / announcement.domain_size
-        return LevelEstimates(counted.counts, n_users, mean, counted.refused)
+        n_users, n_levels = self.problem.n_users, announcement.domain_size
+        mean = n_users * announcement.blanket_per_user / n_levels
+        return LevelEstimates(tally(messages, n_levels), n_users, mean)
 
     def make_plan(self, planner: Planner, level_estimates: LevelEstimates) -> Plan:
         """Step 2: optimise the parameters for the estimated counts (line 6 of Algorithm 1)."""
@@ -105,13 +90,14 @@ class Server:
 
     def estimate_items(
         self, collection: Collection, level_estimates: LevelEstimates, messages: ShuffledMessages, participants: int
-    ) -> tuple[FloatArray, Tally]:
-        """Return (C_j - n m/d)/N_hat (line 21 of Algorithm 2) times the weight of the collection, and the counts.
+    ) -> tuple[FloatArray, IntArray]:
+        """Return (C_j - n m/d)/N_hat (line 21 of Algorithm 2) times the weight of the collection, and counts by word.
 
         n is the number of users who took part. N_hat is estimated from round 1, and scaled to these users.
         """
-        announced = collection.announcement
-        counted = tally(messages, self.problem.domain_size, signed=announced.law.has_signs)
+        announced, d = collection.announcement, self.problem.domain_size
+        counts = tally(messages, announced.words)
+        net = counts[:d] - counts[d:] if announced.law.has_signs else counts
         # a collection of one level has the planned number of users
         weight = announced.n_users * announced.copies[collection.levels[0]]
         if len(collection.levels) == len(self.problem.levels):
@@ -119,7 +105,7 @@ class Server:
         if not (weight > 0.0 and participants):
             raise ParameterError("copies", announced.copies, "positive for some level of users who took part")
         weight *= participants / announced.n_users
-        return collection.weight * replace(announced, n_users=participants).divided(counted.counts, weight), counted
+        return collection.weight * replace(announced, n_users=participants).divided(net, weight), counts
 
     def guarantees(self, plan: Plan) -> tuple[UserGuarantee, ...]:
         """Return the guarantee of both rounds together, by level."""

@@ -189,7 +189,7 @@ def _simulate(grid: PlanGrid, case: _Case, sample: Sample, seed: int, first: int
     exact = np.asarray(case.problem.level_counts, dtype=np.int64)
     announced = Scheme(exact.size, 1, case.problem.n_users, (1.0,), case.blanket)
     received = announced.count(np.broadcast_to(exact, (sample.repetitions, 1, exact.size)), noise)
-    levels = [LevelEstimates(counters, case.problem.n_users, case.mean, 0) for counters in received]
+    levels = [LevelEstimates(counters, case.problem.n_users, case.mean) for counters in received]
     choices = [grid.choose(replace(case.problem, level_counts=found.planning)) for found in levels]
     parts = []
     for choice in dict.fromkeys(choices):
