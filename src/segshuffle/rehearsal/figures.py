@@ -1,5 +1,6 @@
 """The figures of a rehearsal."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,8 @@ def top_figure(found: Rehearsal, top: int) -> Figure:
 
 def error_figure(found: Rehearsal) -> Figure:
     """Draw estimates over the truth; and errors over shares, with what is expected and what cutting does."""
-    items = _some(found)
+    held = found.order[: int(np.count_nonzero(found.true))]
+    items = held[:: math.ceil(held.size / _MOST_POINTS)]
     error, cut = np.sqrt(found.squared_error), np.abs(found.sent - found.true)
     true, estimate, error, cut = (100 * each[items] for each in (found.true, found.estimate, error, cut))
     figure, (left, right) = panel_grid(2, height=2.6)
@@ -106,12 +108,6 @@ def write_figures(found: Rehearsal, top: int, folder: Path) -> list[tuple[str, s
     for name, figure, _ in made:
         save(figure, [folder / f"{name}.svg", folder / f"{name}.png"])
     return [((folder / f"{name}.svg").read_text(encoding="utf-8"), sentence) for name, _, sentence in made]
-
-
-def _some(found: Rehearsal) -> np.ndarray:
-    """Return held items, from the most frequent; of many items an even selection."""
-    held = found.order[: int(np.count_nonzero(found.true))]
-    return held[np.unique(np.linspace(0, held.size - 1, min(held.size, _MOST_POINTS)).astype(np.int64))]
 
 
 def _short(name: str) -> str:
