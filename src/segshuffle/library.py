@@ -218,7 +218,7 @@ def account(
     if accountant is not None:
         name = accountant.name if isinstance(accountant, Accountant) else accountant
         return amplification.values(accountant=name, **asked)
-    if np.ndim(n_users) or np.ndim(asked["delta"]) or np.ndim(asked["epsilon"]):
+    if any(map(np.ndim, asked.values())):
         raise ParameterError("accountant", None, "given where several numbers are asked for")
     return amplification.compare(**asked)[0]
 

@@ -66,7 +66,7 @@ def test_a_plan_is_read_back(plan, published):
     assert published.read_text() == text
     assert [found.number(name) for name in NAMES] == list(range(D))
     assert [found.name(item) for item in range(D)] == list(NAMES)
-    with pytest.raises(DataError, match="'coffee' is not one of the plan's 6 items, tea to salt"):
+    with pytest.raises(DataError, match="'coffee' names none of the plan's 6 items, tea to salt"):
         found.number("coffee")
     numbered = Document(plan)
     assert numbered.number("5") == 5
@@ -285,7 +285,7 @@ def test_a_client_with_nothing_to_say_says_nothing(tmp_path, capsys):
     ("options", "says"),
     [
         ("--level 3", "level = 3.0"),
-        ("--items coffee", "'coffee' is not one of the plan's"),
+        ("--items coffee", "'coffee' names none of the plan's"),
         ("--items tea,tea", "given twice"),
         ("--delta 1e-7", "The announcement is refused"),
         ("--delta 0.01 --most-messages 1", "more than the 1 that"),

@@ -68,7 +68,7 @@ class Document:
             found = [int(name)] if name.isascii() and name.isdigit() and len(name) <= 9 and int(name) < d else []
         if len(found) != 1:
             told = f"the plan's {d} items, {self.name(0)} to {self.name(d - 1)}"
-            raise DataError(f"item {name[:60]!r} is not one of {told}.")
+            raise DataError(f"item {name[:60]!r} names {len(found) or 'none'} of {told}; it must name one.")
         return found[0]
 
 

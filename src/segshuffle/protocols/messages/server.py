@@ -57,9 +57,8 @@ class Server:
 
     def estimate_levels(self, announcement: Scheme, messages: ShuffledMessages) -> LevelEstimates:
         """Step 1: level counts from the shuffled levels (line 5 of Algorithm 1)."""
-        n_users, n_levels = self.problem.n_users, announcement.domain_size
-        mean = n_users * announcement.blanket_per_user / n_levels
-        return LevelEstimates(tally(messages, n_levels), n_users, mean)
+        n_users = self.problem.n_users
+        return LevelEstimates(tally(messages, announcement.words), n_users, replace(announcement, n_users=n_users).mean)
 
     def make_plan(self, planner: Planner, level_estimates: LevelEstimates) -> Plan:
         """Step 2: optimise the parameters for the estimated counts (line 6 of Algorithm 1)."""
