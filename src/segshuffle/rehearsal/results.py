@@ -179,16 +179,13 @@ def write(
         (place / MARK).write_text(json.dumps(answer, indent=2) + "\n", encoding="utf-8")
 
 
-#: Columns that are not shares.
-_COUNTS = ("rank", "users", "items", "k")
-
-
-def _cell(name: str, value: bool | str | float) -> str:
+def _cell(value: bool | str | float) -> str:
+    """Write a value of a table on the page: only shares are no whole numbers."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, str):
         return value
-    if name in _COUNTS:
+    if isinstance(value, int):
         return f"{value:,}"
     return f"{100 * value:.4g} %" if math.isfinite(value) else "-"
 
