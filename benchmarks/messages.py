@@ -25,13 +25,13 @@ from segshuffle.blankets.poisson import POISSON
 from segshuffle.protocols.messages.server import tally
 from segshuffle.protocols.messages.shuffler import Shuffler
 from segshuffle.protocols.messages.simulated_clients import SimulatedClients
-from segshuffle.protocols.scheme import Scheme
+from segshuffle.protocols.scheme import Scheme, Words
 
 DOMAIN_SIZE, SET_SIZE, BLANKET = 128, 4, 1.0
 #: Users of the plain loop.
 PLAIN_USERS = 50_000
 RATES = (0.6, 0.9, 1.0)
-STEPS = ("generate", "scatter", "permute", "count", "all")
+STEPS = ("generate", "shuffle", "count", "all")
 
 
 def population(rng: np.random.Generator, n_users: int) -> SimulatedClients:
@@ -50,23 +50,25 @@ def added(spent: dict[str, float], clock: Callable[[], float], step: str) -> Ite
 
 
 def engine_run(
-    users: SimulatedClients, scheme: Scheme, chunk_users: int, spill: bool, rng: np.random.Generator, clock
+    users: SimulatedClients, scheme: Scheme, chunk_users: int, rng: np.random.Generator, clock
 ) -> tuple[int, list[float]]:
     """One round; returns the number of messages and the seconds of every step."""
     spent = dict.fromkeys(STEPS, 0.0)
     step = partial(added, spent, clock)
-    with step("all"), Shuffler(scheme.dtype, rng, spill=spill) as shuffler:
-        for start in range(0, len(users), chunk_users):
-            chunk = slice(start, start + chunk_users)
+
+    def sent() -> Iterator[Words]:
+        for batch in users.batches(chunk_users):
             with step("generate"):
-                outbox = SimulatedClients(users.items[chunk], users.levels[chunk]).send_items(scheme, rng)
-            with step("scatter"):
-                shuffler.collect(outbox)
-        with step("permute"):
-            messages = shuffler.release()
-        with messages, step("count"):
-            counted = tally(messages, DOMAIN_SIZE)
-    return int(counted.counts.sum()), list(spent.values())
+                words = batch.send_items(scheme, rng)
+            yield words
+
+    with step("all"):
+        with step("shuffle"):
+            messages = Shuffler(rng).release(sent(), scheme.dtype)
+        with step("count"):
+            counts = tally(messages, scheme.words)
+    spent["shuffle"] -= spent["generate"]
+    return int(counts.sum()), list(spent.values())
 
 
 def plain_run(users: SimulatedClients, scheme: Scheme, seed: int, clock) -> tuple[int, float]:
@@ -107,15 +109,14 @@ def main() -> None:
     clocks = {"CPU": time.process_time, "wall": time.perf_counter}
     for law in (BINOMIAL, POISSON):
         scheme = Scheme(DOMAIN_SIZE, SET_SIZE, args.users, RATES, BLANKET, law)
-        for spill in (False, True):
-            print(f"{law.name} blanket, {'spilled to disk' if spill else 'shuffled in memory'}")
-            for name, clock in clocks.items():
-                runs = [engine_run(users, scheme, args.chunk_users, spill, rng, clock) for _ in range(args.repeats)]
-                messages = runs[-1][0]
-                *steps, whole = zip(*(spent for _, spent in runs), strict=True)
-                report(f"{messages} messages, {name}", messages, whole)
-                medians = [statistics.median(each) / messages * 1e9 for each in steps]
-                print("    ns per message: " + ", ".join(map("{} {:.1f}".format, STEPS, medians)))
+        print(f"{law.name} blanket")
+        for name, clock in clocks.items():
+            runs = [engine_run(users, scheme, args.chunk_users, rng, clock) for _ in range(args.repeats)]
+            messages = runs[-1][0]
+            *steps, whole = zip(*(spent for _, spent in runs), strict=True)
+            report(f"{messages} messages, {name}", messages, whole)
+            medians = [statistics.median(each) / messages * 1e9 for each in steps]
+            print("    ns per message: " + ", ".join(map("{} {:.1f}".format, STEPS, medians)))
 
     few = SimulatedClients(users.items[:PLAIN_USERS], users.levels[:PLAIN_USERS])
     print(f"plain loop over {len(few)} users (binomial blanket)")
