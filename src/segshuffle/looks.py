@@ -102,9 +102,9 @@ def looks_of(names: Iterable[str], declared: Mapping[str, Look]) -> dict[str, Lo
     declared : mapping of str to Look
         Declared looks, in the order of the legend.
     """
-    given = list(dict.fromkeys(names))
+    given = dict.fromkeys(names)
     found = {name: look for name, look in declared.items() if name in given}
-    others = [name for name in given if name not in found]
+    others = [name for name in given if name not in declared]
     taken = list(declared.values())
     return found | {name: spare_look(name, i, taken=taken) for i, name in enumerate(others)}
 
