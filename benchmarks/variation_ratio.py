@@ -16,8 +16,7 @@ from functools import partial
 from timing import median_seconds
 
 from segshuffle.accounting.single_message import variation_ratio_tables as vr
-from segshuffle.accounting.single_message.variation_ratio import VariationBound, VariationRatio
-from segshuffle.accounting.single_message.variation_ratio_lower import LowerBound, LowerVariationBound
+from segshuffle.accounting.single_message.variation_ratio import LowerVariationBound, VariationBound, VariationRatio
 
 REPEATS = 7
 
@@ -55,8 +54,8 @@ def table_5() -> None:
 
 
 def lower_bound() -> None:
-    print("\nLower bound, q0 = 2, q1 = 6 (uneven split), epsilon = 3/sqrt(n), rtol = 1e-4")
-    lower = LowerBound(log_p0=1.0, beta=0.2, q0=2.0, q1=6.0)
+    print("\nLower bound, q = 6, q' = 2 (uneven split), epsilon = 3/sqrt(n), rtol = 1e-4")
+    lower = VariationRatio(log_p=1.0, beta=0.2, log_q=math.log(6.0), log_q_other=math.log(2.0))
     for n in (10**3, 10**6, 10**9, 10**12):
         call = partial(LowerVariationBound(lower=lower, n_users=n).delta, epsilon=3.0 / math.sqrt(n))
         took = 1e3 * median_seconds(call, REPEATS)

@@ -85,7 +85,8 @@ DATASET = Dataset(
 
 #: A bound that claims half of what the local guarantee is.
 ACCOUNTANT = """
-from segshuffle.accounting.single_message.accountants.declared import Accountant, look
+from segshuffle.accounting.single_message.accountants.declared import Accountant
+from segshuffle.looks import Look
 
 ACCOUNTANTS = (
     Accountant(
@@ -93,7 +94,7 @@ ACCOUNTANTS = (
         kind="published",
         status="made up",
         source="nobody",
-        look=look("Half of the local guarantee", "olive", "d", "dashed"),
+        look=Look.of("Half of the local guarantee", "olive", "d", 1),
         order=99,
         part="local_epsilon",
         epsilon=lambda local_epsilon, n_users, delta: local_epsilon / 2,

@@ -284,11 +284,11 @@ def test_enumerated_rows_are_those_of_the_mechanism(name):
 def test_two_users_of_unequal_budgets_by_ordered_pairs():
     """The victim's cell and the other's in both orders: an independent way to the accountant's number."""
     randomizer = trial.TwoBudgets(local_epsilon=2.0, other=0.2)
-    classes = randomizer.blanket("upper")
+    (classes,) = randomizer.common_input("lower")
     own = classes.mass
     gap = own * (np.exp(classes.log_first) - math.exp(0.9) * np.exp(classes.log_second))
     exact = float(np.maximum(np.multiply.outer(gap, own) + np.multiply.outer(own, gap), 0).sum() / 2)
-    found = trial.DatasetsBound(randomizer=randomizer, n_users=2, own_inputs=False).delta(epsilon=0.9).lower
+    found = trial.DatasetsBound(randomizer=randomizer, n_users=2).delta(epsilon=0.9).lower
     assert found <= exact * (1 + 1e-12)
     assert found == pytest.approx(exact, rel=1e-4)
 
@@ -296,7 +296,7 @@ def test_two_users_of_unequal_budgets_by_ordered_pairs():
 @pytest.mark.parametrize(("budget", "finer"), [(2.0, True), (1.0, True), (0.2, False)])
 def test_reports_outside_the_range_tell_budgets_apart(budget, finer):
     """Left of 0 and right of 1 the victim's density falls off faster, so the ratio has no lower bound there."""
-    classes = trial.TwoBudgets(local_epsilon=budget, other=0.2).blanket("upper")
+    (classes,) = trial.TwoBudgets(local_epsilon=budget, other=0.2).common_input("lower")
     assert classes.mass.sum() == pytest.approx(1.0, rel=1e-12)
     assert (min(classes.log_first.min(), classes.log_second.min()) < -10) == finer
 

@@ -288,7 +288,7 @@ def users_of(*budgets):
             lambda: am.compare(mechanism=made("krr", 1.0), n_users=9, delta=1e-6, only="blanket"),
             r"only = 'blanket' .* \['blanket'\]",
         ),
-        (lambda: composed([], "parallel"), r"parts = \[\] .* at least one Mechanism"),
+        (lambda: composed([], "parallel"), r"components = \(\) .* at least one randomizer"),
         (lambda: composed(["krr"], "parallel"), "mechanism = 'krr' .* a Mechanism"),
         (lambda: ParallelComposition(components=("krr",), weights=(1.0,)), "components = 'krr' .* a Randomizer"),
     ],

@@ -137,17 +137,17 @@ def test_tail_bounds_are_their_sums_over_the_blanket_users(quantities, local_eps
         assert 0 <= found.lower <= found.upper
 
 
-@dataclass
+@dataclass(frozen=True)
 class Modest:
-    """Somebody's own randomizer, which is no value: binary randomized response that claims less than it keeps."""
+    """Somebody's own randomizer: binary randomized response that claims less than it keeps."""
 
     actual: float
     local_epsilon: float
 
-    def blanket(self, side="upper"):
-        return KaryRandomizedResponse(local_epsilon=self.actual, domain_size=2).blanket(side)
+    def blankets(self, side):
+        return KaryRandomizedResponse(local_epsilon=self.actual, domain_size=2).blankets(side)
 
-    def common_input(self, side="lower"):
+    def common_input(self, side):
         return KaryRandomizedResponse(local_epsilon=self.actual, domain_size=2).common_input(side)
 
 

@@ -18,9 +18,8 @@ analysis can beat.
 """
 
 import math
-from collections.abc import Iterable
 from functools import lru_cache, partial
-from typing import Any, ClassVar, get_args
+from typing import get_args
 
 import numpy as np
 
@@ -30,12 +29,11 @@ from segshuffle.accounting.numerics.ranges import check_kind, check_target, chec
 from segshuffle.accounting.numerics.search import Bound, edge_epsilon
 from segshuffle.accounting.numerics.tilted_inversion import mean_positive_part
 from segshuffle.accounting.single_message.randomizers.reference import (
-    Pairwise,
     Randomizer,
     ReferenceClasses,
     Tables,
     blanket_tables,
-    remembered,
+    dataset_tables,
 )
 
 #: Relative width at which tables of classes are compared with one another.
@@ -60,7 +58,7 @@ class BlanketBound(Bound):
         If a parameter is outside its range.
     """
 
-    side: ClassVar[Side] = "upper"
+    tables_of = staticmethod(blanket_tables)
 
     def __init__(self, *, randomizer: Randomizer, n_users: int, rtol: float = 1e-4) -> None:
         check_kind("randomizer", randomizer, Randomizer)
@@ -69,37 +67,22 @@ class BlanketBound(Bound):
         self.randomizer, self.n_users, self.rtol, self.ceiling = randomizer, n_users, rtol, randomizer.local_epsilon
 
     def interval(self, epsilon: float, rtol: float) -> DeltaInterval:
-        """Enclose the bound, round-off included: report `side`. Values below 1e-290 come back as [0, 1e-290]."""
+        """Enclose the bound, round-off included. Values below 1e-290 come back as [0, 1e-290]."""
         return DeltaInterval(*(self._end(epsilon, rtol, side) for side in get_args(Side)))
 
     def epsilon(self, *, delta: float) -> float:
-        """Find the epsilon at `delta` in [1e-280, 1): rounded to the safe side, by about rtol in terms of delta.
+        """Find the least epsilon that the bound proves at `delta` in [1e-280, 1), at most the local one.
 
-        Where every pair has tables of its own, one is searched only if it changes what the others gave: the divergence
-        of a pair falls in epsilon, so what holds for it at one epsilon holds at every larger one.
-
-        Returns
-        -------
-        float
-            For an upper bound the least epsilon that it proves, at most the local one. For a lower bound the largest
-            epsilon proven too small, 0 if none is: no analysis can show (epsilon', delta)-DP for any epsilon' below it.
+        Rounded up, by about rtol in terms of delta. A table is searched only if it changes what the others gave: the
+        divergence of a pair falls in epsilon, so what holds for it at one epsilon holds at every larger one.
         """
         check_target(delta)
-        groups: Iterable[Tables] = ((),)
-        if isinstance(self.randomizer, Pairwise):
-            groups = ((table,) for table in self._tables(self.side))
-        # nothing is found before the first upper end; a lower end of 0 excludes nothing
-        none = found = -1.0 if self.side == "upper" else 0.0
-        widths = (_COARSE, self.rtol) if self.side == "upper" else (_COARSE,)
-        for tables in groups:
-            bound = partial(self._end, side=self.side, tables=tables)
-            if found == none or all(bound(found, width) > delta for width in widths):
-                asked = {"ceiling": self.ceiling, "delta": delta, "rtol": self.rtol}
-                found = max(found, edge_epsilon(bound, **asked, lower=self.side == "lower"))
+        found = -1.0
+        for table in self.tables_of(self.randomizer, "upper"):
+            bound = partial(self._end, side="upper", tables=(table,))
+            if found < 0 or all(bound(found, width) > delta for width in (_COARSE, self.rtol)):
+                found = max(found, edge_epsilon(bound, ceiling=self.ceiling, delta=delta, rtol=self.rtol))
         return found
-
-    def _tables(self, side: Side) -> Tables:
-        return blanket_tables(self.randomizer, side)
 
     def _end(self, epsilon: float, rtol: float, side: Side, tables: Tables = ()) -> float:
         """Return one end of the interval around the largest divergence over the tables, all of them by default.
@@ -109,15 +92,14 @@ class BlanketBound(Bound):
         """
         if epsilon >= self.ceiling:
             return 0.0
-        tables = tables or self._tables(side)
-        if len(tables) == 1 or rtol >= _COARSE:
-            return _number(max(_log_delta(table, self.n_users, epsilon, rtol, side) for table in tables), side)
-        coarse = [_log_delta(table, self.n_users, epsilon, _COARSE, side) for table in tables]
+        tables = tables or self.tables_of(self.randomizer, side)
+        log_delta = partial(_log_delta, n_users=self.n_users, epsilon=epsilon, side=side)
+        coarse = {table: log_delta(table, rtol=_COARSE) if len(tables) > 1 else math.inf for table in tables}
         best, room = -math.inf, 2 * _COARSE if side == "lower" else 0.0
-        for index in sorted(range(len(tables)), key=lambda index: -coarse[index]):
-            if coarse[index] + room < best:
+        for table in sorted(tables, key=coarse.__getitem__, reverse=True):
+            if coarse[table] + room < best:
                 break
-            best = max(best, _log_delta(tables[index], self.n_users, epsilon, rtol, side))
+            best = max(best, log_delta(table, rtol=rtol))
         return _number(best, side)
 
 
@@ -130,28 +112,18 @@ class DatasetsBound(BlanketBound):
     ----------
     randomizer, n_users, rtol
         As for `BlanketBound`.
-    own_inputs : bool
-        Whether the other users may hold the victim's two inputs, too; False if they apply another randomizer.
     """
 
-    side: ClassVar[Side] = "lower"
+    tables_of = staticmethod(dataset_tables)
 
-    def __init__(self, *, own_inputs: bool = True, **known: Any) -> None:
-        super().__init__(**known)
-        self.own_inputs = own_inputs
+    def epsilon(self, *, delta: float) -> float:
+        """Find the largest epsilon proven too small at `delta` in [1e-280, 1), rounded down; 0 if none is.
 
-    def _tables(self, side: Side) -> Tables:
-        return _common_tables(self.randomizer, side, self.own_inputs)
-
-
-@remembered
-def _common_tables(randomizer: Randomizer, side: Side, own_inputs: bool) -> Tables:
-    """Return tables of the common inputs."""
-    common = randomizer.common_input(side)
-    # where every pair has tables of its own, the victim's inputs are among the common ones
-    if not own_inputs or isinstance(randomizer, Pairwise):
-        return common
-    return (*common, *randomizer.blanket(side).own_inputs())
+        No analysis can show (epsilon', delta)-DP for any epsilon' below it.
+        """
+        check_target(delta)
+        bound = partial(self._end, side="lower")
+        return edge_epsilon(bound, ceiling=self.ceiling, delta=delta, rtol=self.rtol, lower=True)
 
 
 def _number(log: float, side: Side) -> float:

@@ -105,7 +105,7 @@ def mechanism(name: str, *, local_epsilon: float | None = None, **parameters: fl
         randomizer=maker.classes(**given) if maker.classes else None,
         variation=maker.variation(**given),
         caveat=maker.caveat,
-        no_left_over=maker.no_left_over,
+        no_left_over=maker.no_left_over or (name == "krr" and parameters["domain_size"] == 2),
         parameters=dict(parameters),
     )
 
@@ -144,10 +144,8 @@ def composed(parts: Sequence[Mechanism], how: str, weights: Sequence[float] | No
         "parallel" only: probability of each; default: equal.
     """
     check_choice("compose", how, ("joint", "parallel"))
-    if not parts:
-        raise ParameterError("parts", parts, "a list of at least one Mechanism")
     classes = tuple(_classes_of(part) for part in parts)
-    names: dict[str, float | int] = {f"part_{i}": part.name for i, part in enumerate(parts, 1)}  # type: ignore[misc]
+    names: dict[str, Any] = {f"part_{i}": part.name for i, part in enumerate(parts, 1)}
     caveat = "; ".join(dict.fromkeys(f"{part.name} {part.caveat}" for part in parts if part.caveat))
     whole: JointComposition | ParallelComposition
     if how == "joint":
@@ -155,15 +153,15 @@ def composed(parts: Sequence[Mechanism], how: str, weights: Sequence[float] | No
             raise ParameterError("weights", tuple(weights), "left out with joint: every part is sent")
         whole = JointComposition(components=_cut_into_fewer(classes))
     else:
-        shares = tuple(weights) if weights is not None else (1 / len(parts),) * len(parts)
-        whole = ParallelComposition(components=classes, weights=shares)
+        shares = [1 / len(parts) for _ in parts] if weights is None else weights
+        whole = ParallelComposition(components=classes, weights=tuple(shares))
     return Mechanism(name=how, local_epsilon=whole.local_epsilon, randomizer=whole, caveat=caveat, parameters=names)
 
 
 def _cut_into_fewer(parts: tuple[Randomizer, ...]) -> tuple[Randomizer, ...]:
     """Cut Laplace noise into as many cells as there is room for: bounds stay valid, and widen a little."""
     noisy = sum(isinstance(part, Laplace) for part in parts)
-    others = math.prod(part.blanket("upper").mass.size for part in parts if not isinstance(part, Laplace))
+    others = math.prod(part.blankets("upper")[0].mass.size for part in parts if not isinstance(part, Laplace))
     cells = max(int(0.5 * (_LARGEST_JOINT / others) ** (1 / max(noisy, 1))), _LEAST_CELLS)
     return tuple(replace(part, cells=min(part.cells, cells)) if isinstance(part, Laplace) else part for part in parts)
 
@@ -176,12 +174,12 @@ def subsampled(whole: Mechanism, rate: float) -> Mechanism:
     if isinstance(classes, MatrixRandomizer):
         return replace(of_matrix(classes.subsampled(rate)), parameters=parameters)
     thinner = ParallelComposition(components=(_classes_of(whole),), weights=(1.0,), rate=rate)
-    return replace(whole, randomizer=thinner, variation=None, lower=None, parameters=parameters)
+    return replace(whole, randomizer=thinner, variation=None, lower=None, no_left_over=False, parameters=parameters)
 
 
 def _classes_of(part: Mechanism) -> Randomizer:
     check_kind("mechanism", part, Mechanism)
-    if part.randomizer is None or isinstance(part.randomizer, MatrixRandomizer):
+    if part.randomizer is None:
         raise ParameterError("randomizer", part.name, f"one of {', '.join(COMPOSABLE)}: only these can be composed")
     return part.randomizer
 

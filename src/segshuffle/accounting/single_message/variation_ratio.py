@@ -1,13 +1,12 @@
-r"""Variation-ratio reduction: its three parameters, and delta and epsilon of the pair of counts they lead to.
+r"""Variation-ratio reduction: its parameters, and delta and epsilon of the pair of counts they lead to.
 
-Source: "Privacy Amplification via Shuffling: Unified, Simplified, and Tightened", Theorems 4.1, 4.7, 4.8 and
+Source: "Privacy Amplification via Shuffling: Unified, Simplified, and Tightened", Theorems 4.1, 4.7, 4.8, 5.1 and
 Algorithm 1. For randomizers R_1 (the victim's) and R_i (n - 1 others, or blanket messages)
 
     p     bounds R_1(x)/R_1(x'),   beta  bounds the total variation of R_1(x) and R_1(x'),   q  bounds R_1(x)/R_i(x_i),
 
 the reduction is a pair of counts with alpha = beta/(p - 1), r = alpha p/q, C ~ Binomial(n - 1, 2 r), heads = p alpha,
-tails = alpha. The tables of randomizers are in `variation_ratio_tables`, the lower
-bound of Theorem 5.1 in `variation_ratio_lower`.
+tails = alpha. The tables of randomizers are in `variation_ratio_tables`.
 
 Status: published. The reduction mixes the victim's left-over, of weight 1 - alpha - p alpha, with the left-over of the
 other users; where they differ, the histogram shows it, and for single-message randomizers the number is *refuted* as
@@ -23,6 +22,28 @@ The two quotients that the printed formula of Theorem 4.2 shows in our copy of t
 of the first numerator and the last numerator belong to the denominator. Read literally the value would tend to
 log(1 + (p - 1)/2) instead of 0; read as below it is the largest log-ratio of the pair at c = Omega and
 a = Omega/2 + sqrt(Omega log(4/delta)/2), which is what the theorem's proof bounds.
+
+Theorem 5.1 is a lower bound, of the divergence of two datasets. The outputs that x1 favours, S1, and those that x0
+favours, S0, are counted; everything else is forgotten, and all other users hold one input x*. With sums of
+probabilities over S0 and S1,
+
+    p = R1(x1)(S1)/R1(x0)(S1),   q = R1(x1)(S1)/R2(x*)(S1),   q' = R1(x0)(S0)/R2(x*)(S0),
+    r = alpha p/q,  r' = alpha p/q',  C ~ Binomial(n - 1, r + r'),  A ~ Binomial(C, r'/(r + r')),
+
+x* the input with the largest min(q, q') (printed is alpha = beta'/(p - 1), which the theorem leaves undefined). The
+pair of counts is (A + D1, C - A + D2) against (A + D2, C - A + D1), as above. What it bounds from below is the
+divergence of two *particular* neighbouring datasets (x0 or x1, all others x*), hence the least delta that any analysis
+can prove for the shuffled messages. What is true of it:
+
+* For randomizers with R1(x0)(S0) = R1(x1)(S1) the two counts are a function of the shuffled messages, so by data
+  processing the bound is proven. Every randomizer with an output symmetry that swaps x0 and x1 is of this kind, as most
+  of Table 2 are.
+* Otherwise R1(x0) would need its own ratio: the published pair is not that of the counts, and the stated direction
+  fails. Two outputs, R1(x0) = (9/10, 1/10), R1(x1) = (7/10, 3/10), n = 1, e^eps = 5/4: D(R1(x0) || R1(x1)) is 1/40,
+  the published lower bound 7/40 (which is D(R1(x1) || R1(x0))). Nothing is claimed for such randomizers.
+* It is not "exactly tight" where the upper bound of Theorem 4.1 equals it: the histogram shows more than the two
+  counts when left-overs differ, so the true divergence is larger (counterexample above). Equality of the two published
+  bounds shows that Theorem 4.1 is no more than this lower bound for such randomizers.
 """
 
 import math
@@ -39,16 +60,16 @@ from segshuffle.accounting.numerics.ranges import (
     check_users,
     check_within,
 )
-from segshuffle.accounting.numerics.search import Bound, certified_root, safe_edge
+from segshuffle.accounting.numerics.search import Bound, certified_root, edge_epsilon, safe_edge
 from segshuffle.errors import ParameterError
 
 LARGEST_LOG_RATIO = 600.0
 #: Epsilons below this share of the largest possible one are not told apart from 0.
 SMALLEST_SHARE = 1e-12
 _COARSE = 0.02
-#: Widths at which the bisection compares delta(epsilon) with delta, until the intervals decide.
-_DECISION_WIDTHS = (_COARSE, 1e-4, 1e-6, 1e-9)
 _ROUNDING = 1e-14
+#: Relative error of log p = log1p(beta/mass) and of the speaking probability: seven and fifteen roundings.
+_LOG_RATIO_ERROR, _SPEAK_ERROR = 1e-15, 4e-15
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,16 +84,19 @@ class VariationRatio:
         Total variation of the victim's two laws, in [0, (p - 1)/(p + 1)].
     log_q : float
         log of the largest ratio of the victim's law to another user's (or to a blanket message's), in [0, 600].
+    log_q_other : float, optional
+        The same of the victim's other law (q' of Theorem 5.1), if it is not q.
 
     Raises
     ------
     ParameterError
-        If a parameter is outside its range, or if the two clone probabilities 2 r = 2 p alpha/q exceed 1.
+        If a parameter is outside its range, or if the two clone probabilities, r + r', exceed 1.
     """
 
     log_p: float
     beta: float
     log_q: float
+    log_q_other: float | None = None
 
     def __post_init__(self) -> None:
         largest = math.inf if isinstance(self.log_p, float) and self.log_p == math.inf else LARGEST_LOG_RATIO
@@ -82,8 +106,10 @@ class VariationRatio:
         allowed = f"in [0, (p - 1)/(p + 1)] = [0, {largest!r}]"
         check_within("beta", self.beta, 0, largest * (1 + _ROUNDING), allowed=allowed)
         check_within("log_q", self.log_q, 0, LARGEST_LOG_RATIO)
-        if self.heads * math.exp(-self.log_q) > 0.5 * (1 + _ROUNDING):
-            raise ParameterError("log_q", self.log_q, f"at least log(2 p alpha) = {math.log(2 * self.heads):g}")
+        if self.log_q_other is not None:
+            check_within("log_q_other", self.log_q_other, 0, LARGEST_LOG_RATIO)
+        if sum(self.clones) > 1 + _ROUNDING:
+            raise ParameterError("log_q", self.log_q, f"so large that p alpha/q = {self.heads:g}/q is at most 1/2")
 
     @property
     def heads(self) -> float:
@@ -96,9 +122,15 @@ class VariationRatio:
         return self.heads * math.exp(-self.log_p)
 
     @property
+    def clones(self) -> tuple[float, float]:
+        """Probabilities r and r' that another user imitates the one component or the other."""
+        other = self.log_q if self.log_q_other is None else self.log_q_other
+        return self.heads * math.exp(-self.log_q), self.heads * math.exp(-other)
+
+    @property
     def clone(self) -> float:
-        """Probability r that another user imitates one given component of the two, in [0, 1/2]."""
-        return min(self.heads * math.exp(-self.log_q), 0.5)
+        """Probability r of either component where both are as likely, in [0, 1/2]."""
+        return min(self.clones[0], 0.5)
 
     @property
     def left_over(self) -> float:
@@ -170,10 +202,9 @@ class VariationBound(Bound):
         return certified_root(self.interval, target=delta, first=first, last=last, guess=guess, slope=slope, rtol=rtol)
 
     def bisected_epsilon(self, *, delta: float, iterations: int) -> float:
-        """Bisect for epsilon as Algorithm 1 is printed: `iterations` halvings of [0, log p], upper end.
+        """Return what Algorithm 1 finds by bisection: `iterations` halvings of [0, log p], upper end.
 
-        Above `epsilon` by at most log p/2^iterations. Each comparison of delta(epsilon) with `delta` is decided by
-        certified intervals; one that stays open at a width of 1e-9 counts as "larger", upwards.
+        That is `epsilon`, found to a relative tenth of 2^-iterations, rounded up to a multiple of log p/2^iterations.
 
         Parameters
         ----------
@@ -182,19 +213,12 @@ class VariationBound(Bound):
         iterations : int
             The paper's T, in [0, 60].
         """
-        check_target(delta)
         check_integer("iterations", iterations, 0, most=60)
         if self.ceiling > LARGEST_EPSILON:
             raise ParameterError("log_p", self.ceiling, f"at most {LARGEST_EPSILON:g} to bisect [0, log p]")
-        low, high = 0.0, self.ceiling
-        for _ in range(iterations):
-            middle = 0.5 * (low + high)
-            for width in _DECISION_WIDTHS:
-                found = self.interval(middle, width)
-                if found.upper <= delta or found.lower > delta:
-                    break
-            low, high = (low, middle) if found.upper <= delta else (middle, high)
-        return high
+        share = 2.0**-iterations
+        step, found = share * self.ceiling, self.epsilon(delta=delta, rtol=min(max(0.1 * share, 1e-9), 1e-6))
+        return max(math.ceil(found / step), 1) * step
 
     def _gaussian_guess(self, delta: float, first: float, last: float) -> tuple[float, float]:
         """Return epsilon and d log(delta)/d log(epsilon), were the difference of the counts normal: where to start."""
@@ -276,3 +300,56 @@ def _enough_clones(variation: VariationRatio, others: int, expected: float) -> b
     if below == 0.0:
         return above <= 0.0
     return expected >= above / below
+
+
+class LowerVariationBound(Bound):
+    """The lower bound of Theorem 5.1 (kind: lower; proven for symmetric randomizers): report `delta(...).lower`.
+
+    Parameters
+    ----------
+    lower : VariationRatio
+        The randomizer's (p, beta, q, q').
+    n_users : int
+        The victim included, in [1, 1e15].
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is outside its range.
+    """
+
+    def __init__(self, *, lower: VariationRatio, n_users: int) -> None:
+        check_users(n_users)
+        self.variation, self.n_users, self.ceiling = lower, n_users, lower.log_p
+
+    def interval(self, epsilon: float, rtol: float) -> DeltaInterval:
+        """Enclose the larger of D(P || Q) and D(Q || P), which differ if q and q' do, parameters rounded down.
+
+        The lower end holds for every (log p, beta, q, q') that rounds to the parameters. A victim with less contrast or
+        more silence is the victim with its message swapped or dropped at random, so its pair is a mixture of (P, Q)
+        with (Q, P) or with equal laws: by convexity no larger than the larger of the two directions. Moving both by
+        more than their round-off bounds the lower end; the probabilities r, r' act smoothly (see `clone_law`).
+        """
+        log_p, (one, other) = self.ceiling * (1.0 - _LOG_RATIO_ERROR), self.variation.clones
+        if log_p <= epsilon or self.variation.beta == 0.0:
+            return ZERO
+        speak = min(self.variation.beta / math.tanh(0.5 * self.ceiling), 1.0) * (1.0 - _SPEAK_ERROR)
+        blanket = clone_law(self.n_users - 1, min(one + other, 1.0))
+        pairs = (
+            CountPair(speak * math.tanh(0.5 * log_p), log_p, blanket, split)
+            for split in {one / (one + other), other / (one + other)}
+        )
+        return max(hockey_stick(pair, epsilon, rtol) for pair in pairs)
+
+    def epsilon(self, *, delta: float) -> float:
+        """Return the largest epsilon up to 300 that Theorem 5.1 excludes at `delta` in [1e-280, 1), rounded down.
+
+        No smaller epsilon is possible at `delta`; 0 if none is excluded.
+        """
+        check_target(delta)
+
+        def lower_end(epsilon: float, width: float) -> float:
+            return self.interval(epsilon, width).lower
+
+        ceiling = min(self.ceiling, LARGEST_EPSILON)
+        return edge_epsilon(lower_end, ceiling=ceiling, delta=delta, rtol=self.rtol, lower=True)

@@ -25,7 +25,6 @@ from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Mechan
 from segshuffle.accounting.single_message.accountants.personalized import PERSONAL, Noise
 from segshuffle.accounting.single_message.mechanisms import composed, mechanism, subsampled, with_classes
 from segshuffle.accounting.single_message.variation_ratio import VariationBound
-from segshuffle.accounting.single_message.variation_ratio_lower import LowerBound
 from segshuffle.digits import rounded_down, rounded_up
 from segshuffle.pipeline.jobs import to_json
 
@@ -315,9 +314,9 @@ def best_subset(local_epsilon: float, domain_size: int) -> Mechanism:
     """
     size = max(1, round(domain_size / (math.exp(local_epsilon) + 1)))
     made = mechanism("subset-selection", local_epsilon=local_epsilon, domain_size=domain_size, subset_size=size)
-    ratio = math.exp(local_epsilon) / (1 + math.expm1(local_epsilon) * (size - 1) / (domain_size - 2))
+    held_by_others = math.log1p(math.expm1(local_epsilon) * (size - 1) / (domain_size - 2))
     variation: Any = made.variation
-    return replace(made, lower=LowerBound(log_p0=local_epsilon, beta=variation.beta, q0=ratio, q1=ratio))
+    return replace(made, lower=replace(variation, log_q=local_epsilon - held_by_others))
 
 
 def best_hash(local_epsilon: float) -> Mechanism:
@@ -330,9 +329,7 @@ def best_hash(local_epsilon: float) -> Mechanism:
     response = mechanism("krr", local_epsilon=local_epsilon, domain_size=size).randomizer
     made = mechanism("local-hash", local_epsilon=local_epsilon, hash_size=size)
     variation: Any = made.variation
-    ratio = math.exp(local_epsilon)
-    lower = LowerBound(log_p0=local_epsilon, beta=variation.beta, q0=ratio if size > 2 else 1.0, q1=ratio)
-    return replace(made, randomizer=response, lower=lower)
+    return replace(made, randomizer=response, lower=replace(variation, log_q_other=0.0 if size == 2 else None))
 
 
 def _over_local(panel: str, curve: str, n_users: int, points: int, build: Build) -> Iterator[Point]:

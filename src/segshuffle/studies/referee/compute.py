@@ -21,7 +21,7 @@ from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Accoun
 from segshuffle.accounting.single_message.accountants.personalized import PERSONAL, PersonalizedUsers
 from segshuffle.accounting.single_message.decomposition import DatasetsBound
 from segshuffle.accounting.single_message.mechanisms import mechanism, with_classes
-from segshuffle.accounting.single_message.randomizers.reference import ReferenceClasses, Side
+from segshuffle.accounting.single_message.randomizers.reference import ReferenceClasses, Side, Tables
 from segshuffle.arrays import FloatArray
 from segshuffle.digits import rounded, rounded_up
 from segshuffle.errors import ParameterError
@@ -402,16 +402,16 @@ class TwoBudgets:
     local_epsilon: float
     other: float
 
-    def blanket(self, side: Side) -> ReferenceClasses:
-        """Return classes against the law of the other users: all of one table, so nothing is left over."""
+    def blankets(self, side: Side) -> Tables:
+        """Return none: the other users apply another randomizer."""
+        return ()
+
+    def common_input(self, side: Side) -> Tables:
+        """Return classes against the law of the other users, who all hold 0."""
         edges = _edges(self.local_epsilon - self.other)
         first, second = (_cell_masses(self.local_epsilon, centre, edges) for centre in (0.0, 1.0))
         own = _cell_masses(self.other, 0.0, edges)
-        return ReferenceClasses(own, np.log(first / own), np.log(second / own))
-
-    def common_input(self, side: Side) -> tuple[ReferenceClasses, ...]:
-        """Return the law of the other users, who all hold 0."""
-        return (self.blanket(side),)
+        return (ReferenceClasses(own, np.log(first / own), np.log(second / own)),)
 
 
 def trial(*, victim: float, other: float, n_users: int, delta: float) -> dict[str, float]:
@@ -428,10 +428,10 @@ def trial(*, victim: float, other: float, n_users: int, delta: float) -> dict[st
     """
     users = PersonalizedUsers(local_epsilons=[victim] + [other] * (n_users - 1), mechanism="laplace")
     two = TwoBudgets(local_epsilon=victim, other=other)
-    found = {"proven": common_bound(two, Point(n_users, "epsilon", delta), own_inputs=False, rtol=1e-3)}
+    found = {"proven": common_bound(two, Point(n_users, "epsilon", delta), rtol=1e-3)}
     for name in CLAIMS:
         claimed = found[name] = min(PERSONAL[name](users).epsilon(delta=delta), victim)
-        found[f"{name}: proven delta"] = common_bound(two, Point(n_users, "delta", claimed), own_inputs=False)
+        found[f"{name}: proven delta"] = common_bound(two, Point(n_users, "delta", claimed))
     return found
 
 

@@ -1,7 +1,8 @@
 """The blanket decomposition's upper and lower bound (`decomposition`), as accountants."""
 
-from segshuffle.accounting.single_message.accountants.declared import Accountant, look, of_bound
+from segshuffle.accounting.single_message.accountants.declared import Accountant, of_bound
 from segshuffle.accounting.single_message.decomposition import BlanketBound, DatasetsBound
+from segshuffle.looks import Look
 
 _DECOMPOSITION = "Decomposition-Based Optimal Bounds for Privacy Amplification via Shuffling"
 ACCOUNTANTS = (
@@ -10,7 +11,7 @@ ACCOUNTANTS = (
         "upper",
         "proven",
         f"{_DECOMPOSITION}, Theorem 13",
-        look("Blanket, numerical (proven)", "blue", "o", "solid"),
+        Look.of("Blanket, numerical (proven)", "blue", "o", 0),
         order=10,
         part="randomizer",
         **of_bound(BlanketBound),
@@ -20,7 +21,7 @@ ACCOUNTANTS = (
         "lower",
         "proven: two neighbouring datasets that attain it",
         f"{_DECOMPOSITION}, Theorem 14",
-        look("Lower bound, two datasets (proven)", "black", "", "dotted"),
+        Look.of("Lower bound, two datasets (proven)", "black", "", 2),
         order=11,
         part="randomizer",
         **of_bound(DatasetsBound),

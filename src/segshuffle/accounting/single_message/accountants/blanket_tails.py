@@ -23,7 +23,7 @@ delta itself cannot, the smallest value at any smaller epsilon is used from ther
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -31,9 +31,10 @@ import numpy as np
 from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, ZERO, DeltaInterval
 from segshuffle.accounting.numerics.ranges import check_local, check_users
 from segshuffle.accounting.numerics.search import Bound
-from segshuffle.accounting.single_message.accountants.declared import Accountant, look, never, of_bound
-from segshuffle.accounting.single_message.randomizers.reference import Randomizer, blanket_tables, remembered
+from segshuffle.accounting.single_message.accountants.declared import Accountant, never, of_bound
+from segshuffle.accounting.single_message.randomizers.reference import Randomizer, blanket_tables
 from segshuffle.arrays import FloatArray
+from segshuffle.looks import Look
 
 Inequality = Literal["hoeffding", "bennett"]
 _EPS = math.ulp(1.0)
@@ -229,7 +230,7 @@ class TailBound(Bound):
 
 
 #: Several accountants ask for the same bound.
-tail_bound = remembered(TailBound)
+tail_bound = lru_cache(maxsize=16)(TailBound)
 
 
 def tails_epsilon(*, delta: float, **asked: Any) -> float:
@@ -241,12 +242,12 @@ _HOEFFDING, _BENNETT = (of_bound(partial(tail_bound, inequality=each)) for each 
 #: The better of the two: curves of figures.
 _BETTER = {"epsilon": tails_epsilon, "asked": never}
 _ROWS: tuple[tuple[Any, ...], ...] = (
-    ("hoeffding", "randomizer", _HOEFFDING, "Blanket, Hoeffding", "sky", "^", "dash-dotted"),
-    ("bennett", "randomizer", _BENNETT, "Blanket, Bennett", "green", "D", "long"),
-    ("hoeffding-generic", "local_epsilon", _HOEFFDING, "Blanket, Hoeffding, generic", "sky", "1", "dotted"),
-    ("bennett-generic", "local_epsilon", _BENNETT, "Blanket, Bennett, generic", "green", "2", "sparse"),
-    ("tails-general", "local_epsilon", _BETTER, "Privacy blanket, general", "grey", "x", "dashed"),
-    ("tails-specific", "randomizer", _BETTER, "Privacy blanket, specific", "green", "<", "long"),
+    ("hoeffding", "randomizer", _HOEFFDING, "Blanket, Hoeffding", "sky", "^", 3),
+    ("bennett", "randomizer", _BENNETT, "Blanket, Bennett", "green", "D", 5),
+    ("hoeffding-generic", "local_epsilon", _HOEFFDING, "Blanket, Hoeffding, generic", "sky", "1", 2),
+    ("bennett-generic", "local_epsilon", _BENNETT, "Blanket, Bennett, generic", "green", "2", 6),
+    ("tails-general", "local_epsilon", _BETTER, "Privacy blanket, general", "grey", "x", 1),
+    ("tails-specific", "randomizer", _BETTER, "Privacy blanket, specific", "green", "<", 5),
 )
 ACCOUNTANTS = tuple(
     Accountant(
@@ -254,7 +255,7 @@ ACCOUNTANTS = tuple(
         "upper",
         "proven",
         f"Balle, Bell, Gascon, Nissim 2019, {'specific' if part == 'randomizer' else 'generic'}",
-        look(f"{label} (proven)", *drawn),
+        Look.of(f"{label} (proven)", *drawn),
         order=order,
         part=part,
         **functions,

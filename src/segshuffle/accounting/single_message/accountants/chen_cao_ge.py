@@ -20,7 +20,8 @@ from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
 from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, ZERO, DeltaInterval
 from segshuffle.accounting.numerics.ranges import LARGEST_USERS, check_integer, check_local
 from segshuffle.accounting.numerics.search import Bound
-from segshuffle.accounting.single_message.accountants.declared import Accountant, look, of_bound
+from segshuffle.accounting.single_message.accountants.declared import Accountant, of_bound
+from segshuffle.looks import Look
 
 _MARGIN = 1e-9
 """Relative margin on delta: what `gaussian_log_delta` is held to."""
@@ -58,7 +59,7 @@ ACCOUNTANTS = (
         "asymptotic",
         "a central limit without an error term, of the stronger clone's reduction",
         "Chen, Cao, Ge 2024",
-        look("Chen, Cao, Ge (asymptotic)", "teal", "p", "dashed"),
+        Look.of("Chen, Cao, Ge (asymptotic)", "teal", "p", 1),
         order=60,
         part="local_epsilon",
         **of_bound(gaussian_of_equals),

@@ -27,8 +27,9 @@ from segshuffle.accounting.numerics.hockey_stick import ZERO, CountPair, DeltaIn
 from segshuffle.accounting.numerics.laws import BinomialLaw
 from segshuffle.accounting.numerics.ranges import check_local, check_target, check_users, check_within
 from segshuffle.accounting.numerics.search import Bound
-from segshuffle.accounting.single_message.accountants.declared import MIXED, Accountant, look, of_bound
+from segshuffle.accounting.single_message.accountants.declared import MIXED, Accountant, of_bound
 from segshuffle.errors import ParameterError
+from segshuffle.looks import Look
 
 Clone = Literal["standard", "stronger"]
 #: Relative error allowed for a probability computed from the local epsilon, and for the failures of all users.
@@ -116,7 +117,7 @@ ACCOUNTANTS = (
         "upper",
         "proven",
         _FIRST,
-        look("Standard clone (proven)", "orange", "s", "dashed"),
+        Look.of("Standard clone (proven)", "orange", "s", 1),
         order=30,
         part="local_epsilon",
         **of_bound(CloneBound),
@@ -126,7 +127,7 @@ ACCOUNTANTS = (
         "upper",
         "proven",
         _FIRST,
-        look("Standard clone, closed form (proven)", "orange", "8", "long"),
+        Look.of("Standard clone, closed form (proven)", "orange", "8", 5),
         order=31,
         part="local_epsilon",
         epsilon=standard_clone_closed_form,
@@ -136,7 +137,7 @@ ACCOUNTANTS = (
         "published",
         MIXED,
         "Feldman, McMillan, Talwar 2023",
-        look("Stronger clone (published)", "purple", "v", "short"),
+        Look.of("Stronger clone (published)", "purple", "v", 4),
         order=32,
         part="local_epsilon",
         **of_bound(partial(CloneBound, clone="stronger")),

@@ -15,16 +15,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
 from segshuffle.accounting.numerics.search import Bound
 from segshuffle.errors import ParameterError
-from segshuffle.looks import DASHES, PALETTE, Look
+from segshuffle.looks import Look
 
 if TYPE_CHECKING:
     from segshuffle.accounting.single_message.randomizers.reference import Randomizer
     from segshuffle.accounting.single_message.variation_ratio import VariationRatio
-    from segshuffle.accounting.single_message.variation_ratio_lower import LowerBound
 
 Kind = Literal["upper", "lower", "published", "asymptotic", "exact"]
-
-_DASHES = dict(zip(("solid", "dashed", "dotted", "dash-dotted", "short", "long", "sparse"), DASHES, strict=True))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,8 +38,8 @@ class Mechanism:
         Its classes of outputs.
     variation : VariationRatio, optional
         Its variation-ratio parameters, as published.
-    lower : LowerBound, optional
-        Its parameters for the lower bound of the variation-ratio paper.
+    lower : VariationRatio, optional
+        The same for the lower bound of that paper.
     caveat : str
         What is not proven of `randomizer`'s pair of inputs; empty if nothing.
     no_left_over : bool
@@ -56,7 +53,7 @@ class Mechanism:
     local_epsilon: float
     randomizer: Randomizer | None = None
     variation: VariationRatio | None = None
-    lower: LowerBound | None = None
+    lower: VariationRatio | None = None
     caveat: str = ""
     no_left_over: bool = False
     parameters: dict[str, float | int] = field(default_factory=dict)
@@ -75,7 +72,7 @@ class Accountant:
     status, source : str
         What is known of it, and where it is from.
     look : Look
-        How it is drawn; proven ones say so in the label.
+        How it is drawn: proven ones say so in the label, lower bounds have no marker, no two share marker and dashes.
     order : int
         Its place in lists and legends; equal ones are in the order of their names.
     part : str
@@ -126,15 +123,12 @@ class Accountant:
 
     def kind_for(self, mechanism: Mechanism) -> Kind:
         """Return the kind of its number for this mechanism: a clone's is proven where the victim has no left-over."""
-        binary = mechanism.name == "krr" and mechanism.parameters.get("domain_size") == 2
-        return "upper" if self.proven_for_binary and (binary or mechanism.no_left_over) else self.kind
+        return "upper" if self.proven_for_binary and mechanism.no_left_over else self.kind
 
     def status_for(self, mechanism: Mechanism) -> str:
         """Return the status of its number for this mechanism."""
         if self.kind != self.kind_for(mechanism):
-            if mechanism.no_left_over:
-                return "proven: the victim's message has no left-over that could be mixed"
-            return "proven: for binary randomized response the pair is the blanket's"
+            return "proven: the victim's message has no left-over that could be mixed"
         return f"{self.status}; {mechanism.caveat}" if mechanism.caveat and self.part == "randomizer" else self.status
 
 
@@ -144,11 +138,6 @@ def of_bound(make: Callable[..., Bound]) -> dict[str, Any]:
         "epsilon": lambda delta, **known: make(**known).epsilon(delta=delta),
         "delta": lambda epsilon, **known: make(**known).delta(epsilon=epsilon),
     }
-
-
-def look(label: str, color: str, marker: str, dashes: str) -> Look:
-    """Make the look of an accountant: lower bounds have no marker, and no two share marker and dashes."""
-    return Look(label, PALETTE[color], marker, _DASHES[dashes])
 
 
 def never(mechanism: Mechanism) -> bool:

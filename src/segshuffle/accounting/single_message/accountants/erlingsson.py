@@ -14,7 +14,8 @@ from segshuffle.accounting.numerics.ranges import (
     check_integer,
     check_within,
 )
-from segshuffle.accounting.single_message.accountants.declared import Accountant, look
+from segshuffle.accounting.single_message.accountants.declared import Accountant
+from segshuffle.looks import Look
 
 FEWEST_USERS = 1000
 LARGEST_LOCAL_EPSILON = 0.5
@@ -43,7 +44,7 @@ ACCOUNTANTS = (
         "upper",
         "proven for local epsilon < 1/2, n >= 1000, delta < 1/100",
         "Erlingsson et al. 2019",
-        look("Erlingsson et al. (proven)", "wine", "*", "short"),
+        Look.of("Erlingsson et al. (proven)", "wine", "*", 4),
         order=50,
         part="local_epsilon",
         epsilon=erlingsson_epsilon,

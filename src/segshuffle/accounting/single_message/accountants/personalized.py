@@ -74,9 +74,10 @@ from segshuffle.accounting.numerics.ranges import (
 )
 from segshuffle.accounting.numerics.search import Bound
 from segshuffle.accounting.single_message.accountants.chen_cao_ge import Gaussian
-from segshuffle.accounting.single_message.accountants.declared import Accountant, look, never, of_bound
+from segshuffle.accounting.single_message.accountants.declared import Accountant, never, of_bound
 from segshuffle.arrays import BoolArray, FloatArray
 from segshuffle.errors import ParameterError
+from segshuffle.looks import Look
 
 Noise = Literal["laplace", "gaussian"]
 _Edges = tuple[FloatArray, FloatArray, FloatArray]
@@ -315,7 +316,7 @@ ACCOUNTANTS = (
         "published",
         _AVERAGES,
         f"{_PAPER}, Theorem 2",
-        look("Personalised bound (published)", "indigo", "h", "solid"),
+        Look.of("Personalised bound (published)", "indigo", "h", 0),
         order=70,
         part="local_epsilon",
         asked=lambda m: m.name == "laplace",
@@ -326,7 +327,7 @@ ACCOUNTANTS = (
         "published",
         _AVERAGES,
         f"{_PAPER}, its pair of counts",
-        look("Its reduction, exact (published)", "black", "d", "dotted"),
+        Look.of("Its reduction, exact (published)", "black", "d", 2),
         order=71,
         part="local_epsilon",
         asked=never,
@@ -337,7 +338,7 @@ ACCOUNTANTS = (
         "published",
         "refuted as an upper bound (docs/referee.md)",
         "Liu, Zhao, Xiong, Liu, Chen 2023",
-        look("Liu et al. 2023 (published)", "wine", "H", "dash-dotted"),
+        Look.of("Liu et al. 2023 (published)", "wine", "H", 3),
         order=72,
         part="local_epsilon",
         asked=never,

@@ -3,7 +3,7 @@
 import importlib
 from pathlib import Path
 
-from segshuffle.accounting.single_message.accountants.declared import Accountant, look
+from segshuffle.accounting.single_message.accountants.declared import Accountant
 from segshuffle.errors import ConfigError
 from segshuffle.looks import Look
 
@@ -35,5 +35,5 @@ ACCOUNTANTS: dict[str, Accountant] = every()
 
 #: How each is drawn, the same in every figure, in the order of the legend, and the one curve that is no accountant's.
 ACCOUNTANT_LOOKS: dict[str, Look] = {name: each.look for name, each in ACCOUNTANTS.items()} | {
-    "gparv": look("Distribution function (exact)", "blue", "", "solid")
+    "gparv": Look.of("Distribution function (exact)", "blue", "", 0)
 }

@@ -1,16 +1,15 @@
-"""The variation-ratio bounds (`variation_ratio` and its closed forms and lower bound), as accountants."""
+"""The variation-ratio bounds (`variation_ratio`), as accountants."""
 
 from dataclasses import replace
 
 from segshuffle.accounting.single_message.accountants.declared import (
     MIXED,
     Accountant,
-    look,
     never,
     of_bound,
 )
-from segshuffle.accounting.single_message.variation_ratio import VariationBound
-from segshuffle.accounting.single_message.variation_ratio_lower import LowerVariationBound
+from segshuffle.accounting.single_message.variation_ratio import LowerVariationBound, VariationBound
+from segshuffle.looks import Look
 
 _PAPER = "Privacy Amplification via Shuffling: Unified, Simplified, and Tightened"
 _NUMERICAL = Accountant(
@@ -18,7 +17,7 @@ _NUMERICAL = Accountant(
     "published",
     f"{MIXED}; refuted for most mechanisms (docs/referee.md)",
     f"{_PAPER}, Theorem 4.1",
-    look("Variation ratio (published)", "vermilion", "P", "solid"),
+    Look.of("Variation ratio (published)", "vermilion", "P", 0),
     order=40,
     part="variation",
     **of_bound(VariationBound),
@@ -31,7 +30,7 @@ ACCOUNTANTS = (
         "published",
         f"{MIXED}; refuted like variation-ratio, and even smaller where few clones are expected (docs/referee.md)",
         f"{_PAPER}, Theorem 4.2",
-        look("Variation ratio, analytic (published)", "olive", "X", "dash-dotted"),
+        Look.of("Variation ratio, analytic (published)", "olive", "X", 3),
         order=41,
         part="variation",
         epsilon=lambda delta, **known: VariationBound(**known).analytic_epsilon(delta=delta),
@@ -41,7 +40,7 @@ ACCOUNTANTS = (
         "published",
         MIXED,
         f"{_PAPER}, Theorem 4.3",
-        look("Variation ratio, asymptotic (published)", "sky", ">", "dashed"),
+        Look.of("Variation ratio, asymptotic (published)", "sky", ">", 1),
         order=42,
         part="variation",
         epsilon=lambda delta, **known: VariationBound(**known).asymptotic_epsilon(delta=delta),
@@ -52,7 +51,7 @@ ACCOUNTANTS = (
         "lower",
         "proven",
         f"{_PAPER}, Theorem 5.1",
-        look("Variation ratio, lower bound", "dark-grey", "", "sparse"),
+        Look.of("Variation ratio, lower bound", "dark-grey", "", 6),
         order=43,
         part="lower",
         asked=never,
@@ -60,13 +59,13 @@ ACCOUNTANTS = (
     ),
     # the same number for parts of a mechanism: a curve each in a figure
     *(
-        replace(_NUMERICAL, name=name, status=status, look=look(label, *drawn), order=order, asked=never)
+        replace(_NUMERICAL, name=name, status=status, look=Look.of(label, *drawn), order=order, asked=never)
         for order, (name, label, status, drawn) in enumerate(
             (
-                ("separate-best", "Separate, best (published)", _NUMERICAL.status, ("grey", "s", "long")),
-                ("separate-worst", "Separate, worst (published)", _NUMERICAL.status, ("dark-grey", "D", "short")),
-                ("parallel-basic", "Parallel, basic (published)", MIXED, ("purple", "v", "dashed")),
-                ("parallel-advanced", "Parallel, advanced (published)", MIXED, ("orange", "P", "short")),
+                ("separate-best", "Separate, best (published)", _NUMERICAL.status, ("grey", "s", 5)),
+                ("separate-worst", "Separate, worst (published)", _NUMERICAL.status, ("dark-grey", "D", 4)),
+                ("parallel-basic", "Parallel, basic (published)", MIXED, ("purple", "v", 1)),
+                ("parallel-advanced", "Parallel, advanced (published)", MIXED, ("orange", "P", 4)),
             ),
             start=44,
         )

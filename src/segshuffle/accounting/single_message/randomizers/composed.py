@@ -15,18 +15,18 @@ differ in every coordinate are the worst.
 
 import math
 from dataclasses import dataclass, replace
-from functools import reduce
-from itertools import combinations_with_replacement, product
+from itertools import product
 
 import numpy as np
 
 from segshuffle.accounting.numerics.ranges import check_integer, check_kind, check_within
+from segshuffle.accounting.single_message.randomizers.matrix import MatrixRandomizer
 from segshuffle.accounting.single_message.randomizers.reference import (
-    Pairwise,
     Randomizer,
     ReferenceClasses,
     Side,
     Tables,
+    distinct,
     merged,
 )
 from segshuffle.errors import ParameterError
@@ -35,7 +35,7 @@ from segshuffle.errors import ParameterError
 LARGEST_SUM = 150.0
 #: Most classes of a joint composition, and of two tables before equal ratios are merged: what seconds are enough for.
 LARGEST_CLASSES, _LARGEST_PRODUCT = 10_000, 2_000_000
-#: Most tables of common inputs, times classes.
+#: Most tables of common inputs, times classes: any of them is a lower bound.
 _LARGEST_WORK = 100_000
 
 
@@ -45,9 +45,9 @@ def _check_components(components: tuple[Randomizer, ...]) -> None:
         raise ParameterError("components", components, "a tuple of at least one randomizer")
     for part in components:
         check_kind("components", part, Randomizer)
-        if isinstance(part, Pairwise):
+        if isinstance(part, MatrixRandomizer):
             allowed = "symmetric randomizers: make one table of the whole composition, and give it to matrix_randomizer"
-            raise ParameterError("components", type(part).__name__, allowed)
+            raise ParameterError("components", "a matrix", allowed)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,38 +83,28 @@ class JointComposition:
         total = math.fsum(parts)
         return total if math.fsum([total, *(-part for part in parts)]) >= 0 else math.nextafter(total, math.inf)
 
-    def blanket(self, side: Side) -> ReferenceClasses:
+    def blankets(self, side: Side) -> Tables:
         """Cartesian product of the components' classes (Theorem 9)."""
-        return self._product([part.blanket(side) for part in self.components])
+        return self._products([part.blankets(side) for part in self.components])
 
     def common_input(self, side: Side) -> Tables:
-        """Cartesian product, for every choice of the components' common inputs; equal components share their choices.
+        """Cartesian products, for as many choices of the components' common inputs as there is time for.
 
-        Which of several equal components holds which input makes no difference to the product: one table stands for
-        every multiset of choices, 1 + k of them for k binary components where all choices are 2^k.
+        Which of several equal components holds which input makes no difference to the product, and equal products count
+        once: 1 + k of them for k binary components where all choices are 2^k.
         """
-        options = [
-            list(combinations_with_replacement(part.common_input(side), count)) for part, count in self._repeated()
-        ]
-        choices = math.prod(map(len, options))
-        found = []
-        for choice in product(*options):
-            found.append(self._product([table for chosen in choice for table in chosen]))
-            if choices * found[0].mass.size > _LARGEST_WORK:
-                raise _too_many(f"{len(self.components)} randomizers", choices * found[0].mass.size, _LARGEST_WORK)
-        return tuple(found)
+        return self._products([part.common_input(side) for part in self.components])
 
-    def _repeated(self) -> list[tuple[Randomizer, int]]:
-        """Distinct components and how often they occur, those in which the neighbours differ first."""
-        kept = len(self.components) if self.differing is None else self.differing
-        found: list[tuple[Randomizer, int]] = []
-        for parts in (self.components[:kept], self.components[kept:]):
-            found += [(part, parts.count(part)) for i, part in enumerate(parts) if part not in parts[:i]]
+    def _products(self, options: list[Tables]) -> Tables:
+        """Multiply one table of every component, for every choice of them."""
+        found, *others = (
+            tables if self.differing is None or place < self.differing else tuple(map(_unchanged, tables))
+            for place, tables in enumerate(options)
+        )
+        for tables in others:
+            found = distinct(_product(one, other) for one in found for other in tables)
+            found = found[: max(_LARGEST_WORK // found[0].mass.size, 1)]
         return found
-
-    def _product(self, tables: list[ReferenceClasses]) -> ReferenceClasses:
-        kept = len(tables) if self.differing is None else self.differing
-        return reduce(_bounded_product, [*tables[:kept], *map(_unchanged, tables[kept:])])
 
 
 def _unchanged(table: ReferenceClasses) -> ReferenceClasses:
@@ -122,27 +112,22 @@ def _unchanged(table: ReferenceClasses) -> ReferenceClasses:
     return merged([replace(table, log_second=table.log_first)])
 
 
-def _bounded_product(one: ReferenceClasses, other: ReferenceClasses) -> ReferenceClasses:
+def _product(one: ReferenceClasses, other: ReferenceClasses) -> ReferenceClasses:
     """Multiply two tables, of independent messages sent as one (Theorem 9); refuse what would take minutes."""
-    pairs = one.mass.size * other.mass.size
-    if pairs > _LARGEST_PRODUCT:
-        raise _too_many(f"{one.parts + other.parts} randomizers", pairs, _LARGEST_PRODUCT)
-    product_table = ReferenceClasses(
-        np.multiply.outer(one.mass, other.mass).ravel(),
-        np.add.outer(one.log_first, other.log_first).ravel(),
-        np.add.outer(one.log_second, other.log_second).ravel(),
-        one.parts + other.parts,
-        one.entry_error + other.entry_error,
-    )
-    both = merged([product_table])
-    if both.mass.size > LARGEST_CLASSES:
-        raise _too_many(f"{both.parts} randomizers", both.mass.size, LARGEST_CLASSES)
-    return both
-
-
-def _too_many(parts: str, classes: int, most: int) -> ParameterError:
-    allowed = f"fewer, or more alike, so that their outputs have at most {most} classes together (they have {classes})"
-    return ParameterError("components", parts, allowed)
+    parts = one.parts + other.parts
+    if one.mass.size * other.mass.size <= _LARGEST_PRODUCT:
+        pairs = ReferenceClasses(
+            np.multiply.outer(one.mass, other.mass).ravel(),
+            np.add.outer(one.log_first, other.log_first).ravel(),
+            np.add.outer(one.log_second, other.log_second).ravel(),
+            parts,
+            one.entry_error + other.entry_error,
+        )
+        both = merged([pairs])
+        if both.mass.size <= LARGEST_CLASSES:
+            return both
+    allowed = f"fewer, or more alike, so that their outputs have at most {LARGEST_CLASSES} classes together"
+    raise ParameterError("components", f"{parts} randomizers", allowed)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,17 +162,21 @@ class ParallelComposition:
         """Largest local epsilon of the components (Theorem 10)."""
         return max(part.local_epsilon for part in self.components)
 
-    def blanket(self, side: Side) -> ReferenceClasses:
+    def blankets(self, side: Side) -> Tables:
         """Weighted union of the components' classes (Theorem 11)."""
-        return self._union([part.blanket(side) for part in self.components])
+        return self._unions([part.blankets(side) for part in self.components])
 
     def common_input(self, side: Side) -> Tables:
         """Weighted unions, for every choice of the components' common inputs."""
-        choices = product(*(part.common_input(side) for part in self.components))
-        return tuple(self._union(list(choice)) for choice in choices)
+        return self._unions([part.common_input(side) for part in self.components])
 
-    def _union(self, tables: list[ReferenceClasses]) -> ReferenceClasses:
-        sent = zip(tables, self.weights, strict=True)
-        absent = ReferenceClasses(np.array([1.0 - self.rate]), np.zeros(1), np.zeros(1))
-        parts = [replace(part, mass=part.mass * (weight * self.rate)) for part, weight in sent]
-        return merged(parts if self.rate == 1.0 else [*parts, absent])
+    def _unions(self, options: list[Tables]) -> Tables:
+        """Put one table of every component together, for every choice of them."""
+        absent = [] if self.rate == 1.0 else [ReferenceClasses(np.array([1.0 - self.rate]), np.zeros(1), np.zeros(1))]
+        shares = [weight * self.rate for weight in self.weights]
+        return tuple(
+            merged(
+                [*(replace(part, mass=part.mass * share) for part, share in zip(choice, shares, strict=True)), *absent]
+            )
+            for choice in product(*options)
+        )

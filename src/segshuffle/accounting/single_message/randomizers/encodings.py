@@ -8,6 +8,7 @@ dropped) of the one on more inputs, so its divergence is never larger.
 
 import math
 from abc import abstractmethod
+from collections import Counter
 from dataclasses import dataclass, field
 from itertools import product
 from typing import ClassVar
@@ -52,19 +53,6 @@ class _Attributes(Favouring):
         words = {word: sorted(word) for word in product((0, 1), repeat=n_inputs)}
         return {word: own[least] * math.prod(other[bit] for bit in rest) for word, (least, *rest) in words.items()}
 
-
-@dataclass(frozen=True, kw_only=True)
-class _OverADomain(_Attributes):
-    """Randomizers with a finite domain, or its limit."""
-
-    domain_size: int | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.domain_size is not None:
-            allowed = "an integer >= 2, or None for the limit of a large domain"
-            check_integer("domain_size", self.domain_size, 2, allowed)
-
     @property
     def _favour_all(self) -> float:
         return 0.0 if self.domain_size is None else self._own_base[1] * self._laws[1][1] ** (self.domain_size - 1)
@@ -78,7 +66,7 @@ class _OverADomain(_Attributes):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LocalHash(_OverADomain):
+class LocalHash(_Attributes):
     """A uniformly random function h to `hash_size` values is sent together with randomized response of h(x).
 
     The attribute of x: h(x) is the value sent. Outputs: functions in lexicographic order, with every value.
@@ -126,7 +114,7 @@ class BinaryLocalHash(LocalHash):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _UnaryEncoding(_OverADomain):
+class _UnaryEncoding(_Attributes):
     """Unary encoding of x with every bit flipped at random; the attribute of x is bit x of the output.
 
     Bit x is 1 with odds e^{share epsilon_0}, every other bit with odds e^{-(1 - share) epsilon_0}.
@@ -173,7 +161,7 @@ class OptimizedUnaryEncoding(_UnaryEncoding):
 
 
 @dataclass(frozen=True, kw_only=True)
-class HadamardResponse(_Attributes):
+class HadamardResponse(Favouring):
     """Output y in [K] with odds e^epsilon_0 where the Hadamard matrix has H[x, y] = +1, for the rows x = 1, ..., K-1.
 
     Row 0 is constant and would carry no information; it is not an input. Column 0 is +1 in every row: the "full"
@@ -198,24 +186,22 @@ class HadamardResponse(_Attributes):
             raise ParameterError("order", self.order, allowed)
 
     @property
-    def _laws(self) -> tuple[_Bit, _Bit]:
-        # two different rows share exactly a quarter of the columns
-        return _odds_to_bit(self.local_epsilon), (0.5, 0.5)
-
-    @property
     def _favour_all(self) -> float:
-        return self._own_base[1] * 2 / self.order
+        return _odds_to_bit(self.local_epsilon)[0] * 2 / self.order
 
     def _base(self, n_inputs: int) -> Flagged:
-        if (self.order, n_inputs) != (4, 3):
-            return super()._base(n_inputs)
-        # a third row of three is no product of the other two: one column is +1 in all, every row has one for itself
-        return dict.fromkeys(((1, 1, 1), (1, 0, 0), (0, 1, 0), (0, 0, 1)), self._own_base[0] / 2)
+        # of a larger order, too, any two rows are independent, and three that are no product of one another
+        rows = _hadamard(min(self.order, 8))[[0, 1, -1][:n_inputs]]
+        share = _odds_to_bit(self.local_epsilon)[0] * 2 / rows.shape[1]
+        return {word: share * columns for word, columns in Counter(map(tuple, rows.T.tolist())).items()}
 
     def _listed(self) -> tuple[FloatArray, FloatArray]:
-        """Return rows 1, ..., K-1 of the Sylvester matrix."""
         if self.order > _MOST_OUTPUTS:
             raise ParameterError("order", self.order, f"at most {_MOST_OUTPUTS} to list all outputs")
-        index = np.arange(self.order)
-        plus = np.bitwise_count(index[1:, None] & index[None, :]) % 2 == 0
-        return plus.astype(float), np.zeros(self.order)
+        return _hadamard(self.order), np.zeros(self.order)
+
+
+def _hadamard(order: int) -> FloatArray:
+    """Return where rows 1, ..., K-1 of the Sylvester matrix are +1."""
+    index = np.arange(order)
+    return np.asarray(np.bitwise_count(index[1:, None] & index[None, :]) % 2 == 0, dtype=float)

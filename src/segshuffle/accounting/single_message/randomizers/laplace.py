@@ -42,9 +42,9 @@ class Laplace:
         check_local(self.local_epsilon, least=SMALLEST_LOG_RATIO)
         check_integer("cells", self.cells, 1)
 
-    def blanket(self, side: Side) -> ReferenceClasses:
+    def blankets(self, side: Side) -> Tables:
         """Total mass e^{-epsilon_0/2}; the blanket's density is min(R_0, R_1)."""
-        return self._classes(1.0, side)
+        return (self._classes(1.0, side),)
 
     def common_input(self, side: Side) -> Tables:
         """All other users hold 1/2."""

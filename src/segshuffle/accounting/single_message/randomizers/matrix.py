@@ -11,7 +11,7 @@ most the relative `entry_error`, which counts by how much the sums of the rows m
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,7 +19,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from segshuffle.accounting.numerics.ranges import LARGEST_LOCAL_EPSILON, check_within, numbers
-from segshuffle.accounting.single_message.randomizers.reference import ReferenceClasses, Side, Tables, merged
+from segshuffle.accounting.single_message.randomizers.reference import (
+    ALIKE,
+    ReferenceClasses,
+    Side,
+    Tables,
+    distinct,
+    merged,
+)
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import DataError
 
@@ -28,8 +35,6 @@ SUM_TOLERANCE = 1e-9
 LARGEST_INPUTS, LARGEST_OUTPUTS = 30, 1000
 #: Largest number of ordered pairs of inputs, times outputs: what seconds are enough for.
 LARGEST_WORK = 100_000
-#: Tables that agree to this are one: it is counted in the error of every entry.
-_ALIKE = 1e-13
 #: Tables that the lower bound tries, and those times outputs: any of them is a lower bound.
 _MOST_REFERENCES, _MOST_ENTRIES = 120, 4_000
 
@@ -80,21 +85,17 @@ class MatrixRandomizer:
         absent = np.full((len(self.law), 1), 1.0 - rate)
         return MatrixRandomizer(np.concatenate([rate * self.law, absent], axis=1), self.entry_error + 1e-15)
 
-    def blanket(self, side: Side) -> ReferenceClasses:
-        """Classes against the blanket of the pair that is the farthest apart; `blankets` has all pairs."""
-        return self.blankets(side)[0]
-
     def common_input(self, side: Side) -> Tables:
         """Classes against the laws of the others, for the pairs and inputs that are tried."""
         inputs = range(len(self.law))
         tables = min(_MOST_REFERENCES, _MOST_ENTRIES // self.law.shape[1])
         pairs = self._pairs()[: max(tables // len(inputs), 1)]
-        return self._distinct(self._classes(self.law[star], i, j) for i, j in pairs for star in inputs)
+        return distinct(self._classes(self.law[star], i, j) for i, j in pairs for star in inputs)
 
     def blankets(self, side: Side) -> Tables:
         """Classes against the blanket for every ordered pair of inputs, those farthest apart first; equal ones once."""
         least = self.law.min(axis=0)
-        return self._distinct(self._classes(least, i, j) for i, j in self._pairs())
+        return distinct(self._classes(least, i, j) for i, j in self._pairs())
 
     def _pairs(self) -> list[tuple[int, int]]:
         """Ordered pairs of inputs, the largest divergence of chi-square type first."""
@@ -107,14 +108,6 @@ class MatrixRandomizer:
     def _classes(self, reference: FloatArray, first: int, second: int) -> ReferenceClasses:
         logs = [np.log(self.law[row]) - np.log(reference) for row in (first, second)]
         return merged([ReferenceClasses(reference, logs[0], logs[1], entry_error=self.entry_error)])
-
-    def _distinct(self, tables: Iterable[ReferenceClasses]) -> Tables:
-        """Tables that agree to `_ALIKE` once, in their order."""
-        found: dict[bytes, ReferenceClasses] = {}
-        for each in tables:
-            rows = np.round(np.stack([np.log(each.mass), each.log_first, each.log_second]) / (2 * _ALIKE))
-            found.setdefault(rows[:, np.lexsort(rows)].tobytes(), each)
-        return tuple(found.values())
 
 
 def matrix_randomizer(
@@ -160,7 +153,7 @@ def matrix_randomizer(
             f"{SUM_TOLERANCE:g}). Write more digits, or fractions such as 1/3."
         )
     table = table[:, table.max(axis=0) > 0] / sums[:, None]
-    found = MatrixRandomizer(table, float(np.max(np.abs(sums - 1.0))) + 2 * _ALIKE)
+    found = MatrixRandomizer(table, float(np.max(np.abs(sums - 1.0))) + 2 * ALIKE)
     if found.listed_epsilon > LARGEST_LOCAL_EPSILON:
         raise DataError(
             f"matrix: two inputs send an output with probabilities of ratio e^{found.listed_epsilon:.4g}; the local "

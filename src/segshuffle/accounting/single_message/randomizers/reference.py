@@ -15,17 +15,16 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import lru_cache, wraps
-from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
+from functools import lru_cache
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 
-from segshuffle.accounting.numerics.ranges import SMALLEST_LOG_RATIO, check_local
+from segshuffle.accounting.numerics.ranges import SMALLEST_LOG_RATIO, check_integer, check_local
 from segshuffle.arrays import FloatArray
 
-T = TypeVar("T")
 Side = Literal["lower", "upper"]
 """Which way a continuous output is cut into classes: divergences may only grow ("upper") or only shrink ("lower")."""
 
@@ -34,21 +33,8 @@ MASS_ERROR = 2e-14
 LOG_RATIO_ERROR = 2e-15
 """Bound on the error of every log ratio, relative to the largest one of its table: sums of local epsilons round, and
 classes whose ratios agree to half of this are merged."""
-
-
-def remembered(function: Callable[..., T]) -> Callable[..., T]:
-    """Keep the last answers of a function, but for values without a hash, as somebody's own randomizer may be."""
-    kept = lru_cache(maxsize=16)(function)
-
-    @wraps(function)
-    def called(*args: Any, **options: Any) -> T:
-        try:
-            hash((args, *options.values()))
-        except TypeError:
-            return function(*args, **options)
-        return kept(*args, **options)
-
-    return called
+ALIKE = 1e-13
+"""Difference up to which the logarithms of two tables count as equal."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,15 +91,19 @@ Flagged = dict[tuple[int, ...], float]
 
 @runtime_checkable
 class Randomizer(Protocol):
-    """What the accountants ask of a local randomizer. All of ours are symmetric in the victim's two inputs."""
+    """What the accountants ask of a local randomizer, a value: tables are remembered."""
+
+    def __hash__(self) -> int:
+        """Tell it from others."""
+        ...
 
     @property
     def local_epsilon(self) -> float:
         """The randomizer's own guarantee epsilon_0 (pure)."""
         ...
 
-    def blanket(self, side: Side) -> ReferenceClasses:
-        """Return classes against the blanket, for the pair of inputs that the upper bound uses."""
+    def blankets(self, side: Side) -> Tables:
+        """Return classes against the blanket, for every pair of inputs that may be the worst: one, if it is known."""
         ...
 
     def common_input(self, side: Side) -> Tables:
@@ -121,19 +111,17 @@ class Randomizer(Protocol):
         ...
 
 
-@runtime_checkable
-class Pairwise(Protocol):
-    """A randomizer without symmetry: every ordered pair of inputs has tables of its own."""
-
-    def blankets(self, side: Side) -> Tables:
-        """Return classes against the blanket for every pair, the worst ones first as far as can be told."""
-        ...
-
-
-@remembered
+@lru_cache(maxsize=16)
 def blanket_tables(randomizer: Randomizer, side: Side) -> Tables:
-    """Return the tables whose largest divergence the upper bound is: one for a symmetric randomizer."""
-    return randomizer.blankets(side) if isinstance(randomizer, Pairwise) else (randomizer.blanket(side),)
+    """Return the tables whose largest divergence the upper bound is."""
+    return randomizer.blankets(side)
+
+
+@lru_cache(maxsize=16)
+def dataset_tables(randomizer: Randomizer, side: Side) -> Tables:
+    """Return the tables of the common inputs, the victim's own two among them, of which the lower bound is."""
+    own = (each for table in blanket_tables(randomizer, side)[:1] for each in table.own_inputs())
+    return (*randomizer.common_input(side), *own)
 
 
 def table(rows: Iterable[tuple[float, float, float]]) -> ReferenceClasses:
@@ -155,6 +143,15 @@ def merged(parts: Iterable[ReferenceClasses]) -> ReferenceClasses:
     return ReferenceClasses(total, both[0, index], both[1, index], most, error)
 
 
+def distinct(tables: Iterable[ReferenceClasses]) -> Tables:
+    """Return the tables in their order, those that agree to `ALIKE` once."""
+    found: dict[bytes, ReferenceClasses] = {}
+    for each in tables:
+        rows = np.round(np.stack([np.log(each.mass), each.log_first, each.log_second]) / (2 * ALIKE)) + 0.0
+        found.setdefault(rows[:, np.lexsort(rows)].tobytes(), each)
+    return tuple(found.values())
+
+
 @dataclass(frozen=True, kw_only=True)
 class Favouring(ABC):
     r"""Randomizers whose outputs each favour some of the inputs: R_x(y) = base(y) (e^{eps_0} if y favours x else 1).
@@ -163,9 +160,14 @@ class Favouring(ABC):
     """
 
     local_epsilon: float
+    domain_size: int | None = None
 
     def __post_init__(self) -> None:
         check_local(self.local_epsilon, least=SMALLEST_LOG_RATIO)
+        if self.domain_size is not None:
+            check_integer(
+                "domain_size", self.domain_size, 2, "an integer >= 2, or None for the limit of a large domain"
+            )
 
     @abstractmethod
     def _base(self, n_inputs: int) -> Flagged:
@@ -180,16 +182,16 @@ class Favouring(ABC):
     def _listed(self) -> tuple[FloatArray, FloatArray]:
         """Return 1 where an output favours an input, shape (inputs, outputs), and log base(y) up to a constant."""
 
-    def blanket(self, side: Side) -> ReferenceClasses:
+    def blankets(self, side: Side) -> Tables:
         """Return classes against the blanket: outputs that favour x0, x1, both or neither; or all inputs."""
         e, all_inputs = self.local_epsilon, self._favour_all
         rows = [(mass - all_inputs * x * y, e * x, e * y) for (x, y), mass in self._base(2).items()]
-        return table([*rows, (all_inputs * math.exp(e), 0.0, 0.0)])
+        return (table([*rows, (all_inputs * math.exp(e), 0.0, 0.0)]),)
 
     def common_input(self, side: Side) -> Tables:
         """Let all other users hold a third input, or, of two, either one: any x* gives a valid lower bound."""
-        if getattr(self, "domain_size", None) == 2:
-            return self.blanket(side).own_inputs()
+        if self.domain_size == 2:
+            return self.blankets(side)[0].own_inputs()
         e, masses = self.local_epsilon, self._base(3).items()
         return (table((mass * math.exp(e * z), e * (x - z), e * (y - z)) for (x, y, z), mass in masses),)
 

@@ -40,7 +40,7 @@ class SubsetExponential(Favouring):
         Number k of items in an output, 1 <= k <= d - s.
     """
 
-    domain_size: int
+    domain_size: int = field()
     set_size: int
     subset_size: int
 
