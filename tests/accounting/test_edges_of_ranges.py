@@ -57,8 +57,8 @@ def of_budgets(*, n, epsilon=1.0):
     return amplification.compare_budgets(budgets=[(1.0, n)], epsilon=epsilon)
 
 
-def users(mechanism="laplace", **changed):
-    return PersonalizedUsers(**{"local_epsilons": [1.0, 2.0], "mechanism": mechanism} | changed)
+def users(**changed):
+    return PersonalizedUsers(**{"local_epsilons": [1.0, 2.0]} | changed)
 
 
 #: What takes a value; the name that an error has; the range, with "(" or ")" where an end is outside.
@@ -109,6 +109,7 @@ REALS = {
         lambda x: vr.VariationBound(variation=GENERAL, n_users=9).epsilon(delta=0.9, rtol=x),
         "rtol", "[", 1e-9, 0.1, "]",
     ),
+    "failure": (lambda x: users(local_delta=x), "local_delta", "[", 0.0, 1.0, ")"),
     "budget": (lambda x: users(local_epsilons=[x]), "local_epsilons", "[", 1e-50, 50.0, "]"),
     "early": (
         lambda x: erlingsson.erlingsson_epsilon(local_epsilon=x, n_users=1000, delta=1e-3),

@@ -272,7 +272,7 @@ def test_of_multi_message_protocols_all_but_vectors_leave_the_victim_no_left_ove
 
 
 def users_of(*budgets):
-    return PersonalizedUsers(local_epsilons=budgets, mechanism="laplace")
+    return PersonalizedUsers(local_epsilons=budgets)
 
 
 @pytest.mark.parametrize(

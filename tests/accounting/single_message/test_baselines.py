@@ -42,7 +42,7 @@ BY_LOCAL = {
 
 
 def users_of(*budgets):
-    return PersonalizedUsers(local_epsilons=budgets, mechanism="laplace")
+    return PersonalizedUsers(local_epsilons=budgets)
 
 
 # -- clones ----------------------------------------------------------------------------------------------------------
@@ -205,7 +205,7 @@ def test_mu_of_equal_and_of_personal_budgets():
     budgets = [0.3, 1.0, 0.7, 2.0]
     weights = [(1 - F(1, 1000)) / (1 + F(math.exp(e))) for e in budgets]
     exact = math.sqrt(2 / float(sum(weights) - max(weights)))
-    noisy = PersonalizedUsers(local_epsilons=budgets, mechanism="gaussian", local_delta=1e-3)
+    noisy = PersonalizedUsers(local_epsilons=budgets, local_delta=1e-3)
     assert gaussian_of_users(noisy).mu == pytest.approx(exact, rel=1e-14)
     # next to a user whose weight is 1e22 times the other's
     for budgets in ([1.0, 50.0], [50.0, 1.0]):

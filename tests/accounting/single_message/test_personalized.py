@@ -25,7 +25,7 @@ def report(mechanism, local_epsilon, centre):
 
 
 def laplace_users(*budgets):
-    return PersonalizedUsers(local_epsilons=budgets, mechanism="laplace")
+    return PersonalizedUsers(local_epsilons=budgets)
 
 
 def cells_of(law, edges):
@@ -45,7 +45,7 @@ def cells_of(law, edges):
 def test_confusions_by_counting_cells(mechanism, victim, other):
     """The two regions, decided cell by cell from the densities, no crossing point solved for."""
     fail = 0.0 if mechanism == "laplace" else LOCAL_DELTA
-    users = PersonalizedUsers(local_epsilons=[victim, other], mechanism=mechanism, local_delta=fail)
+    users = PersonalizedUsers(local_epsilons=[victim, other], local_delta=fail)
     laws = [report(mechanism, *of) for of in ((victim, 0.0), (victim, 1.0), (other, 0.0))]
     span = 40 / other if mechanism == "laplace" else 9 * laws[2].std()
     edges = np.linspace(-span, 1 + span, 2_000_001)
@@ -100,7 +100,7 @@ def enumerated(users, epsilon):
         laplace_users(1.0, 0.4),
         laplace_users(3.0, 0.5, 2.0, 1.0, 2.9, 0.1),
         laplace_users(*np.linspace(0.5, 2.0, 40)),
-        PersonalizedUsers(local_epsilons=np.linspace(0.5, 2.0, 25), mechanism="gaussian", local_delta=LOCAL_DELTA),
+        PersonalizedUsers(local_epsilons=np.linspace(0.5, 2.0, 25), local_delta=LOCAL_DELTA),
     ],
 )
 @pytest.mark.parametrize("epsilon", [0.0, 0.02, 0.1, 0.5])
@@ -134,7 +134,7 @@ def test_epsilons_meet_their_targets():
 
 
 def test_a_failure_probability_is_not_amplified_away():
-    users = PersonalizedUsers(local_epsilons=[1.0] * 100, mechanism="gaussian", local_delta=1e-6)
+    users = PersonalizedUsers(local_epsilons=[1.0] * 100, local_delta=1e-6)
     assert Reduction(users).delta(epsilon=3.0).lower == pytest.approx(1e-6, rel=1e-12, abs=0)
     with pytest.raises(ParameterError, match="which no epsilon removes"):
         Reduction(users).epsilon(delta=1e-6)
@@ -197,7 +197,6 @@ def test_theorem_lies_below_a_proven_lower_bound(mechanism, victim, other, n_use
     """All others at 0. The theorem's epsilon, the largest of the published numbers, is too small by 3 to 50 %."""
     users = PersonalizedUsers(
         local_epsilons=[victim] + [other] * (n_users - 1),
-        mechanism=mechanism,
         local_delta=0.0 if mechanism == "laplace" else LOCAL_DELTA,
     )
     claimed = Theorem(users).epsilon(delta=delta)
@@ -214,7 +213,7 @@ def test_theorem_lies_below_a_proven_lower_bound(mechanism, victim, other, n_use
 @pytest.mark.parametrize("budget", [1e-1, 1e-6, 1e-10, 1e-14, 1e-45])
 def test_personalized_numbers_keep_their_digits_at_small_budgets(budget):
     """One Laplace user at epsilon = 0: both numbers are 1 - 2 p_1 = 1 - e^(-budget/2)."""
-    users = PersonalizedUsers(local_epsilons=[budget], mechanism="laplace")
+    users = PersonalizedUsers(local_epsilons=[budget])
     exact = -MP.expm1(-MP.mpf(budget) / 2)
     for found in (bound(users).delta(epsilon=0.0) for bound in (Theorem, Reduction)):
         assert encloses(found, exact)

@@ -238,7 +238,7 @@ def compare_budgets(
     if not fits or not 2 <= sum(counts) <= LARGEST_TRIALS:
         allowed = "a list of pairs (local epsilon, number of users): integers >= 0, between 2 and "
         raise ParameterError("budgets", budgets, f"{allowed}{LARGEST_TRIALS} users together")
-    users = PersonalizedUsers(local_epsilons=np.repeat(levels, counts), mechanism="laplace")
+    users = PersonalizedUsers(local_epsilons=np.repeat(levels, counts))
     local = users.largest_budget if epsilon is None else float(epsilon < users.largest_budget)
     entries = [Entry("local", local, "upper", "proven: the largest budget, without shuffling", "")]
     left_out = {}

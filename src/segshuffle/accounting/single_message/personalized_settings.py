@@ -18,7 +18,7 @@ from segshuffle.accounting.numerics.search import Bound
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Kind
 from segshuffle.accounting.single_message.accountants.blanket_tails import Inequality, TailBound
 from segshuffle.accounting.single_message.accountants.clones import Clone, CloneBound
-from segshuffle.accounting.single_message.accountants.personalized import PERSONAL, Noise, PersonalizedUsers
+from segshuffle.accounting.single_message.accountants.personalized import PERSONAL, PersonalizedUsers
 from segshuffle.accounting.single_message.randomizers.laplace import Laplace
 from segshuffle.arrays import FloatArray
 
@@ -46,10 +46,9 @@ class BudgetSetting:
             return self.low + (self.high - self.low) * level
         return np.clip(0.75 * self.high + 0.5 * special.ndtri(level), self.low, self.high)
 
-    def users(self, *, mechanism: Noise, n_users: int) -> PersonalizedUsers:
-        """Users of this setting with the given mechanism."""
-        fail = 0.0 if mechanism == "laplace" else LOCAL_DELTA
-        return PersonalizedUsers(local_epsilons=self.budgets(n_users), mechanism=mechanism, local_delta=fail)
+    def users(self, *, n_users: int, local_delta: float = 0.0) -> PersonalizedUsers:
+        """Users of this setting, with Laplace noise, or Gaussian noise and a failure probability."""
+        return PersonalizedUsers(local_epsilons=self.budgets(n_users), local_delta=local_delta)
 
 
 #: By their names in the paper's Table 1.
@@ -77,7 +76,7 @@ def bounds_of(users: PersonalizedUsers) -> list[NamedBound]:
         return [(name, ACCOUNTANTS[name].kind, PERSONAL[name](users)) for name in names]
 
     found = personal("personalized", "personalized-reduction", "chen-cao-ge")
-    top, n_users, laplace = users.largest_budget, users.n_users, users.mechanism == "laplace"
+    top, n_users, laplace = users.largest_budget, users.n_users, users.local_delta == 0.0
     # the blanket is that of the largest budget: a guarantee only if all users have it
     kind: Kind = "upper" if users.budgets[-1] == top else "published"
     for inequality in get_args(Inequality) if laplace else ():

@@ -22,7 +22,7 @@ import pandas as pd
 from segshuffle.accounting.single_message import personalized_settings as personal
 from segshuffle.accounting.single_message import variation_ratio_tables as tables
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Mechanism
-from segshuffle.accounting.single_message.accountants.personalized import PERSONAL, Noise
+from segshuffle.accounting.single_message.accountants.personalized import PERSONAL
 from segshuffle.accounting.single_message.mechanisms import composed, mechanism, subsampled, with_classes
 from segshuffle.accounting.single_message.variation_ratio import VariationBound
 from segshuffle.digits import rounded_down, rounded_up
@@ -444,15 +444,15 @@ def bisections(points: int) -> Iterator[Row]:
 # --- personalised paper ----------------------------------------------------------------------------------------------
 
 #: Panels of Figure 4: mechanism and range of the budgets.
-PANELS: tuple[tuple[Noise, str], ...] = (("laplace", "1"), ("gaussian", "1"), ("laplace", "2"), ("gaussian", "2"))
+PANELS = (("laplace", "1"), ("gaussian", "1"), ("laplace", "2"), ("gaussian", "2"))
 
 
-def _personal_rows(noise: Noise, name: str, n_users: int, epsilons: Sequence[float] = ()) -> Iterator[Row]:
+def _personal_rows(noise: str, name: str, n_users: int, epsilons: Sequence[float] = ()) -> Iterator[Row]:
     """Tabulate every bound of a setting: delta over these epsilons, or epsilon at the figure's delta over n."""
     setting = personal.SETTINGS[name]
-    kind = "pure (Laplace)" if noise == "laplace" else "approximate (Gauss)"
+    kind, fail = ("pure (Laplace)", 0.0) if noise == "laplace" else ("approximate (Gauss)", personal.LOCAL_DELTA)
     x, y = ("epsilon", "delta") if epsilons else ("n_users", "epsilon")
-    for bound_name, bound_kind, bound in personal.bounds_of(setting.users(mechanism=noise, n_users=n_users)):
+    for bound_name, bound_kind, bound in personal.bounds_of(setting.users(n_users=n_users, local_delta=fail)):
         own = bound_name in PERSONAL
         # what depends on the largest budget alone is the same for both settings of a panel
         if not own and name.startswith("Gauss"):

@@ -426,7 +426,7 @@ def trial(*, victim: float, other: float, n_users: int, delta: float) -> dict[st
     delta : float
         In (0, 1).
     """
-    users = PersonalizedUsers(local_epsilons=[victim] + [other] * (n_users - 1), mechanism="laplace")
+    users = PersonalizedUsers(local_epsilons=[victim] + [other] * (n_users - 1))
     two = TwoBudgets(local_epsilon=victim, other=other)
     found = {"proven": common_bound(two, Point(n_users, "epsilon", delta), rtol=1e-3)}
     for name in CLAIMS:

@@ -22,9 +22,8 @@ delta itself cannot, the smallest value at any smaller epsilon is used from ther
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -33,65 +32,29 @@ from segshuffle.accounting.numerics.ranges import check_local, check_users
 from segshuffle.accounting.numerics.search import Bound
 from segshuffle.accounting.single_message.accountants.declared import Accountant, never, of_bound
 from segshuffle.accounting.single_message.randomizers.reference import Randomizer, blanket_tables
-from segshuffle.arrays import FloatArray
 from segshuffle.looks import Look
 
 Inequality = Literal["hoeffding", "bennett"]
 _EPS = math.ulp(1.0)
+#: The inequalities diverge with 1/epsilon, and say nothing below this one.
+_DIVERGED = 1e-200
 _ROUND = 1e-13
 """Relative margin of range, maximum, second moment and gamma: more than the error of the masses of the classes."""
 _SLACK = 64 * _EPS
 """Relative margin of every term of a logarithm of delta."""
 
 
-@dataclass(frozen=True)
-class BlanketTail:
-    """What the tail inequalities need of L, the privacy amplification random variable.
-
-    Parameters
-    ----------
-    gamma : float
-        Lower bound of the probability of the blanket.
-    drift : float
-        a = e^eps - 1.
-    width : float
-        Upper bound of the length b of the range of L.
-    largest : float
-        Upper bound b_+ of L.
-    second_moment : float
-        Upper bound c of E[L^2].
-    """
+class BlanketTail(NamedTuple):
+    """What the tail inequalities need of L, the privacy amplification random variable, at an epsilon."""
 
     gamma: float
-    drift: float
+    """Lower bound of the probability of the blanket."""
     width: float
+    """Upper bound of the length b of the range of L."""
     largest: float
+    """Upper bound b_+ of L."""
     second_moment: float
-
-    def log_delta(self, inequality: Inequality, n_users: int) -> tuple[float, float]:
-        """Return the logarithm of the bound and its round-off margin."""
-        if self.drift == 0.0:  # the bound diverges with 1/epsilon
-            return 0.0, 0.0
-        if inequality == "hoeffding":
-            rate = 2 * (self.drift / self.width) ** 2
-            log_scale = math.log(self.width) * 2 - math.log(4 * self.drift)
-        else:
-            u = self.drift * self.largest / self.second_moment
-            if u == 0.0:  # below the smallest double
-                return 0.0, 0.0
-            # b^2/c h(u) written as (a^2/c) h(u)/u^2: b_+ may be tiny
-            rate = self.drift**2 / self.second_moment * _entropy_over_square(u)
-            log_scale = math.log(self.largest) - math.log(math.log1p(u))
-        # scale/(gamma n) sum over m >= 1 of Pr[M = m] e^{-rate m}; rate <= 2, for -a is in the range of L and a^2 <= c
-        q, lost = math.exp(-rate), -math.expm1(-rate)
-        bulk = n_users * math.log1p(-self.gamma * lost)
-        # (1 - gamma)^n relative to the sum over all m
-        rest = 1 - self.gamma * lost
-        none = n_users * math.log1p(-min(self.gamma * q / rest, 1.0)) if self.gamma * q < rest else -math.inf
-        some = math.log(-math.expm1(none)) if none < 0 else -math.inf
-        size = math.log(self.gamma) + math.log(n_users)
-        margin = _SLACK * (1 + abs(log_scale) + abs(bulk) * (1 + 1 / max(rest, _EPS)) + abs(size) + abs(some))
-        return log_scale + bulk + some - size, margin
+    """Upper bound c of E[L^2]."""
 
 
 def _entropy_over_square(u: float) -> float:
@@ -106,7 +69,6 @@ def _generic(local_epsilon: float, epsilon: float) -> BlanketTail:
     gain, odds, gamma, up = math.exp(epsilon), math.exp(local_epsilon), math.exp(-local_epsilon), 1 + _ROUND
     return BlanketTail(
         gamma=gamma * (1 - _ROUND),
-        drift=math.expm1(epsilon),
         width=(gain + 1) * 2 * math.sinh(local_epsilon) * up,
         largest=(odds - math.exp(epsilon - local_epsilon)) * up,
         second_moment=(odds * (gain**2 + 1) - 2 * gamma * math.exp(epsilon - 2 * local_epsilon)) * up,
@@ -120,18 +82,13 @@ def _specific(randomizer: Randomizer) -> Callable[[float], BlanketTail | None]:
     """
     tables = blanket_tables(randomizer, "upper")
     entry_error, gamma = tables[0].entry_error, math.fsum(tables[0].mass)
-    slack = _ROUND + 4 * entry_error
+    slack, rounding = _ROUND + 4 * entry_error, 8 * _EPS + 3 * entry_error
     most = gamma * (1 + slack)
-    longest = max(each.mass.size for each in tables)
-
-    def stacked(rows: list[FloatArray], mode: Literal["constant", "edge"]) -> FloatArray:
-        """Stack the tables, the shorter ones filled up by classes that nobody sends, with a ratio that is there."""
-        return np.stack([np.pad(row, (0, longest - row.size), mode) for row in rows])
-
-    omega = stacked([each.mass / np.sum(each.mass) for each in tables], "constant")
-    log_first = stacked([each.log_first for each in tables], "edge")
-    log_second = stacked([each.log_second for each in tables], "edge")
-    rounding = 8 * _EPS + 3 * entry_error
+    # all tables in a row, each from its start on
+    starts = np.cumsum([0, *(each.mass.size for each in tables[:-1])])
+    omega = np.concatenate([each.mass / np.sum(each.mass) for each in tables])
+    log_first = np.concatenate([each.log_first for each in tables])
+    log_second = np.concatenate([each.log_second for each in tables])
 
     def at(epsilon: float) -> BlanketTail | None:
         second = log_second + epsilon
@@ -139,14 +96,13 @@ def _specific(randomizer: Randomizer) -> Callable[[float], BlanketTail | None]:
         value = np.expm1(log_first) - np.expm1(second)
         size = np.exp(log_first) * (1 + np.abs(log_first)) + np.exp(second) * (1 + np.abs(second))
         error = rounding * size
-        largest, smallest = (value + error).max(axis=1), (value - error).min(axis=1)
+        largest, smallest = np.maximum.reduceat(value + error, starts), np.minimum.reduceat(value - error, starts)
+        square = np.add.reduceat(omega * (np.abs(value) + error) ** 2, starts)
         some = largest > 0
         if not some.any():
             return None
-        square = (omega * (np.abs(value) + error) ** 2).sum(axis=1)
         return BlanketTail(
             gamma=gamma * (1 - slack),
-            drift=math.expm1(epsilon),
             width=most * float((largest - smallest)[some].max()),
             largest=most * float(largest.max()),
             second_moment=most**2 * float(square[some].max()),
@@ -194,13 +150,30 @@ class TailBound(Bound):
         self.inequality, self.n_users = inequality, n_users
         self.turn = self._turn()
 
-    def raw(self, epsilon: float) -> tuple[float, float]:
-        """Return the logarithm of the inequality's value at epsilon, at most 0, and its margin."""
+    def log_delta(self, epsilon: float) -> float:
+        """Return the logarithm of the inequality's value at epsilon, rounded up; at most 0."""
         tail = self.source(epsilon) if epsilon < self.ceiling else None
         if tail is None:
-            return -math.inf, 0.0
-        value, margin = tail.log_delta(self.inequality, self.n_users)
-        return min(value, 0.0), margin
+            return -math.inf
+        if epsilon < _DIVERGED:
+            return 0.0
+        drift = math.expm1(epsilon)
+        if self.inequality == "hoeffding":
+            rate = 2 * (drift / tail.width) ** 2
+            log_scale = math.log(tail.width) * 2 - math.log(4 * drift)
+        else:
+            u = drift * tail.largest / tail.second_moment
+            # b^2/c h(u) written as (a^2/c) h(u)/u^2: b_+ may be tiny
+            rate = drift**2 / tail.second_moment * _entropy_over_square(u)
+            log_scale = math.log(tail.largest) - math.log(math.log1p(u))
+        # scale/(gamma n) sum over m >= 1 of Pr[M = m] e^{-rate m}; rate <= 2, for -a is in the range of L and a^2 <= c
+        lost = -tail.gamma * math.expm1(-rate)
+        rest, bulk = 1 - lost, self.n_users * math.log1p(-lost)
+        # (1 - gamma)^n relative to the sum over all m
+        some = math.log(-math.expm1(self.n_users * math.log1p(-tail.gamma * math.exp(-rate) / rest)))
+        size = math.log(tail.gamma) + math.log(self.n_users)
+        margin = _SLACK * (1 + abs(log_scale) + abs(bulk) * (1 + 1 / rest) + abs(size) + abs(some))
+        return min(log_scale + bulk + some - size + margin, 0.0)
 
     def _turn(self) -> float:
         """Find where the inequality stops falling; it is one point for all epsilons, so that the result is monotone."""
@@ -208,25 +181,24 @@ class TailBound(Bound):
 
         end = self.ceiling * (1 - 1e-9)
         found = optimize.minimize_scalar(
-            lambda e: max(self.raw(e)[0], -1e300),  # the search subtracts
+            lambda e: max(self.log_delta(e), -1e300),  # the search subtracts
             bounds=(0.0, end),
             method="bounded",
             options={"xatol": 1e-7 * end},
         )
         grid = np.append(np.linspace(0.0, end, 65)[1:], found.x)
-        return float(min(grid, key=lambda e: self.raw(float(e))[0]))
+        return float(min(grid.tolist(), key=self.log_delta))
 
     def interval(self, epsilon: float, rtol: float) -> DeltaInterval:
-        """Enclose the value at epsilon, or at the turn if that is before it and smaller, whatever width is asked.
+        """Return the value at epsilon, or at the turn if that is before it and smaller, rounded up, as both ends.
 
         1 where the inequality says nothing (it diverges at epsilon = 0), 0 from the local epsilon on.
         """
-        if epsilon >= self.ceiling:
+        log = min(self.log_delta(point) for point in (epsilon, min(epsilon, self.turn)))
+        if log == -math.inf:
             return ZERO
-        log, margin = min(self.raw(point) for point in {epsilon, min(epsilon, self.turn)})
-        if log + margin < math.log(SMALLEST_DELTA):
-            return DeltaInterval(0.0, 0.0 if log == -math.inf else SMALLEST_DELTA)
-        return DeltaInterval(math.exp(min(log - margin, 0.0)), math.exp(min(log + margin, 0.0)))
+        value = max(math.exp(log), SMALLEST_DELTA)
+        return DeltaInterval(value, value)
 
 
 #: Several accountants ask for the same bound.

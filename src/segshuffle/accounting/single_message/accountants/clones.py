@@ -63,29 +63,18 @@ class CloneBound(Bound):
         check_within("local_delta", local_delta, 0, 1, "[)")
         check_users(n_users)
         self.ceiling, self.local_delta, self.n_users = local_epsilon, local_delta, n_users
-        # the divergence falls in the clone probability (data processing): it is rounded either way
         share = math.exp(-local_epsilon) if clone == "standard" else 2 / (math.exp(local_epsilon) + 1)
-        self._above, self._below = (
-            CountPair(math.tanh(0.5 * local_epsilon), local_epsilon, BinomialLaw(n_users - 1, min(rounded, 1.0)))
-            for rounded in (share * (1 - _NUDGE), share * (1 + _NUDGE))
-        )
+        # the divergence falls in the clone probability (data processing), which is rounded down
+        clones = BinomialLaw(n_users - 1, share * (1 - _NUDGE))
+        self.pair = CountPair(math.tanh(0.5 * local_epsilon), local_epsilon, clones)
 
     def interval(self, epsilon: float, rtol: float) -> DeltaInterval:
-        """Enclose the divergence and the failures, rounding of parameters included; no divergence from epsilon_0 on."""
-        upper = self.upper(epsilon, rtol)
-        lower = self._divergence(self._below, epsilon, rtol).lower + self._failure(epsilon) * (1 - _ROUND)
-        return DeltaInterval(min(lower, upper), upper)
-
-    def upper(self, epsilon: float, rtol: float) -> float:
-        """Return the guarantee; the failures grow with epsilon, and may miss a target alone."""
-        return min(self._divergence(self._above, epsilon, rtol).upper + self._failure(epsilon) * (1 + _ROUND), 1.0)
-
-    def _divergence(self, pair: CountPair, epsilon: float, rtol: float) -> DeltaInterval:
-        return hockey_stick(pair, epsilon, rtol) if epsilon < self.ceiling else ZERO
-
-    def _failure(self, epsilon: float) -> float:
-        """Add up the failures of all users: what they add to delta."""
-        return (math.exp(epsilon) + 1) * (1 + 0.5 * math.exp(-self.ceiling)) * self.n_users * self.local_delta
+        """Enclose the divergence, 0 from epsilon_0 on, and the failures, which grow with epsilon."""
+        found = hockey_stick(self.pair, epsilon, rtol) if epsilon < self.ceiling else ZERO
+        failure = (math.exp(epsilon) + 1) * (1 + 0.5 * math.exp(-self.ceiling)) * self.n_users * self.local_delta
+        return DeltaInterval(
+            min(found.lower + failure * (1 - _ROUND), 1.0), min(found.upper + failure * (1 + _ROUND), 1.0)
+        )
 
 
 def standard_clone_closed_form(*, local_epsilon: float, n_users: int, delta: float) -> float:

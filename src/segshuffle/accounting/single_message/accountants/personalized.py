@@ -57,7 +57,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -67,7 +66,6 @@ from segshuffle.accounting.numerics.hockey_stick import ZERO, CountPair, DeltaIn
 from segshuffle.accounting.numerics.poisson_binomial import LARGEST_TRIALS, PoissonBinomialLaw
 from segshuffle.accounting.numerics.ranges import (
     LARGEST_EPSILON,
-    check_choice,
     check_integer,
     check_within,
     numbers,
@@ -79,7 +77,6 @@ from segshuffle.arrays import BoolArray, FloatArray
 from segshuffle.errors import ParameterError
 from segshuffle.looks import Look
 
-Noise = Literal["laplace", "gaussian"]
 _Edges = tuple[FloatArray, FloatArray, FloatArray]
 
 SMALLEST_BUDGET, LARGEST_BUDGET = 1e-50, 50.0
@@ -97,14 +94,12 @@ class PersonalizedUsers:
     ----------
     local_epsilons : array_like, shape (n_users,)
         Budgets epsilon_i in [1e-50, 50].
-    mechanism : {"laplace", "gaussian"}
-        Laplace: scale 1/epsilon_i (pure). Gaussian: deviation sqrt(2 log(1.25/delta))/epsilon_i. Range of values 1.
     local_delta : float
-        Failure probability of every user: 0 for Laplace, in (0, 1) for Gaussian.
+        Failure probability of every user, in [0, 1). With 0 the noise is Laplace's, of scale 1/epsilon_i (pure);
+        otherwise Gaussian, of deviation sqrt(2 log(1.25/delta))/epsilon_i. Range of values 1.
     """
 
     local_epsilons: ArrayLike
-    mechanism: Noise
     local_delta: float = 0.0
 
     def __post_init__(self) -> None:
@@ -113,11 +108,7 @@ class PersonalizedUsers:
             raise ParameterError("local_epsilons", self.local_epsilons, "a list with one number per user")
         for extreme in (found.min(), found.max()):
             check_within("local_epsilons", float(extreme), SMALLEST_BUDGET, LARGEST_BUDGET, note=" for every user")
-        check_choice("mechanism", self.mechanism, get_args(Noise))
-        if self.mechanism == "laplace":
-            check_within("local_delta", self.local_delta, 0, 0, allowed="0 for the Laplace mechanism")
-        else:
-            check_within("local_delta", self.local_delta, 0, 1, "()", note=" for the Gaussian mechanism")
+        check_within("local_delta", self.local_delta, 0, 1, "[)")
 
     @cached_property
     def budgets(self) -> FloatArray:
@@ -141,7 +132,7 @@ class PersonalizedUsers:
 
     def _above(self, budgets: FloatArray, y: FloatArray | float) -> FloatArray:
         """Pr[the report of a user who holds 0 is above y >= 0], by the user's budget: upper tails do not cancel."""
-        if self.mechanism == "laplace":
+        if self.local_delta == 0.0:
             return 0.5 * np.exp(-budgets * y)
         return special.ndtr(-y * budgets / self._scale)
 
@@ -159,7 +150,7 @@ class PersonalizedUsers:
 
         Laplace: 1 - e^{-epsilon_1/2}. Gaussian: Pr[|N(0, sigma^2)| < 1/2] + delta, at most 1.
         """
-        if self.mechanism == "laplace":
+        if self.local_delta == 0.0:
             return -math.expm1(-0.5 * self.largest_budget)
         return min(math.erf(0.5 * self.largest_budget / (self._scale * math.sqrt(2))) + self.local_delta, 1.0)
 
@@ -168,7 +159,7 @@ class PersonalizedUsers:
         """p_i of all users but the victim, who hold 0, shape (n_users - 1,)."""
         victim, budgets = self.largest_budget, self.budgets[1:]
         tied = budgets >= victim * (1 - _TIE)
-        if self.mechanism == "laplace":
+        if self.local_delta == 0.0:
             near, low, high = _laplace_edges(victim, budgets, tied)
         else:
             near, low, high = _gaussian_edges(self._scale / victim, self._scale / budgets, tied)
@@ -235,14 +226,13 @@ class Theorem(BudgetBound):
     """Theorems 1 and 2 (kind: published); intervals are certified for that formula."""
 
     def interval(self, epsilon: float, rtol: float) -> DeltaInterval:
-        """Enclose the delta of Theorem 2."""
+        """Enclose the delta of Theorem 2, s rounded up and epsilon' down."""
         weight = (1 - self.users.local_delta) * self.users.victim_contrast
         shifted = math.log1p(math.expm1(epsilon) / weight)
         if shifted * (1 + _ROUND) > LARGEST_EPSILON:
             raise ParameterError("epsilon", epsilon, f"so small that epsilon' = {shifted:.4g} is at most 300")
-        upper = self._divergence(1.0, math.inf, max(shifted * (1 - _ROUND), 0.0), rtol).upper
-        lower = self._divergence(1.0, math.inf, shifted * (1 + _ROUND), rtol).lower
-        return DeltaInterval(weight * (1 - _ROUND) * min(lower, upper), min(weight * (1 + _ROUND) * upper, 1.0))
+        found = self._divergence(1.0, math.inf, shifted * (1 - _ROUND), rtol)
+        return DeltaInterval(*(min(weight * (1 + _ROUND) * end, 1.0) for end in found))
 
 
 class Reduction(BudgetBound):
@@ -305,7 +295,7 @@ def _equal(bound: type[BudgetBound], *, local_epsilon: float, n_users: int) -> B
     """Make a bound for users who all have the same budget."""
     allowed = f"in [1, {LARGEST_TRIALS}] for the personalised bound"
     check_integer("n_users", n_users, 1, allowed, most=LARGEST_TRIALS)
-    return bound(PersonalizedUsers(local_epsilons=np.full(n_users, local_epsilon), mechanism="laplace"))
+    return bound(PersonalizedUsers(local_epsilons=np.full(n_users, local_epsilon)))
 
 
 _PAPER = "Enhanced Privacy Bound for Shuffle Model with Personalized Privacy"
