@@ -15,7 +15,6 @@ from segshuffle.accounting.numerics.ranges import LARGEST_USERS
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Mechanism
 from segshuffle.accounting.single_message.amplification import (
     Entry,
-    accountant,
     applicable,
     compare,
     compare_budgets,
@@ -234,10 +233,10 @@ def _ask(make: Make, point: Point, only: tuple[str, ...]) -> Found:
     if len(target) == 1:
         return head, *compare(mechanism=chosen, n_users=n_users, only=only, **target)
     entries, left_out = [], {}
-    for each in [accountant(name) for name in only] or applicable(chosen):
+    for each in applicable(chosen, only):
         found = local_epsilon_for(each, make, n_users=n_users, **target)
         if 0.0 < found < math.inf:
-            entries.append(Entry(each.name, found, each.kind_for(chosen), each.status_for(chosen), each.source))
+            entries.append(Entry.of(each, chosen, found))
         else:
             does = "meets" if found == 0.0 else "provably misses"
             left_out[each.name] = f"no local epsilon from 1e-6 to 50 {does} the targets"

@@ -97,7 +97,7 @@ def asked(accountant, name, **arguments):
     try:
         return epsilon(accountant, name, **arguments)
     except ParameterError:
-        chosen = am.accountant(accountant)
+        chosen = am.ACCOUNTANTS[accountant]
         if chosen.kind == "lower" or (chosen.delta is not None and arguments["n_users"] > 1):
             raise
         return None
@@ -107,7 +107,7 @@ def asked(accountant, name, **arguments):
 def test_one_user_has_the_local_guarantee(name, accountant):
     """No bound is below it; a lower one misses it by one cell of noise at most."""
     found = asked(accountant, name, local_epsilon=0.4, n_users=1, delta=1e-12)
-    kind = am.accountant(accountant).kind_for(made(name, 0.4))
+    kind = am.ACCOUNTANTS[accountant].kind_for(made(name, 0.4))
     if kind == "upper" and found is not None:
         assert found == pytest.approx(0.4, rel=1e-6)
     if kind == "lower":
@@ -200,7 +200,7 @@ def test_a_formula_for_epsilon_has_no_delta():
         am.values(accountant="erlingsson", mechanism=krr, n_users=10_000, epsilon=0.1)
     entries, left_out = am.compare(mechanism=krr, n_users=10_000, epsilon=0.1)
     assert "erlingsson" not in {entry.accountant for entry in entries}
-    assert left_out["erlingsson"] == "a formula for epsilon: ask at a delta"
+    assert "formula for epsilon" in left_out["erlingsson"]
 
 
 def test_binary_randomized_response_is_where_the_published_bounds_are_proven():
@@ -284,10 +284,6 @@ def users_of(*budgets):
         (lambda: gaussian_of_users(users_of(1.0)), r"local_epsilons = .1.0,. .* at least two"),
         (lambda: am.compare_budgets(budgets=[], delta=1e-6), r"budgets = \[\] .* between 2 and 200000 users"),
         (lambda: am.compare_budgets(budgets=[(1.0, -2), (2.0, 9)], delta=1e-6), "budgets = .* integers >= 0"),
-        (
-            lambda: am.compare(mechanism=made("krr", 1.0), n_users=9, delta=1e-6, only="blanket"),
-            r"only = 'blanket' .* \['blanket'\]",
-        ),
         (lambda: composed([], "parallel"), r"components = \(\) .* at least one randomizer"),
         (lambda: composed(["krr"], "parallel"), "mechanism = 'krr' .* a Mechanism"),
         (lambda: ParallelComposition(components=("krr",), weights=(1.0,)), "components = 'krr' .* a Randomizer"),

@@ -15,12 +15,11 @@ from segshuffle.accounting.numerics.poisson_binomial import LARGEST_TRIALS
 from segshuffle.accounting.numerics.ranges import (
     LARGEST_EPSILON,
     LARGEST_LOCAL_EPSILON,
-    LARGEST_USERS,
     SMALLEST_LOCAL_EPSILON,
-    check_choice,
     check_epsilon,
     check_kind,
     check_target,
+    check_users,
     numbers,
 )
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Accountant, Kind, Mechanism
@@ -39,17 +38,24 @@ class Entry(NamedTuple):
     status: str
     source: str
 
+    @classmethod
+    def of(cls, accountant: Accountant, mechanism: Mechanism, value: float) -> "Entry":
+        """Return an accountant's number for a mechanism, with what is known of it."""
+        kind, status = accountant.kind_for(mechanism), accountant.status_for(mechanism)
+        return cls(accountant.name, value, kind, status, accountant.source)
 
-def accountant(name: str) -> Accountant:
-    """Return the accountant of that name; ParameterError with all names if there is none."""
-    check_choice("accountant", name, ACCOUNTANTS)
-    return ACCOUNTANTS[name]
 
+def applicable(mechanism: Mechanism, only: Collection[str] = ()) -> list[Accountant]:
+    """Return the named accountants, or all that know enough of the mechanism; ParameterError if a name is not of one.
 
-def applicable(mechanism: Mechanism) -> list[Accountant]:
-    """List the accountants that know enough of the mechanism."""
+    They are in the order of lists and legends.
+    """
     check_kind("mechanism", mechanism, Mechanism)
-    return [each for each in ACCOUNTANTS.values() if each.applies(mechanism)]
+    names = [each.name for each in ACCOUNTANTS.values() if each.applies(mechanism)]
+    for name in only:
+        if name not in names:
+            raise ParameterError("accountant", name, f"one that applies to {mechanism.name}: {', '.join(names)}")
+    return [ACCOUNTANTS[name] for name in only or names]
 
 
 def values(
@@ -84,14 +90,15 @@ def values(
         If the accountant does not apply to the mechanism, or a parameter is outside its range; also for a delta of
         a closed form for epsilon alone.
     """
-    name, targets = _asked(delta, epsilon)
-    chosen = _checked(accountant, mechanism)
+    ((name, targets),) = _asked(delta, epsilon).items()
+    (chosen,) = applicable(mechanism, [accountant])
     allowed = "a number, or an array of numbers that fits n_users"
     try:
         sizes, each = np.broadcast_arrays(np.asarray(n_users), numbers(name, targets, allowed))
     except ValueError:
         raise ParameterError(name, targets, allowed) from None
-    found = [ask(chosen, mechanism, n, **{name: float(at)}) for n, at in zip(sizes.flat, each.flat, strict=True)]
+    points = zip(sizes.ravel().tolist(), each.ravel().tolist(), strict=True)
+    found = [ask(chosen, mechanism, n, **{name: target}) for n, target in points]
     return np.reshape(np.array(found), sizes.shape) if sizes.ndim else found[0]
 
 
@@ -119,38 +126,30 @@ def compare(
     left_out : dict
         Accountants whose own conditions exclude this point, with the reason.
     """
-    _check_point(delta, epsilon)
-    _users(n_users)
-    if isinstance(only, str):
-        raise ParameterError("only", only, f"a list of names of accountants, such as [{only!r}]")
+    target = _asked(delta, epsilon)
+    _check(n_users, **target)
     entries, left_out = [], {}
-    for each in [_checked(name, mechanism) for name in only] or applicable(mechanism):
-        if delta is None and each.delta is None:
-            left_out[each.name] = "a formula for epsilon: ask at a delta"
-            continue
+    for each in applicable(mechanism, only):
         try:
-            value = ask(each, mechanism, n_users, delta, epsilon)
+            value = ask(each, mechanism, n_users, **target)
         except ParameterError as error:
             left_out[each.name] = str(error)
             continue
         if value == math.inf:
             left_out[each.name] = f"no epsilon up to {LARGEST_EPSILON:g} reaches delta = {delta:g}"
         else:
-            status = each.status_for(mechanism)
-            entries.append(Entry(each.name, value, each.kind_for(mechanism), status, each.source))
+            entries.append(Entry.of(each, mechanism, value))
     return entries, left_out
 
 
 def ask(
-    chosen: Accountant, mechanism: Mechanism, n_users: Any, delta: float | None = None, epsilon: Any = None
+    chosen: Accountant, mechanism: Mechanism, n_users: int, delta: float | None = None, epsilon: float | None = None
 ) -> float:
     """Return the epsilon at `delta`, or else the end of delta's interval at `epsilon` that is safe to report."""
-    n = _users(n_users)
+    _check(n_users, delta, epsilon)
     if delta is not None:
-        check_target(delta)
-        return chosen.epsilon_of(mechanism, n, delta)
-    check_epsilon(epsilon)
-    return chosen.delta_of(mechanism, n, epsilon)[chosen.kind != "lower"]
+        return chosen.epsilon_of(mechanism, int(n_users), delta)
+    return chosen.delta_of(mechanism, int(n_users), epsilon or 0.0)[chosen.kind != "lower"]
 
 
 def local_epsilon_for(
@@ -186,9 +185,7 @@ def local_epsilon_for(
     ParameterError
         If a parameter is outside its range.
     """
-    check_epsilon(epsilon)
-    check_target(delta)
-    _users(n_users)
+    _check(n_users, delta, epsilon)
     low, high = max(min(epsilon, LARGEST_LOCAL_EPSILON), SMALLEST_LOCAL_EPSILON), LARGEST_LOCAL_EPSILON
     asked, most = ({"delta": delta}, epsilon) if chosen.delta is None else ({"epsilon": epsilon}, delta)
     lower = chosen.kind == "lower"
@@ -232,12 +229,13 @@ def compare_budgets(
     entries, left_out
         As `compare`.
     """
-    _check_point(delta, epsilon)
+    target = _asked(delta, epsilon)
     levels, counts = [level for level, _ in budgets], [count for _, count in budgets]
     fits = all(isinstance(count, int | np.integer) and count >= 0 for count in counts)
     if not fits or not 2 <= sum(counts) <= LARGEST_TRIALS:
         allowed = "a list of pairs (local epsilon, number of users): integers >= 0, between 2 and "
         raise ParameterError("budgets", budgets, f"{allowed}{LARGEST_TRIALS} users together")
+    _check(sum(counts), **target)
     users = PersonalizedUsers(local_epsilons=np.repeat(levels, counts))
     local = users.largest_budget if epsilon is None else float(epsilon < users.largest_budget)
     entries = [Entry("local", local, "upper", "proven: the largest budget, without shuffling", "")]
@@ -246,7 +244,7 @@ def compare_budgets(
         chosen = ACCOUNTANTS[name]
         try:
             bound = make(users)
-            value = bound.delta(epsilon=epsilon).upper if epsilon is not None else bound.epsilon(delta=delta or 0.0)
+            value = bound.delta(**target).upper if delta is None else bound.epsilon(**target)
         except ParameterError as error:
             left_out[name] = str(error)
         else:
@@ -254,29 +252,18 @@ def compare_budgets(
     return entries, left_out
 
 
-def _asked(delta: Any, epsilon: Any) -> tuple[str, Any]:
-    """Return what is given of the two, with its name; refuse both and neither."""
-    if (delta is None) == (epsilon is None):
+def _asked(delta: Any, epsilon: Any) -> dict[str, Any]:
+    """Return the target that is given, by its name; refuse both and neither."""
+    given = {name: value for name, value in (("delta", delta), ("epsilon", epsilon)) if value is not None}
+    if len(given) != 1:
         raise ParameterError("delta, epsilon", (delta, epsilon), "exactly one of the two given")
-    return ("epsilon", epsilon) if delta is None else ("delta", delta)
+    return given
 
 
-def _check_point(delta: float | None, epsilon: float | None) -> None:
-    """Refuse both or neither, and what is outside its range."""
-    name, target = _asked(delta, epsilon)
-    (check_target if name == "delta" else check_epsilon)(target)
-
-
-def _checked(name: str, mechanism: Mechanism) -> Accountant:
-    chosen, names = accountant(name), [each.name for each in applicable(mechanism)]
-    if name not in names:
-        raise ParameterError("accountant", name, f"one that applies to {mechanism.name}: {', '.join(names)}")
-    return chosen
-
-
-def _users(value: Any) -> int:
-    value = value.item() if isinstance(value, np.generic) else value
-    # compared as it is: an integer may be too large for a float
-    if type(value) not in (int, float) or not 1 <= value <= LARGEST_USERS or value % 1:
-        raise ParameterError("n_users", value, f"an integer in [1, {LARGEST_USERS:g}]")
-    return int(value)
+def _check(n_users: int, delta: float | None = None, epsilon: float | None = None) -> None:
+    """Refuse what is outside its range."""
+    check_users(n_users)
+    if delta is not None:
+        check_target(delta)
+    if epsilon is not None:
+        check_epsilon(epsilon)

@@ -116,10 +116,7 @@ class Accountant:
         return self.delta(**self._known(mechanism), n_users=n_users, epsilon=epsilon)
 
     def _known(self, mechanism: Mechanism) -> dict[str, Any]:
-        value = getattr(mechanism, self.part)
-        if value is None:
-            raise ParameterError(self.part, None, f"given: the accountant needs it of {mechanism.name}")
-        return {self.part: value}
+        return {self.part: getattr(mechanism, self.part)}
 
     def kind_for(self, mechanism: Mechanism) -> Kind:
         """Return the kind of its number for this mechanism: a clone's is proven where the victim has no left-over."""

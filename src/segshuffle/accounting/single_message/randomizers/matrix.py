@@ -64,12 +64,8 @@ class MatrixRandomizer:
     @cached_property
     def local_epsilon(self) -> float:
         """Largest log ratio of two rows at one output, rounded up by what the entries may be off."""
-        return self.listed_epsilon + 2 * self.entry_error if self.listed_epsilon > 0 else 0.0
-
-    @cached_property
-    def listed_epsilon(self) -> float:
-        """Largest log ratio of the table as it stands."""
-        return float(np.max(np.log(self.law.max(axis=0)) - np.log(self.law.min(axis=0))))
+        largest = float(np.max(np.log(self.law.max(axis=0)) - np.log(self.law.min(axis=0))))
+        return largest + 2 * self.entry_error if largest > 0 else 0.0
 
     @property
     def total_variation(self) -> float:
@@ -133,7 +129,7 @@ def matrix_randomizer(
     Raises
     ------
     DataError
-        If it is no law with a finite local guarantee of at most 50, or the claim is less than it; says where.
+        If it is no law with a local guarantee of at most 50, or the claim is less than the guarantee; says where.
     """
     table = numbers("matrix", law, "rows of as many probabilities").copy()
     inputs, outputs = table.shape if table.ndim == 2 else (0, 0)
@@ -144,7 +140,14 @@ def matrix_randomizer(
             f"as many numbers, and between 1 and {LARGEST_OUTPUTS} columns (one per output), for 30 rows at most 114: "
             "merge outputs whose columns are proportional, which changes no number."
         )
-    _check_entries(table, where)
+    problems = {
+        "is no probability, which is between 0 and 1.": ~((table >= 0) & (table <= 1 + SUM_TOLERANCE)),
+        "where another input has more: that output proves who did not send it, so no local epsilon is finite. Give "
+        "every input a chance of it, or leave out the output.": (table == 0) & (table.max(axis=0) > 0),
+    }
+    for said, entries in problems.items():
+        for row, column in np.argwhere(entries)[:1].tolist():
+            raise DataError(f"{where(row, column)}: {table[row, column]:.6g} {said}")
     sums = np.array([math.fsum(row) for row in table])
     worst = int(np.argmax(np.abs(sums - 1.0)))
     if not abs(sums[worst] - 1.0) <= SUM_TOLERANCE:
@@ -154,38 +157,12 @@ def matrix_randomizer(
         )
     table = table[:, table.max(axis=0) > 0] / sums[:, None]
     found = MatrixRandomizer(table, float(np.max(np.abs(sums - 1.0))) + 2 * ALIKE)
-    if found.listed_epsilon > LARGEST_LOCAL_EPSILON:
+    most, which = (LARGEST_LOCAL_EPSILON, "allowed") if claimed_epsilon is None else (claimed_epsilon, "claimed")
+    if not found.local_epsilon - 4 * found.entry_error <= most:
+        output = table[:, int(np.argmax(table.max(axis=0) / table.min(axis=0)))]
         raise DataError(
-            f"matrix: two inputs send an output with probabilities of ratio e^{found.listed_epsilon:.4g}; the local "
-            f"epsilon must be between 0 and {LARGEST_LOCAL_EPSILON:g}."
+            f"{where(int(np.argmax(output)), None)} sends an output with probability {output.max():.6g}, "
+            f"{where(int(np.argmin(output)), None)} with {output.min():.6g}: the local epsilon is "
+            f"{found.local_epsilon:.10g}, more than the {most:.10g} that is {which}."
         )
-    if claimed_epsilon is not None and not claimed_epsilon >= found.listed_epsilon - 2 * found.entry_error:
-        raise DataError(_understated(table, claimed_epsilon, found.listed_epsilon, where))
     return found
-
-
-def _check_entries(table: FloatArray, where: Where) -> None:
-    """Refuse what is no probability, and outputs that some inputs never send: then there is no local guarantee."""
-    wrong = np.argwhere(~((table >= 0) & (table <= 1 + SUM_TOLERANCE)))
-    if wrong.size:
-        row, column = map(int, wrong[0])
-        raise DataError(f"{where(row, column)}: {table[row, column]:.6g} is no probability, which is between 0 and 1.")
-    never = np.argwhere((table == 0) & (table.max(axis=0) > 0))
-    if never.size:
-        row, column = map(int, never[0])
-        other = int(np.argmax(table[:, column]))
-        raise DataError(
-            f"{where(row, column)}: 0, where another input ({where(other, None)}) has {table[other, column]:.6g}: that "
-            "output proves who did not send it, so no local epsilon is finite. Give every input a chance of it, or "
-            "leave out the output."
-        )
-
-
-def _understated(table: FloatArray, claimed: float, true: float, where: Where) -> str:
-    column = int(np.argmax(table.max(axis=0) / table.min(axis=0)))
-    high, low = int(np.argmax(table[:, column])), int(np.argmin(table[:, column]))
-    return (
-        f"local epsilon {claimed:.10g} is claimed, but the table has {true:.10g}: {where(high, None)} sends an output "
-        f"with probability {table[high, column]:.6g}, {where(low, None)} with {table[low, column]:.6g}. Claim at least "
-        "that, or leave the claim out."
-    )
