@@ -21,12 +21,8 @@ from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
 from segshuffle.accounting.single_message import amplification, decomposition
 from segshuffle.accounting.single_message import variation_ratio as vr
 from segshuffle.accounting.single_message import variation_ratio_tables as tables
-from segshuffle.accounting.single_message.accountants import (
-    chen_cao_ge,
-    clones,
-    erlingsson,
-)
-from segshuffle.accounting.single_message.accountants.personalized import PersonalizedUsers
+from segshuffle.accounting.single_message.accountants import clones, erlingsson
+from segshuffle.accounting.single_message.accountants.personalized import PersonalizedUsers, gaussian_of_equals
 from segshuffle.accounting.single_message.mechanisms import mechanism
 from segshuffle.accounting.single_message.randomizers import subsets
 from segshuffle.blankets import base, poisson
@@ -201,7 +197,7 @@ INTEGERS = {
     "few": (
         lambda n: erlingsson.erlingsson_epsilon(local_epsilon=0.1, n_users=n, delta=1e-3), "n_users", 1000, 10**15
     ),
-    "equal": (lambda n: chen_cao_ge.gaussian_of_equals(local_epsilon=1.0, n_users=n).mu, "n_users", 2, 10**15),
+    "equal": (lambda n: gaussian_of_equals(local_epsilon=1.0, n_users=n).mu, "n_users", 2, 10**15),
     "budgets": (lambda n: of_budgets(n=n), "budgets", 2, None),
 }  # fmt: skip
 

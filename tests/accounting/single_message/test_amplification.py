@@ -281,7 +281,7 @@ def users_of(*budgets):
         (lambda: users_of(1, 60), "local_epsilons = 60.0 .* in .1e-50, 50. for every user"),
         (lambda: users_of(1, -2), "local_epsilons = -2.0 .* in .1e-50, 50. for every user"),
         (lambda: users_of([1.0, 2.0]), "local_epsilons = .* a list with one number per user"),
-        (lambda: gaussian_of_users(users_of(1.0)), r"local_epsilons = .1.0,. .* at least two"),
+        (lambda: gaussian_of_users(users_of(1.0)), r"local_epsilons = \[1.0\] .* at least two"),
         (lambda: am.compare_budgets(budgets=[], delta=1e-6), r"budgets = \[\] .* between 2 and 200000 users"),
         (lambda: am.compare_budgets(budgets=[(1.0, -2), (2.0, 9)], delta=1e-6), "budgets = .* integers >= 0"),
         (lambda: composed([], "parallel"), r"components = \(\) .* at least one randomizer"),

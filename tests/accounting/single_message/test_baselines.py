@@ -11,16 +11,14 @@ import pytest
 from oracles import MP
 
 from segshuffle.accounting.single_message.accountants.blanket_tails import TailBound
-from segshuffle.accounting.single_message.accountants.chen_cao_ge import (
-    Gaussian,
-    gaussian_of_equals,
-)
 from segshuffle.accounting.single_message.accountants.clones import CloneBound, standard_clone_closed_form
 from segshuffle.accounting.single_message.accountants.erlingsson import erlingsson_epsilon
 from segshuffle.accounting.single_message.accountants.personalized import (
     Echo,
+    Gaussian,
     PersonalizedUsers,
     echo_probabilities,
+    gaussian_of_equals,
     gaussian_of_users,
 )
 from segshuffle.accounting.single_message.decomposition import BlanketBound, DatasetsBound

@@ -23,12 +23,9 @@ def test_budgets_follow_their_distribution():
     assert np.mean(clipped == 0.5) == pytest.approx(special.ndtr(-2.0), abs=1e-4)
 
 
-@pytest.mark.parametrize(("budgets", "kind"), [((2.0, 2.0, 2.0), "upper"), ((2.0, 0.5, 2.0), "published")])
-def test_the_blanket_of_the_largest_budget_is_a_guarantee_where_everybody_has_it(budgets, kind):
-    users = PersonalizedUsers(local_epsilons=budgets)
-    kinds = {name: kind for name, kind, _ in bounds_of(users)}
-    assert kinds["hoeffding"] == kinds["bennett"] == kind
-    assert kinds["standard-clone"] == "upper"
+def users_of(name, n_users, local_delta):
+    """Users of a setting."""
+    return PersonalizedUsers(local_epsilons=SETTINGS[name].budgets(n_users), local_delta=local_delta)
 
 
 @pytest.mark.quick(0)
@@ -37,8 +34,7 @@ def test_the_blanket_of_the_largest_budget_is_a_guarantee_where_everybody_has_it
 def test_bounds_of_the_figure(name, mechanism):
     fail = 0.0 if mechanism == "laplace" else LOCAL_DELTA
     few, many = (
-        {each: (kind, bound) for each, kind, bound in bounds_of(SETTINGS[name].users(local_delta=fail, n_users=n))}
-        for n in (1000, 4000)
+        {each: (kind, bound) for each, kind, bound in bounds_of(users_of(name, n, fail))} for n in (1000, 4000)
     )
     assert list(few) == list(many)
     kinds = {each: kind for each, (kind, _) in few.items()}
@@ -80,7 +76,7 @@ def test_what_says_nothing_about_these_users_is_left_out_with_its_reason():
 
 
 def test_deltas_of_the_table_fall_with_epsilon():
-    for _, _, bound in bounds_of(SETTINGS["Uniform2"].users(local_delta=LOCAL_DELTA, n_users=2000)):
+    for _, _, bound in bounds_of(users_of("Uniform2", 2000, LOCAL_DELTA)):
         deltas = [bound.delta(epsilon=epsilon) for epsilon in (0.01, 0.03, 0.05, 0.08, 0.1)]
         assert all(0 <= low <= high <= 1 for low, high in deltas)
         assert all(after.lower <= before.upper for before, after in itertools.pairwise(deltas))

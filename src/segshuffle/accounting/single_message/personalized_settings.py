@@ -46,10 +46,6 @@ class BudgetSetting:
             return self.low + (self.high - self.low) * level
         return np.clip(0.75 * self.high + 0.5 * special.ndtri(level), self.low, self.high)
 
-    def users(self, *, n_users: int, local_delta: float = 0.0) -> PersonalizedUsers:
-        """Users of this setting, with Laplace noise, or Gaussian noise and a failure probability."""
-        return PersonalizedUsers(local_epsilons=self.budgets(n_users), local_delta=local_delta)
-
 
 #: By their names in the paper's Table 1.
 SETTINGS: dict[str, BudgetSetting] = {
@@ -78,10 +74,9 @@ def bounds_of(users: PersonalizedUsers) -> list[NamedBound]:
     found = personal("personalized", "personalized-reduction", "chen-cao-ge")
     top, n_users, laplace = users.largest_budget, users.n_users, users.local_delta == 0.0
     # the blanket is that of the largest budget: a guarantee only if all users have it
-    kind: Kind = "upper" if users.budgets[-1] == top else "published"
     for inequality in get_args(Inequality) if laplace else ():
         bound = TailBound(inequality=inequality, n_users=n_users, randomizer=Laplace(local_epsilon=top))
-        found.append((inequality, kind, bound))
+        found.append((inequality, "published", bound))
     # a clone needs no more than a local guarantee, and everybody's is at least as good as the largest budget's; the
     # classic Gaussian mechanism has its guarantee only up to a budget of 1
     for clone in get_args(Clone):

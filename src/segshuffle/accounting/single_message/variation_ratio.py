@@ -256,12 +256,15 @@ class VariationBound(Bound):
         expected = 2.0 * clone * others - math.sqrt(min(6.0 * clone, 0.5) * others * log_term)
         # with 2 r = 1 nobody has a left-over, and neither has the victim
         mixed = left_over * clone / (1.0 - 2.0 * clone) if left_over > 0 else 0.0
-        half_speak = 0.5 * (1.0 - left_over)
-        if expected <= 0 or half_speak - mixed < 0 or not _enough_clones(self.variation, others, expected):
+        # Omega >= (2p(beta+1+(beta-1)p)(n-1) + beta)/(q + p(beta-1+(beta+1)p) - pq), both sides of it over p(p - 1)
+        above = alpha * math.exp(-self.ceiling) - 2.0 * left_over * others
+        below = 2.0 - left_over - math.exp(self.variation.log_q - self.ceiling)
+        enough = expected >= above / below if below else above <= 0
+        if expected <= 0 or 0.5 * (1.0 - left_over) < mixed or not enough:
             return self.ceiling
         deviation = math.sqrt(0.5 * expected * log_term)
-        below = alpha * expected + beta * (0.5 * expected - deviation) + mixed * (others - expected)
-        return math.log1p(beta * (2.0 * deviation + 1.0) / below) if below > 0 else self.ceiling
+        base = alpha * expected + beta * (0.5 * expected - deviation) + mixed * (others - expected)
+        return math.log1p(beta * (2.0 * deviation + 1.0) / base) if base > 0 else self.ceiling
 
     def asymptotic_epsilon(self, *, delta: float) -> float:
         r"""Return the epsilon of Theorem 4.3.
@@ -289,17 +292,6 @@ class VariationBound(Bound):
         speak = 1.0 - self.variation.left_over
         shrink = math.sqrt(32.0 * math.log(4.0 / delta) / (clone * (n_users - 1))) + 4.0 / (clone * n_users)
         return math.log1p(beta / ((1.0 - v) * speak + v) * shrink)
-
-
-def _enough_clones(variation: VariationRatio, others: int, expected: float) -> bool:
-    """Check Omega >= (2p(beta+1+(beta-1)p)(n-1) + beta)/(q + p(beta-1+(beta+1)p) - pq), both sides over p^2."""
-    inverse, beta = math.exp(-variation.log_p), variation.beta
-    q_inverse = math.exp(variation.log_q - variation.log_p) * inverse
-    above = 2.0 * ((beta + 1.0) * inverse + beta - 1.0) * others + beta * inverse * inverse
-    below = q_inverse + (beta - 1.0) * inverse + beta + 1.0 - math.exp(variation.log_q) * inverse
-    if below == 0.0:
-        return above <= 0.0
-    return expected >= above / below
 
 
 class LowerVariationBound(Bound):

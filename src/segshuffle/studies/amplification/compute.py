@@ -22,7 +22,7 @@ import pandas as pd
 from segshuffle.accounting.single_message import personalized_settings as personal
 from segshuffle.accounting.single_message import variation_ratio_tables as tables
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Mechanism
-from segshuffle.accounting.single_message.accountants.personalized import PERSONAL
+from segshuffle.accounting.single_message.accountants.personalized import PERSONAL, PersonalizedUsers
 from segshuffle.accounting.single_message.mechanisms import composed, mechanism, subsampled, with_classes
 from segshuffle.accounting.single_message.variation_ratio import VariationBound
 from segshuffle.digits import rounded_down, rounded_up
@@ -452,7 +452,8 @@ def _personal_rows(noise: str, name: str, n_users: int, epsilons: Sequence[float
     setting = personal.SETTINGS[name]
     kind, fail = ("pure (Laplace)", 0.0) if noise == "laplace" else ("approximate (Gauss)", personal.LOCAL_DELTA)
     x, y = ("epsilon", "delta") if epsilons else ("n_users", "epsilon")
-    for bound_name, bound_kind, bound in personal.bounds_of(setting.users(n_users=n_users, local_delta=fail)):
+    users = PersonalizedUsers(local_epsilons=setting.budgets(n_users), local_delta=fail)
+    for bound_name, bound_kind, bound in personal.bounds_of(users):
         own = bound_name in PERSONAL
         # what depends on the largest budget alone is the same for both settings of a panel
         if not own and name.startswith("Gauss"):

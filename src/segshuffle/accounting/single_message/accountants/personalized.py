@@ -1,4 +1,4 @@
-r"""Users with budgets of their own: the personalised shuffle bound, and that of Liu et al., also for equal budgets.
+r"""Users with budgets of their own, or equal ones: the personalised bound, Liu et al., and Chen, Cao and Ge.
 
 Source: "Enhanced Privacy Bound for Shuffle Model with Personalized Privacy", section 3.3. User i >= 2 makes a clone of
 the victim's output with probability p_i, of either of the two inputs with equal probability (below):
@@ -51,27 +51,39 @@ with probability
 
 and the victim, of the largest budget, tells the truth with odds e^{epsilon_1}. That code replaces the number of clones
 by a normal variable; here it is the Poisson-binomial one. Kind: published.
+
+Chen, Cao, Ge, "A generalized shuffle framework for privacy amplification" (AAAI 2024): the shuffled reports of users
+with (epsilon_i, delta_i) "approximately preserve" mu-GDP with
+
+    mu^2 = 2/(sum_i w_i - max_i w_i),   w_i = (1 - delta_i)/(1 + e^{epsilon_i}).
+
+Kind: asymptotic. It is a central-limit statement without an error term, and its clone counts come from the stronger
+clone, whose reduction is flawed (section 3.3 of "Decomposition-Based Optimal Bounds for Privacy Amplification via
+Shuffling" names it). No number from here is a guarantee at finite n. The conversion of mu-GDP to (epsilon, delta) is
+exact. The code published with "Enhanced Privacy Bound for Shuffle Model with Personalized Privacy" draws this baseline
+with 2/(1 + e^{epsilon_i}) in the sum and w_1 subtracted; its mu is about sqrt(2) smaller than the formula above.
 """
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from segshuffle.accounting.numerics.hockey_stick import ZERO, CountPair, DeltaInterval, hockey_stick
+from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
+from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, ZERO, CountPair, DeltaInterval, hockey_stick
 from segshuffle.accounting.numerics.poisson_binomial import LARGEST_TRIALS, PoissonBinomialLaw
 from segshuffle.accounting.numerics.ranges import (
     LARGEST_EPSILON,
+    LARGEST_USERS,
     check_integer,
+    check_local,
     check_within,
     numbers,
 )
 from segshuffle.accounting.numerics.search import Bound
-from segshuffle.accounting.single_message.accountants.chen_cao_ge import Gaussian
 from segshuffle.accounting.single_message.accountants.declared import Accountant, never, of_bound
 from segshuffle.arrays import BoolArray, FloatArray
 from segshuffle.errors import ParameterError
@@ -84,9 +96,10 @@ _TIE = 1e-12
 """Budgets closer than this, relatively, count as equal."""
 _ROUND = 1e-14
 """Relative margin for the factor s and the shifted epsilon."""
+_MARGIN = 1e-9
+"""Relative margin on delta: what `gaussian_log_delta` is held to."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
 class PersonalizedUsers:
     """Users with budgets of their own; the victim has the largest one.
 
@@ -97,33 +110,22 @@ class PersonalizedUsers:
     local_delta : float
         Failure probability of every user, in [0, 1). With 0 the noise is Laplace's, of scale 1/epsilon_i (pure);
         otherwise Gaussian, of deviation sqrt(2 log(1.25/delta))/epsilon_i. Range of values 1.
+
+    Attributes
+    ----------
+    budgets : ndarray, shape (n_users,)
+        In descending order, the victim's first.
     """
 
-    local_epsilons: ArrayLike
-    local_delta: float = 0.0
-
-    def __post_init__(self) -> None:
-        found = numbers("local_epsilons", self.local_epsilons)
+    def __init__(self, *, local_epsilons: ArrayLike, local_delta: float = 0.0) -> None:
+        found = numbers("local_epsilons", local_epsilons)
         if found.ndim != 1 or found.size == 0:
-            raise ParameterError("local_epsilons", self.local_epsilons, "a list with one number per user")
+            raise ParameterError("local_epsilons", local_epsilons, "a list with one number per user")
         for extreme in (found.min(), found.max()):
             check_within("local_epsilons", float(extreme), SMALLEST_BUDGET, LARGEST_BUDGET, note=" for every user")
-        check_within("local_delta", self.local_delta, 0, 1, "[)")
-
-    @cached_property
-    def budgets(self) -> FloatArray:
-        """Budgets in descending order, the victim's first, shape (n_users,)."""
-        return np.sort(np.asarray(self.local_epsilons, dtype=float))[::-1]
-
-    @property
-    def n_users(self) -> int:
-        """Number of users, the victim included."""
-        return int(self.budgets.size)
-
-    @property
-    def largest_budget(self) -> float:
-        """The victim's budget epsilon_1."""
-        return float(self.budgets[0])
+        check_within("local_delta", local_delta, 0, 1, "[)")
+        self.budgets, self.local_delta = np.sort(found)[::-1], local_delta
+        self.n_users, self.largest_budget = found.size, float(found.max())
 
     @property
     def _scale(self) -> float:
@@ -273,10 +275,36 @@ class Echo(BudgetBound):
         return self._divergence(math.tanh(0.5 * self.ceiling), self.ceiling, epsilon, rtol)
 
 
+class Gaussian(Bound):
+    """The exact delta of mu-GDP up to round-off, mu > 0 (kind: asymptotic); 0 from the ceiling on."""
+
+    rtol = 1e-6
+
+    def __init__(self, mu: float, ceiling: float = math.inf, local_delta: float = 0.0) -> None:
+        self.mu, self.ceiling, self.local_delta = mu, ceiling, local_delta
+
+    def interval(self, epsilon: float, rtol: float) -> DeltaInterval:
+        """Enclose the delta, whatever width is asked."""
+        if epsilon >= self.ceiling:
+            return ZERO
+        log = gaussian_log_delta(ratio=self.mu, epsilon=epsilon)
+        if log < math.log(SMALLEST_DELTA):
+            return DeltaInterval(0.0, SMALLEST_DELTA)
+        return DeltaInterval(math.exp(log) * (1 - _MARGIN), min(math.exp(log) * (1 + _MARGIN), 1.0))
+
+
+def gaussian_of_equals(*, local_epsilon: float, n_users: int) -> Gaussian:
+    """Make that of users who all have the same budget, at least two."""
+    check_local(local_epsilon)
+    allowed = f"an integer in [2, {LARGEST_USERS:g}] (with one user the formula divides by zero)"
+    check_integer("n_users", n_users, 2, allowed, most=LARGEST_USERS)
+    return Gaussian(math.sqrt(2 * (1 + math.exp(local_epsilon)) / (n_users - 1)), local_epsilon)
+
+
 def gaussian_of_users(users: PersonalizedUsers) -> Gaussian:
     """Make the approximate Gaussian guarantee of at least two users with budgets of their own."""
     if users.n_users < 2:
-        raise ParameterError("local_epsilons", users.local_epsilons, "a list of at least two users' budgets")
+        raise ParameterError("local_epsilons", users.budgets.tolist(), "a list of at least two users' budgets")
     weights: FloatArray = (1 - users.local_delta) / (1 + np.exp(users.budgets))
     # without a difference: next to the largest weight, that of the least budget, the others may be less than a rounding
     return Gaussian(math.sqrt(2 / math.fsum(weights[:-1])), users.largest_budget, users.local_delta)
@@ -301,6 +329,16 @@ def _equal(bound: type[BudgetBound], *, local_epsilon: float, n_users: int) -> B
 _PAPER = "Enhanced Privacy Bound for Shuffle Model with Personalized Privacy"
 _AVERAGES = "refuted: its clone probabilities are averages where a pointwise ratio is needed"
 ACCOUNTANTS = (
+    Accountant(
+        "chen-cao-ge",
+        "asymptotic",
+        "a central limit without an error term, of the stronger clone's reduction",
+        "Chen, Cao, Ge 2024",
+        Look.of("Chen, Cao, Ge (asymptotic)", "teal", "p", 1),
+        order=60,
+        part="local_epsilon",
+        **of_bound(gaussian_of_equals),
+    ),
     Accountant(
         "personalized",
         "published",
