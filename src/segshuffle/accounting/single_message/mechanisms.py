@@ -112,16 +112,14 @@ def mechanism(name: str, *, local_epsilon: float | None = None, **parameters: fl
 
 def of_matrix(randomizer: MatrixRandomizer) -> Mechanism:
     """Make the mechanism of a randomizer of one's own, from `matrix_randomizer`."""
-    log_p, variation = randomizer.local_epsilon, None
-    if log_p >= SMALLEST_LOG_RATIO:
-        beta = min(randomizer.total_variation, math.tanh(0.5 * log_p))
-        variation = VariationRatio(log_p=log_p, beta=beta, log_q=log_p)
+    log_p = max(randomizer.local_epsilon, SMALLEST_LOG_RATIO)
+    beta = min(randomizer.total_variation, math.tanh(0.5 * log_p))
     inputs, outputs = randomizer.law.shape
     return Mechanism(
         name="matrix",
-        local_epsilon=log_p,
+        local_epsilon=randomizer.local_epsilon,
         randomizer=randomizer,
-        variation=variation,
+        variation=VariationRatio(log_p=log_p, beta=beta, log_q=log_p),
         parameters={"inputs": inputs, "outputs": outputs},
     )
 

@@ -106,7 +106,6 @@ def hadamard_response(*, local_epsilon: float, order: int) -> VariationRatio:
 
     Every set is half of the outputs (one block of the paper's), and two sets share half of theirs. beta is attained.
     """
-    check_integer("order", order, 2)
     return _contrasted(local_epsilon, 0.25, 0.5)
 
 

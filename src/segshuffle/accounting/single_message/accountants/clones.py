@@ -91,7 +91,7 @@ def standard_clone_closed_form(*, local_epsilon: float, n_users: int, delta: flo
     check_users(n_users)
     check_target(delta)
     room = math.log(n_users / (16 * math.log(2 / delta)))
-    if not 0 < local_epsilon <= room:
+    if local_epsilon > room:
         allowed = f"at most log(n/(16 log(2/delta))) = {room:.4g} for the closed form; the numerical bound has no "
         raise ParameterError("local_epsilon", local_epsilon, allowed + "such condition")
     growth = math.exp(local_epsilon) / n_users

@@ -17,9 +17,6 @@ from segshuffle.accounting.numerics.ranges import (
 from segshuffle.accounting.single_message.accountants.declared import Accountant
 from segshuffle.looks import Look
 
-FEWEST_USERS = 1000
-LARGEST_LOCAL_EPSILON = 0.5
-LARGEST_DELTA = 0.01
 _CONDITION = " (a condition of the theorem)"
 
 
@@ -31,10 +28,9 @@ def erlingsson_epsilon(*, local_epsilon: float, n_users: int, delta: float) -> f
     ParameterError
         Outside the conditions of the theorem.
     """
-    check_within("local_epsilon", local_epsilon, SMALLEST_LOCAL_EPSILON, LARGEST_LOCAL_EPSILON, "[)", note=_CONDITION)
-    allowed = f"an integer in [{FEWEST_USERS}, {LARGEST_USERS:g}]{_CONDITION}"
-    check_integer("n_users", n_users, FEWEST_USERS, allowed, most=LARGEST_USERS)
-    check_within("delta", delta, SMALLEST_TARGET, LARGEST_DELTA, "[)", note=_CONDITION)
+    check_within("local_epsilon", local_epsilon, SMALLEST_LOCAL_EPSILON, 0.5, "[)", note=_CONDITION)
+    check_integer("n_users", n_users, 1000, f"an integer in [1000, {LARGEST_USERS:g}]{_CONDITION}", most=LARGEST_USERS)
+    check_within("delta", delta, SMALLEST_TARGET, 0.01, "[)", note=_CONDITION)
     return min(12 * local_epsilon * math.sqrt(-math.log(delta) / n_users) * (1 + 8e-15), local_epsilon)
 
 

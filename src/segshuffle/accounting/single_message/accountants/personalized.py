@@ -165,6 +165,7 @@ class PersonalizedUsers:
             near, low, high = _laplace_edges(victim, budgets, tied)
         else:
             near, low, high = _gaussian_edges(self._scale / victim, self._scale / budgets, tied)
+        near, high = np.where(tied, math.inf, near), np.where(tied, math.inf, high)
         first = 1 - self._above(budgets, np.minimum(near, 0.5)) - self._above(budgets, near)
         second = self._above(budgets, np.maximum(low, 0.5)) - self._above(budgets, np.maximum(high, 0.5))
         least = np.maximum(np.minimum(first, second) - 0.5 * self.local_delta, 0.0)
@@ -181,24 +182,20 @@ def _laplace_edges(victim: float, budgets: FloatArray, tied: BoolArray) -> _Edge
     # log(victim/budgets), without cancellation when they are close
     log = np.log1p((victim - budgets) / budgets)
     gap = np.where(tied, 1.0, victim - budgets)
-    near = np.where(tied, math.inf, log / gap)
-    low = (victim - log) / (victim + budgets)
     # from 1 to the right f_1 stays the larger one until high; if g_i overtakes before 1 there is no such region
-    high = np.where(tied, math.inf, (victim + log) / gap)
-    return near, low, high
+    return log / gap, (victim - log) / (victim + budgets), (victim + log) / gap
 
 
 def _gaussian_edges(victim: float, deviations: FloatArray, tied: BoolArray) -> _Edges:
     """Do the same for Gaussian densities of deviation `victim` around 0 and 1, and `deviations` around 0."""
-    log = np.where(tied, 0.0, np.log1p((deviations - victim) / victim))
+    log = np.log1p((deviations - victim) / victim)
     precision = 1 / victim**2
     # A y^2 - 2 B y + C < 0 with B = precision
-    a = np.where(tied, 0.0, (deviations - victim) * (deviations + victim) * precision / deviations**2)
+    a = (deviations - victim) * (deviations + victim) * precision / deviations**2
     c = precision - 2 * log
     root = np.sqrt(np.maximum(precision**2 - a * c, 0.0))
     safe = np.where(tied, 1.0, a)
-    near = np.where(tied, math.inf, np.sqrt(2 * log / safe))
-    return near, c / (precision + root), np.where(tied, math.inf, (precision + root) / safe)
+    return np.sqrt(2 * log / safe), c / (precision + root), (precision + root) / safe
 
 
 class BudgetBound(Bound):

@@ -14,6 +14,7 @@ differ in every coordinate are the worst.
 """
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -39,19 +40,36 @@ LARGEST_CLASSES, _LARGEST_PRODUCT = 10_000, 2_000_000
 _LARGEST_WORK = 100_000
 
 
-def _check_components(components: tuple[Randomizer, ...]) -> None:
-    """Refuse no components, and those whose pairs of inputs differ: one table per component would leave pairs out."""
-    if not components:
-        raise ParameterError("components", components, "a tuple of at least one randomizer")
-    for part in components:
-        check_kind("components", part, Randomizer)
-        if isinstance(part, MatrixRandomizer):
-            allowed = "symmetric randomizers: make one table of the whole composition, and give it to matrix_randomizer"
-            raise ParameterError("components", "a matrix", allowed)
+@dataclass(frozen=True, kw_only=True)
+class _Composition(ABC):
+    """Several randomizers, all symmetric in the two inputs: one table per component would otherwise leave pairs out."""
+
+    components: tuple[Randomizer, ...]
+
+    def __post_init__(self) -> None:
+        if not self.components:
+            raise ParameterError("components", self.components, "a tuple of at least one randomizer")
+        for part in self.components:
+            check_kind("components", part, Randomizer)
+            if isinstance(part, MatrixRandomizer):
+                allowed = "symmetric: make one table of the whole composition, and give it to matrix_randomizer"
+                raise ParameterError("components", "a matrix", allowed)
+
+    def blankets(self, side: Side) -> Tables:
+        """Combine the components' classes."""
+        return self._combined([part.blankets(side) for part in self.components])
+
+    def common_input(self, side: Side) -> Tables:
+        """Combine them for choices of the components' common inputs: any is a lower bound."""
+        return self._combined([part.common_input(side) for part in self.components])
+
+    @abstractmethod
+    def _combined(self, options: list[Tables]) -> Tables:
+        """Combine one table of every component, for every choice of them."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class JointComposition:
+class JointComposition(_Composition):
     """Every user sends the outputs of several independent randomizers, on several values, as one message.
 
     Parameters
@@ -63,11 +81,10 @@ class JointComposition:
         distance). None for all of them, which is the worst for the blanket bound; fewer serve to draw the comparison.
     """
 
-    components: tuple[Randomizer, ...]
     differing: int | None = None
 
     def __post_init__(self) -> None:
-        _check_components(self.components)
+        super().__post_init__()
         total = math.fsum(part.local_epsilon for part in self.components)
         if not total <= LARGEST_SUM:
             allowed = f"randomizers whose local epsilons sum to at most {LARGEST_SUM:g} (they sum to {total:g})"
@@ -83,20 +100,12 @@ class JointComposition:
         total = math.fsum(parts)
         return total if math.fsum([total, *(-part for part in parts)]) >= 0 else math.nextafter(total, math.inf)
 
-    def blankets(self, side: Side) -> Tables:
-        """Cartesian product of the components' classes (Theorem 9)."""
-        return self._products([part.blankets(side) for part in self.components])
-
-    def common_input(self, side: Side) -> Tables:
-        """Cartesian products, for as many choices of the components' common inputs as there is time for.
+    def _combined(self, options: list[Tables]) -> Tables:
+        """Multiply one table of every component (Theorem 9), for as many choices as there is time for.
 
         Which of several equal components holds which input makes no difference to the product, and equal products count
         once: 1 + k of them for k binary components where all choices are 2^k.
         """
-        return self._products([part.common_input(side) for part in self.components])
-
-    def _products(self, options: list[Tables]) -> Tables:
-        """Multiply one table of every component, for every choice of them."""
         found, *others = (
             tables if self.differing is None or place < self.differing else tuple(map(_unchanged, tables))
             for place, tables in enumerate(options)
@@ -131,7 +140,7 @@ def _product(one: ReferenceClasses, other: ReferenceClasses) -> ReferenceClasses
 
 
 @dataclass(frozen=True, kw_only=True)
-class ParallelComposition:
+class ParallelComposition(_Composition):
     """Every user applies one of several randomizers, chosen at random, and the message tells which.
 
     With one of them and a rate this is Poisson subsampling (a table has `subsampled` of its own).
@@ -146,12 +155,11 @@ class ParallelComposition:
         Probability in (0, 1] that a user takes part; otherwise it sends a constant message.
     """
 
-    components: tuple[Randomizer, ...]
     weights: tuple[float, ...]
     rate: float = 1.0
 
     def __post_init__(self) -> None:
-        _check_components(self.components)
+        super().__post_init__()
         check_within("rate", self.rate, 0, 1, "(]")
         fits = len(self.weights) == len(self.components) and all(weight > 0 for weight in self.weights)
         if not fits or not abs(math.fsum(self.weights) - 1.0) <= 1e-15 * len(self.weights):
@@ -162,16 +170,8 @@ class ParallelComposition:
         """Largest local epsilon of the components (Theorem 10)."""
         return max(part.local_epsilon for part in self.components)
 
-    def blankets(self, side: Side) -> Tables:
-        """Weighted union of the components' classes (Theorem 11)."""
-        return self._unions([part.blankets(side) for part in self.components])
-
-    def common_input(self, side: Side) -> Tables:
-        """Weighted unions, for every choice of the components' common inputs."""
-        return self._unions([part.common_input(side) for part in self.components])
-
-    def _unions(self, options: list[Tables]) -> Tables:
-        """Put one table of every component together, for every choice of them."""
+    def _combined(self, options: list[Tables]) -> Tables:
+        """Unite one table of every component, weighted (Theorem 11), for every choice of them."""
         absent = [] if self.rate == 1.0 else [ReferenceClasses(np.array([1.0 - self.rate]), np.zeros(1), np.zeros(1))]
         shares = [weight * self.rate for weight in self.weights]
         return tuple(
