@@ -99,7 +99,6 @@ REALS = {
     "worst split": (lambda x: worst_split(epsilon=x), "epsilon", "(", 0.0, 300.0, "]"),
     "worst rate": (lambda x: worst_split(sampling_rate=x), "sampling_rate", "(", 0.0, 1.0, "]"),
     # single messages
-    "log p": (lambda x: vr.VariationRatio(log_p=x, beta=0.0, log_q=1.0), "log_p", "[", 1e-12, 600.0, "]"),
     "log q": (lambda x: vr.VariationRatio(log_p=1.0, beta=0.0, log_q=x), "log_q", "[", 0.0, 600.0, "]"),
     "accuracy": (
         lambda x: vr.VariationBound(variation=GENERAL, n_users=9).epsilon(delta=0.9, rtol=x),

@@ -150,7 +150,9 @@ def test_classes_are_consistent_laws(make, local_epsilon):
         lambda: ParallelComposition(components=(Rappor(local_epsilon=1.0),) * 2, weights=(1.5, -0.5)),
         lambda: ParallelComposition(components=(Rappor(local_epsilon=1.0),), weights=(1.0,), rate=0.0),
         # one table for each pair of inputs: those of one pair bound nothing
-        lambda: ParallelComposition(components=(matrix_randomizer([[0.5, 0.5], [0.1, 0.9]]),), weights=(1.0,)),
+        lambda: ParallelComposition(
+            components=(matrix_randomizer([[0.5, 0.5], [0.1, 0.9]]), Rappor(local_epsilon=1.0)), weights=(0.5, 0.5)
+        ),
     ],
 )
 def test_bad_parameters_are_refused(make):

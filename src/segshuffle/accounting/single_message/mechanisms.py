@@ -167,12 +167,13 @@ def _cut_into_fewer(parts: tuple[Randomizer, ...]) -> tuple[Randomizer, ...]:
 def subsampled(whole: Mechanism, rate: float) -> Mechanism:
     """Let every user take part with probability `rate` in (0, 1], and send a constant message otherwise."""
     check_kind("mechanism", whole, Mechanism)
-    classes = whole.randomizer
+    thinner, variation = ParallelComposition(components=(_classes_of(whole),), weights=(1.0,), rate=rate), None
+    if whole.variation and isinstance(whole.randomizer, MatrixRandomizer):
+        variation = replace(whole.variation, beta=rate * whole.variation.beta)
     parameters = {**whole.parameters, "subsample": rate}
-    if isinstance(classes, MatrixRandomizer):
-        return replace(of_matrix(classes.subsampled(rate)), parameters=parameters)
-    thinner = ParallelComposition(components=(_classes_of(whole),), weights=(1.0,), rate=rate)
-    return replace(whole, randomizer=thinner, variation=None, lower=None, no_left_over=False, parameters=parameters)
+    return replace(
+        whole, randomizer=thinner, variation=variation, lower=None, no_left_over=False, parameters=parameters
+    )
 
 
 def _classes_of(part: Mechanism) -> Randomizer:

@@ -21,12 +21,12 @@ from itertools import product
 import numpy as np
 
 from segshuffle.accounting.numerics.ranges import check_integer, check_kind, check_within
-from segshuffle.accounting.single_message.randomizers.matrix import MatrixRandomizer
 from segshuffle.accounting.single_message.randomizers.reference import (
     Randomizer,
     ReferenceClasses,
     Side,
     Tables,
+    blanket_tables,
     distinct,
     merged,
 )
@@ -42,7 +42,7 @@ _LARGEST_WORK = 100_000
 
 @dataclass(frozen=True, kw_only=True)
 class _Composition(ABC):
-    """Several randomizers, all symmetric in the two inputs: one table per component would otherwise leave pairs out."""
+    """One randomizer, or several that are symmetric in the two inputs: otherwise pairs of inputs would be left out."""
 
     components: tuple[Randomizer, ...]
 
@@ -51,13 +51,13 @@ class _Composition(ABC):
             raise ParameterError("components", self.components, "a tuple of at least one randomizer")
         for part in self.components:
             check_kind("components", part, Randomizer)
-            if isinstance(part, MatrixRandomizer):
-                allowed = "symmetric: make one table of the whole composition, and give it to matrix_randomizer"
-                raise ParameterError("components", "a matrix", allowed)
+            if len(self.components) > 1 and len(blanket_tables(part, "upper")) > 1:
+                allowed = "symmetric in its inputs; of others, give the table of the whole composition"
+                raise ParameterError("components", type(part).__name__, allowed)
 
     def blankets(self, side: Side) -> Tables:
         """Combine the components' classes."""
-        return self._combined([part.blankets(side) for part in self.components])
+        return self._combined([blanket_tables(part, side) for part in self.components])
 
     def common_input(self, side: Side) -> Tables:
         """Combine them for choices of the components' common inputs: any is a lower bound."""
@@ -75,7 +75,7 @@ class JointComposition(_Composition):
     Parameters
     ----------
     components : tuple of Randomizer
-        At least one, all symmetric in the two inputs; their local epsilons sum to at most 150.
+        One, or several that are symmetric in the two inputs; their local epsilons sum to at most 150.
     differing : int or None
         Number of components, from the first on, in which the neighbours differ (for equal components: their Hamming
         distance). None for all of them, which is the worst for the blanket bound; fewer serve to draw the comparison.
@@ -143,12 +143,12 @@ def _product(one: ReferenceClasses, other: ReferenceClasses) -> ReferenceClasses
 class ParallelComposition(_Composition):
     """Every user applies one of several randomizers, chosen at random, and the message tells which.
 
-    With one of them and a rate this is Poisson subsampling (a table has `subsampled` of its own).
+    With one of them and a rate this is Poisson subsampling.
 
     Parameters
     ----------
     components : tuple of Randomizer
-        At least one, all symmetric in the two inputs.
+        One, or several that are symmetric in the two inputs.
     weights : tuple of float
         Probability of each component; positive, sum 1.
     rate : float

@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from segshuffle.accounting.numerics.ranges import LARGEST_LOCAL_EPSILON, check_within, numbers
+from segshuffle.accounting.numerics.ranges import LARGEST_LOCAL_EPSILON, numbers
 from segshuffle.accounting.single_message.randomizers.reference import (
     ALIKE,
     ReferenceClasses,
@@ -72,14 +72,6 @@ class MatrixRandomizer:
         """Largest total variation of two rows."""
         apart = (np.maximum(row - self.law, 0.0).sum(axis=1).max() for row in self.law)
         return float(max(apart))
-
-    def subsampled(self, rate: float) -> MatrixRandomizer:
-        """Every user takes part with probability `rate` in (0, 1], and sends one more output otherwise."""
-        check_within("rate", rate, 0, 1, "(]")
-        if rate == 1.0:
-            return self
-        absent = np.full((len(self.law), 1), 1.0 - rate)
-        return MatrixRandomizer(np.concatenate([rate * self.law, absent], axis=1), self.entry_error + 1e-15)
 
     def common_input(self, side: Side) -> Tables:
         """Classes against the laws of the others, for the pairs and inputs that are tried."""
