@@ -1,4 +1,4 @@
-"""Accountants of one shuffled message: one file each, with its functions and what it declares in ``ACCOUNTANTS``.
+"""Accountants of one shuffled message: files of functions, with what each declares in ``ACCOUNTANTS``.
 
 `registry` finds the files: one needs to be named nowhere else to be asked by ``segshuffle account``, tried by the
 referee and drawn. `declared` says what a declaration holds. Bounds that are more than one file (the blanket

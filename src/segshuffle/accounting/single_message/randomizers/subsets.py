@@ -49,22 +49,15 @@ class SubsetExponential(Favouring):
         check_subset(domain_size=self.domain_size, set_size=self.set_size, subset_size=self.subset_size)
 
     @property
-    def gamma(self) -> float:
-        """Mass of the blanket: binom(d, k)/Omega."""
-        shares = self._shares(1)
-        return 1 / (shares[0,] + math.exp(self.local_epsilon) * shares[1,])
-
-    @property
     def total_variation(self) -> float:
         """Total variation of the laws of two sets with as few items in common as possible."""
         return math.expm1(self.local_epsilon) * self._base(2)[1, 0]
 
-    def _shares(self, n_inputs: int) -> Flagged:
-        """Return the share of all outputs that meet exactly the flagged ones of the first inputs of x0, x1 and x*."""
-        return _shares(self.domain_size, self.set_size, self.subset_size, n_inputs)
-
     def _base(self, n_inputs: int) -> Flagged:
-        return {meets: self.gamma * share for meets, share in self._shares(n_inputs).items()}
+        sizes = self.domain_size, self.set_size, self.subset_size
+        alone = _shares(*sizes, 1)
+        gamma = 1 / (alone[0,] + math.exp(self.local_epsilon) * alone[1,])
+        return {meets: gamma * share for meets, share in _shares(*sizes, n_inputs).items()}
 
     def _listed(self) -> tuple[FloatArray, FloatArray]:
         """Return the sets and the subsets in lexicographic order."""
@@ -100,7 +93,7 @@ def _three_inputs(domain_size: int, set_size: int) -> tuple[frozenset[int], froz
 
 @lru_cache(maxsize=64)
 def _shares(domain_size: int, set_size: int, subset_size: int, n_inputs: int) -> Flagged:
-    """Return the share of all outputs that meet exactly the flagged inputs: exact integers, rounded once.
+    """Return the share of outputs that meet exactly the flagged ones of x0, x1 and x*: exact integers, rounded once.
 
     An output misses j given items with probability binom(d - j, k)/binom(d, k) = (d - k)_j/(d)_j = (d - j)_k/(d)_k,
     (n)_j the falling factorial: the shorter product keeps the integers small where k is large.
