@@ -19,7 +19,7 @@ analysis can beat.
 
 import math
 from functools import lru_cache, partial
-from typing import get_args
+from typing import ClassVar, get_args
 
 import numpy as np
 
@@ -58,6 +58,7 @@ class BlanketBound(Bound):
         If a parameter is outside its range.
     """
 
+    side: ClassVar[Side] = "upper"
     tables_of = staticmethod(blanket_tables)
 
     def __init__(self, *, randomizer: Randomizer, n_users: int, rtol: float = 1e-4) -> None:
@@ -71,17 +72,27 @@ class BlanketBound(Bound):
         return DeltaInterval(*(self._end(epsilon, rtol, side) for side in get_args(Side)))
 
     def epsilon(self, *, delta: float) -> float:
-        """Find the least epsilon that the bound proves at `delta` in [1e-280, 1), at most the local one.
+        """Find the epsilon at `delta` in [1e-280, 1): rounded to the safe side, by about rtol in terms of delta.
 
-        Rounded up, by about rtol in terms of delta. A table is searched only if it changes what the others gave: the
-        divergence of a pair falls in epsilon, so what holds for it at one epsilon holds at every larger one.
+        Where pairs of inputs differ, one table is searched only if it changes what the others gave: the divergence of a
+        pair falls in epsilon, so what holds for it at one epsilon holds at every larger one.
+
+        Returns
+        -------
+        float
+            For an upper bound the least epsilon that it proves, at most the local one. For a lower bound the largest
+            epsilon proven too small, 0 if none is: no analysis can show (epsilon', delta)-DP for any epsilon' below it.
         """
         check_target(delta)
-        found = -1.0
-        for table in self.tables_of(self.randomizer, "upper"):
-            bound = partial(self._end, side="upper", tables=(table,))
-            if found < 0 or all(bound(found, width) > delta for width in (_COARSE, self.rtol)):
-                found = max(found, edge_epsilon(bound, ceiling=self.ceiling, delta=delta, rtol=self.rtol))
+        lower, tables = self.side == "lower", self.tables_of(self.randomizer, self.side)
+        differ = len(blanket_tables(self.randomizer, self.side)) > 1
+        # nothing is found before the first upper end; a lower end of 0 excludes nothing
+        none = found = 0.0 if lower else -1.0
+        for group in [(table,) for table in tables] if differ else [tables]:
+            bound = partial(self._end, side=self.side, tables=group)
+            if found == none or all(bound(found, width) > delta for width in (_COARSE, self.rtol)):
+                edge = edge_epsilon(bound, ceiling=self.ceiling, delta=delta, rtol=self.rtol, lower=lower)
+                found = max(found, edge)
         return found
 
     def _end(self, epsilon: float, rtol: float, side: Side, tables: Tables = ()) -> float:
@@ -114,16 +125,8 @@ class DatasetsBound(BlanketBound):
         As for `BlanketBound`.
     """
 
+    side: ClassVar[Side] = "lower"
     tables_of = staticmethod(dataset_tables)
-
-    def epsilon(self, *, delta: float) -> float:
-        """Find the largest epsilon proven too small at `delta` in [1e-280, 1), rounded down; 0 if none is.
-
-        No analysis can show (epsilon', delta)-DP for any epsilon' below it.
-        """
-        check_target(delta)
-        bound = partial(self._end, side="lower")
-        return edge_epsilon(bound, ceiling=self.ceiling, delta=delta, rtol=self.rtol, lower=True)
 
 
 def _number(log: float, side: Side) -> float:
