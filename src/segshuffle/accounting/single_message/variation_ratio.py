@@ -107,7 +107,9 @@ class VariationRatio:
         if self.log_q_other is not None:
             check_within("log_q_other", self.log_q_other, 0, LARGEST_LOG_RATIO)
         if sum(self.clones) > 1 + _ROUNDING:
-            raise ParameterError("log_q", self.log_q, f"so large that p alpha/q = {self.heads:g}/q is at most 1/2")
+            raise ParameterError(
+                "log_q", self.log_q, f"so large that p alpha/q + p alpha/q' <= 1; p alpha is {self.heads:g}"
+            )
 
     @property
     def heads(self) -> float:
