@@ -122,7 +122,8 @@ def given(lower):
 
 @pytest.mark.parametrize(("local_epsilon", "subset_size"), [(1.7, 1), (1.0, 2), (0.1, 3)])
 def test_lower_bound_of_subset_selection_from_all_subsets(local_epsilon, subset_size):
-    matrix = SubsetSelection(local_epsilon=local_epsilon, domain_size=6, subset_size=subset_size).matrix()
+    selection = SubsetSelection(local_epsilon=local_epsilon, domain_size=6, subset_size=subset_size)
+    matrix = selection.laws([(x,) for x in range(6)])
     best = made.best_subset(local_epsilon, 6)
     assert best.parameters["subset_size"] == subset_size
     assert given(best.lower) == of_theorem_5_1(matrix)
@@ -141,7 +142,7 @@ def test_the_published_bound_is_refuted_at_a_setting_of_its_own_figure():
 @pytest.mark.parametrize(("local_epsilon", "size"), [(0.1, 2), (math.log(4), 5)])
 def test_the_best_hash_has_the_bounds_of_randomized_response(local_epsilon, size):
     response = KaryRandomizedResponse(local_epsilon=local_epsilon, domain_size=size)
-    matrix, best = response.matrix(), made.best_hash(local_epsilon)
+    matrix, best = response.laws([(x,) for x in range(size)]), made.best_hash(local_epsilon)
     assert (best.parameters["hash_size"], best.randomizer) == (size, response)
     assert given(best.lower) == of_theorem_5_1(matrix)
 

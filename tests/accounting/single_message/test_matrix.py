@@ -67,7 +67,7 @@ def test_every_dataset_of_a_small_group_is_within_the_bounds(seed):
 @pytest.mark.parametrize(("n_users", "delta"), [(3, 1e-3), (10**4, 1e-7), (10**12, 1e-20)])
 def test_a_known_randomizer_as_a_matrix_has_its_numbers(n_users, delta):
     known = KaryRandomizedResponse(local_epsilon=2.0, domain_size=5)
-    made = matrix_randomizer(known.matrix())
+    made = matrix_randomizer(known.laws([(x,) for x in range(5)]))
     assert len(made.blankets("upper")) == 1
     for bound in (BlanketBound, DatasetsBound):
         one, other = (bound(randomizer=each, n_users=n_users).epsilon(delta=delta) for each in (known, made))
@@ -79,7 +79,7 @@ def test_a_known_randomizer_as_a_matrix_has_its_numbers(n_users, delta):
 
 def test_a_matrix_takes_part_with_some_probability_as_a_known_randomizer_does():
     known = mechanism("krr", local_epsilon=2.0, domain_size=5)
-    made = of_matrix(matrix_randomizer(known.randomizer.matrix()))
+    made = of_matrix(matrix_randomizer(known.randomizer.laws([(x,) for x in range(5)])))
     one, other = (
         BlanketBound(randomizer=subsampled(each, 0.3).randomizer, n_users=1000).epsilon(delta=1e-6)
         for each in (known, made)

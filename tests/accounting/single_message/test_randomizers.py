@@ -27,6 +27,7 @@ from segshuffle.accounting.single_message.randomizers.subsets import (
     SubsetSelection,
 )
 from segshuffle.errors import ParameterError
+from segshuffle.studies.referee.compute import merged_outputs
 
 
 def grouped(reference, first, second):
@@ -51,10 +52,18 @@ def assert_same(classes, expected):
         assert got[key] == pytest.approx(float(mass), rel=1e-13, abs=0)
 
 
+def assert_same_law(found, rows):
+    """Outputs of proportional columns are one, in any order."""
+    one, other = (
+        np.array(sorted(merged_outputs(np.array(law, dtype=float)[: len(rows)]).T.tolist())) for law in (found, rows)
+    )
+    np.testing.assert_allclose(one, other, rtol=1e-13)
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_matrix_and_classes_are_those_of_the_definition(name):
     randomizer, matrix, (x0, x1), star = CASES[name]
-    np.testing.assert_allclose(randomizer.matrix(), np.array(matrix, dtype=float), rtol=1e-14)
+    assert_same_law(randomizer.laws(randomizer._three), [matrix[x] for x in dict.fromkeys((x0, x1, star))])
     assert_same(randomizer.blankets("upper")[0], grouped(blanket_row(matrix), matrix[x0], matrix[x1]))
     others = [star, x0] if len(matrix) == 2 else [star]
     for classes, own in zip(randomizer.common_input("lower"), others, strict=True):
@@ -136,14 +145,10 @@ def test_classes_are_consistent_laws(make, local_epsilon):
     [
         lambda: KaryRandomizedResponse(local_epsilon=0.0, domain_size=3),
         lambda: KaryRandomizedResponse(local_epsilon=1.0, domain_size=1),
-        lambda: KaryRandomizedResponse(local_epsilon=1.0, domain_size=5000).matrix(),
         lambda: BinaryLocalHash(local_epsilon=1.0, domain_size=1),
-        lambda: BinaryLocalHash(local_epsilon=1.0).matrix(),
         lambda: HadamardResponse(local_epsilon=1.0, order=6),
-        lambda: HadamardResponse(local_epsilon=1.0, order=2**13).matrix(),
         lambda: SubsetSelection(local_epsilon=1.0, domain_size=4, subset_size=4),
         lambda: SubsetExponential(local_epsilon=1.0, domain_size=4, set_size=4, subset_size=1),
-        lambda: SubsetExponential(local_epsilon=1.0, domain_size=40, set_size=4, subset_size=5).matrix(),
         lambda: JointComposition(components=()),
         lambda: JointComposition(components=(Rappor(local_epsilon=1.0),), differing=2),
         lambda: ParallelComposition(components=(Rappor(local_epsilon=1.0),), weights=(0.5,)),

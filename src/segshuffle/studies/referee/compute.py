@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, reduce
-from itertools import combinations, combinations_with_replacement, product
+from itertools import combinations_with_replacement, product
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -21,7 +21,7 @@ from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Accoun
 from segshuffle.accounting.single_message.accountants.personalized import PERSONAL, PersonalizedUsers
 from segshuffle.accounting.single_message.decomposition import DatasetsBound
 from segshuffle.accounting.single_message.mechanisms import mechanism, with_classes
-from segshuffle.accounting.single_message.randomizers.reference import ReferenceClasses, Side, Tables
+from segshuffle.accounting.single_message.randomizers.reference import Items, ReferenceClasses, Side, Tables
 from segshuffle.arrays import FloatArray
 from segshuffle.digits import rounded, rounded_up
 from segshuffle.errors import ParameterError
@@ -67,13 +67,11 @@ class Case:
         Name of the mechanism for `mechanisms.mechanism` and the command line.
     parameters : mapping
         What it needs beside the local epsilon.
-    inputs : sequence of int
-        Rows of the randomizer's matrix to enumerate; none if the outputs cannot be listed.
+    inputs : sequence of tuple of int
+        What users hold in the enumerated datasets; none if the outputs cannot be listed. Four of a large domain are
+        enough: of the others a message carries only noise that nobody's input moves.
     victims : tuple of (int, int)
         Changes of the victim's input, places in `inputs`.
-    stands : mapping
-        Parameters of the randomizer in place of its own for the enumeration: four options stand for a large domain,
-        for of the others a message carries only noise that nobody's input moves.
     cut : mapping
         Parameters of the randomizer in place of its own throughout.
     known : tuple of (local_epsilon, n_users, epsilon)
@@ -84,9 +82,8 @@ class Case:
     name: str
     parameters: Mapping[str, int] = field(default_factory=dict)
     # three users and the victim's second input never need more than four inputs
-    inputs: Sequence[int] = range(4)
+    inputs: Sequence[Items] = ((0,), (1,), (2,), (3,))
     victims: tuple[tuple[int, int], ...] = ((0, 1),)
-    stands: Mapping[str, int] = field(default_factory=dict)
     cut: Mapping[str, int] = field(default_factory=dict)
     known: tuple[tuple[float, int, float], ...] = ()
 
@@ -97,8 +94,8 @@ class Case:
     @cache  # noqa: B019  cases live as long as the program
     def matrix(self, local_epsilon: float) -> FloatArray:
         """Return the laws of the inputs to enumerate."""
-        listed: Any = with_classes(self.mechanism(local_epsilon), **self.stands).randomizer
-        return np.asarray(listed.matrix()[list(self.inputs)])
+        randomizer: Any = self.mechanism(local_epsilon).randomizer
+        return np.asarray(randomizer.laws(self.inputs))
 
     def command(self, local_epsilon: float, point: Point) -> str:
         """Write the command that prints every accountant's number at one point, the proven lower bound among them."""
@@ -112,8 +109,8 @@ class Case:
 
 def _krr(domain_size: int, *known: tuple[float, int, float]) -> Case:
     sizes = {"domain_size": domain_size}
-    inputs = range(min(domain_size, len(Case.inputs)))
-    return Case(label=f"{domain_size}-ary RR", name="krr", parameters=sizes, inputs=inputs, known=known)
+    label, inputs = f"{domain_size}-ary RR", Case.inputs[:domain_size]
+    return Case(label=label, name="krr", parameters=sizes, inputs=inputs, known=known)
 
 
 _LOG3 = math.log(3)
@@ -126,11 +123,13 @@ CASES: dict[str, Case] = {
     "krr-4": _krr(4, (_LOG3, 2, math.log(5 / 2)), (_LOG3, 5, math.log(8 / 5))),
     "krr-10": _krr(10, (_LOG3, 10, math.log(3 / 2)), (_LOG3, 30, math.log(13 / 10))),
     "krr-100": _krr(100),
-    "blh": Case(label="binary local hash", name="blh", stands={"domain_size": 4}),
-    "rappor": Case(label="RAPPOR", name="rappor", stands={"domain_size": 4}),
-    "oue": Case(label="unary encoding", name="oue", stands={"domain_size": 4}),
+    "blh": Case(label="binary local hash", name="blh"),
+    "rappor": Case(label="RAPPOR", name="rappor"),
+    "oue": Case(label="unary encoding", name="oue"),
     # any two distinct rows of the matrix are alike
-    "hadamard-16": Case(label="Hadamard, 16", name="hadamard", parameters={"order": 16}, inputs=range(15)),
+    "hadamard-16": Case(
+        label="Hadamard, 16", name="hadamard", parameters={"order": 16}, inputs=[(row,) for row in range(15)]
+    ),
     "subset-selection-16-4": Case(
         label="4-subsets of 16", name="subset-selection", parameters={"domain_size": 16, "subset_size": 4}
     ),
@@ -138,7 +137,7 @@ CASES: dict[str, Case] = {
         label="PrivSet",
         name="subset-exponential",
         parameters={"domain_size": 16, "set_size": 2, "subset_size": 3},
-        inputs=[list(combinations(range(16), 2)).index(pair) for pair in _PAIRS],
+        inputs=_PAIRS,
         victims=((0, 1), (0, 4)),
     ),
     # cells coarser than the default, so all proven numbers are looser

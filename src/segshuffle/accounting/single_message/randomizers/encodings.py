@@ -9,6 +9,7 @@ dropped) of the one on more inputs, so its divergence is never larger.
 import math
 from abc import abstractmethod
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import ClassVar
@@ -16,15 +17,11 @@ from typing import ClassVar
 import numpy as np
 
 from segshuffle.accounting.numerics.ranges import check_integer
-from segshuffle.accounting.single_message.randomizers.reference import Favouring, Flagged
-from segshuffle.arrays import FloatArray
+from segshuffle.accounting.single_message.randomizers.reference import Favouring, Flagged, Items
 from segshuffle.errors import ParameterError
 
 _Bit = tuple[float, float]
 """Probabilities of 0 and of 1."""
-
-#: Outputs that are listed at most.
-_MOST_OUTPUTS = 2**12
 
 
 def _odds_to_bit(log_odds: float) -> _Bit:
@@ -47,29 +44,22 @@ class _Attributes(Favouring):
         (no, yes), _ = self._laws
         return no, yes * math.exp(-self.local_epsilon)
 
-    def _base(self, n_inputs: int) -> Flagged:
+    def _base(self, inputs: Sequence[Items]) -> Flagged:
         own, other = self._own_base, self._laws[1]
         # the measure is symmetric in the inputs: any one of them may be the user's own
-        words = {word: sorted(word) for word in product((0, 1), repeat=n_inputs)}
+        words = {word: sorted(word) for word in product((0, 1), repeat=len(inputs))}
         return {word: own[least] * math.prod(other[bit] for bit in rest) for word, (least, *rest) in words.items()}
 
     @property
     def _favour_all(self) -> float:
         return 0.0 if self.domain_size is None else self._own_base[1] * self._laws[1][1] ** (self.domain_size - 1)
 
-    def _words(self, letters: int) -> FloatArray:
-        """List all words with a letter for each input, shape (letters**d, d)."""
-        most = int(math.log(_MOST_OUTPUTS, letters))
-        if self.domain_size is None or self.domain_size > most:
-            raise ParameterError("domain_size", self.domain_size, f"at most {most} to list all outputs")
-        return np.array(list(product(np.arange(float(letters)), repeat=self.domain_size)))
-
 
 @dataclass(frozen=True, kw_only=True)
 class LocalHash(_Attributes):
     """A uniformly random function h to `hash_size` values is sent together with randomized response of h(x).
 
-    The attribute of x: h(x) is the value sent. Outputs: functions in lexicographic order, with every value.
+    The attribute of x: h(x) is the value sent.
 
     Parameters
     ----------
@@ -91,11 +81,6 @@ class LocalHash(_Attributes):
     def _laws(self) -> tuple[_Bit, _Bit]:
         g, odds = self.hash_size, math.exp(self.local_epsilon)
         return ((g - 1) / (odds + (g - 1)), odds / (odds + (g - 1))), ((g - 1) / g, 1 / g)
-
-    def _listed(self) -> tuple[FloatArray, FloatArray]:
-        hashes = self._words(self.hash_size)
-        sent = np.tile(np.arange(self.hash_size), len(hashes))
-        return (sent == np.repeat(hashes, self.hash_size, axis=0).T).astype(float), np.zeros(sent.size)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,10 +111,6 @@ class _UnaryEncoding(_Attributes):
     def _laws(self) -> tuple[_Bit, _Bit]:
         e = self.local_epsilon
         return _odds_to_bit(self._share * e), _odds_to_bit(-(1 - self._share) * e)
-
-    def _listed(self) -> tuple[FloatArray, FloatArray]:
-        bits = self._words(2)
-        return bits.T, -(1 - self._share) * self.local_epsilon * bits.sum(axis=1)
 
 
 class Rappor(_UnaryEncoding):
@@ -189,19 +170,15 @@ class HadamardResponse(Favouring):
     def _favour_all(self) -> float:
         return _odds_to_bit(self.local_epsilon)[0] * 2 / self.order
 
-    def _base(self, n_inputs: int) -> Flagged:
-        # of a larger order, too, any two rows are independent, and three that are no product of one another
-        rows = _hadamard(min(self.order, 8))[[0, 1, -1][:n_inputs]]
-        share = _odds_to_bit(self.local_epsilon)[0] * 2 / rows.shape[1]
-        return {word: share * columns for word, columns in Counter(map(tuple, rows.T.tolist())).items()}
+    @property
+    def _three(self) -> Sequence[Items]:
+        # no row is the product of others, unless there are three in all
+        return (0,), (1,), (min(3, self.order - 2),)
 
-    def _listed(self) -> tuple[FloatArray, FloatArray]:
-        if self.order > _MOST_OUTPUTS:
-            raise ParameterError("order", self.order, f"at most {_MOST_OUTPUTS} to list all outputs")
-        return _hadamard(self.order), np.zeros(self.order)
-
-
-def _hadamard(order: int) -> FloatArray:
-    """Return where rows 1, ..., K-1 of the Sylvester matrix are +1."""
-    index = np.arange(order)
-    return np.asarray(np.bitwise_count(index[1:, None] & index[None, :]) % 2 == 0, dtype=float)
+    def _base(self, inputs: Sequence[Items]) -> Flagged:
+        rows = np.ravel(inputs) + 1
+        # of the Sylvester matrix, whose other columns repeat these
+        columns = np.arange(1 << int(rows.max()).bit_length())
+        favours = np.bitwise_count(rows[:, None] & columns) % 2 == 0
+        share = _odds_to_bit(self.local_epsilon)[0] * 2 / columns.size
+        return {word: share * count for word, count in Counter(map(tuple, favours.T.tolist())).items()}

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal, Protocol, runtime_checkable
@@ -85,8 +85,10 @@ class ReferenceClasses:
 
 Tables = tuple[ReferenceClasses, ...]
 """One for every pair of inputs, or for every x*, that a bound looks at."""
+Items = tuple[int, ...]
+"""What a user holds: one item, or a set; for Hadamard response the number of a row."""
 Flagged = dict[tuple[int, ...], float]
-"""Numbers by which of x0, x1 and x* an output favours, or meets."""
+"""Numbers by which of some inputs an output favours: 1 for those, 0 for the others."""
 
 
 @runtime_checkable
@@ -170,33 +172,33 @@ class Favouring(ABC):
             )
 
     @abstractmethod
-    def _base(self, n_inputs: int) -> Flagged:
-        """Return the base measure of the outputs that favour exactly the flagged ones of x0, x1 and x*."""
+    def _base(self, inputs: Sequence[Items]) -> Flagged:
+        """Return the base measure of the outputs that favour exactly the flagged ones of the inputs."""
+
+    @property
+    def _three(self) -> Sequence[Items]:
+        """Inputs x0, x1 and x*."""
+        return (0,), (1,), (2,)
 
     @property
     def _favour_all(self) -> float:
         """Base measure of the outputs that favour every input."""
         return 0.0
 
-    @abstractmethod
-    def _listed(self) -> tuple[FloatArray, FloatArray]:
-        """Return 1 where an output favours an input, shape (inputs, outputs), and log base(y) up to a constant."""
-
     def blankets(self, side: Side) -> Tables:
         """Return classes against the blanket: outputs that favour x0, x1, both or neither; or all inputs."""
         e, all_inputs = self.local_epsilon, self._favour_all
-        rows = [(mass - all_inputs * x * y, e * x, e * y) for (x, y), mass in self._base(2).items()]
+        rows = [(mass - all_inputs * x * y, e * x, e * y) for (x, y), mass in self._base(self._three[:2]).items()]
         return (table([*rows, (all_inputs * math.exp(e), 0.0, 0.0)]),)
 
     def common_input(self, side: Side) -> Tables:
         """Let all other users hold a third input, or, of two, either one: any x* gives a valid lower bound."""
         if self.domain_size == 2:
             return self.blankets(side)[0].own_inputs()
-        e, masses = self.local_epsilon, self._base(3).items()
+        e, masses = self.local_epsilon, self._base(self._three).items()
         return (table((mass * math.exp(e * z), e * (x - z), e * (y - z)) for (x, y, z), mass in masses),)
 
-    def matrix(self) -> FloatArray:
-        """Return the full law, shape (inputs, outputs)."""
-        favours, log_base = self._listed()
-        law = np.exp(log_base + self.local_epsilon * favours)
-        return np.asarray(law / law.sum(axis=1, keepdims=True))
+    def laws(self, inputs: Sequence[Items]) -> FloatArray:
+        """Return the laws of inputs, outputs that favour the same of them in one column, shape (inputs, classes)."""
+        base = self._base(inputs)
+        return np.array([*base.values()]) * np.exp(self.local_epsilon * np.array([*base]).T)

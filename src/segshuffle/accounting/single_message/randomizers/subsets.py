@@ -5,18 +5,13 @@ one item.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from itertools import combinations, islice, product
 
-import numpy as np
-
 from segshuffle.accounting.numerics.ranges import check_integer
-from segshuffle.accounting.single_message.randomizers.reference import Favouring, Flagged
-from segshuffle.arrays import FloatArray
-from segshuffle.errors import ParameterError
-
-_LARGEST_MATRIX = 4000
+from segshuffle.accounting.single_message.randomizers.reference import Favouring, Flagged, Items
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,24 +46,16 @@ class SubsetExponential(Favouring):
     @property
     def total_variation(self) -> float:
         """Total variation of the laws of two sets with as few items in common as possible."""
-        return math.expm1(self.local_epsilon) * self._base(2)[1, 0]
+        return math.expm1(self.local_epsilon) * self._base(self._three[:2])[1, 0]
 
-    def _base(self, n_inputs: int) -> Flagged:
-        sizes = self.domain_size, self.set_size, self.subset_size
-        alone = _shares(*sizes, 1)
+    @property
+    def _three(self) -> Sequence[Items]:
+        return _three_inputs(self.domain_size, self.set_size)
+
+    def _base(self, inputs: Sequence[Items]) -> Flagged:
+        alone, shares = (_shares(self.domain_size, self.subset_size, tuple(some)) for some in (inputs[:1], inputs))
         gamma = 1 / (alone[0,] + math.exp(self.local_epsilon) * alone[1,])
-        return {meets: gamma * share for meets, share in _shares(*sizes, n_inputs).items()}
-
-    def _listed(self) -> tuple[FloatArray, FloatArray]:
-        """Return the sets and the subsets in lexicographic order."""
-        d, s, k = self.domain_size, self.set_size, self.subset_size
-        if max(math.comb(d, s), math.comb(d, k)) > _LARGEST_MATRIX:
-            raise ParameterError("domain_size", d, f"small enough for at most {_LARGEST_MATRIX} inputs and outputs")
-        inputs, outputs = (
-            np.array([[float(item in chosen) for item in range(d)] for chosen in combinations(range(d), size)])
-            for size in (s, k)
-        )
-        return (inputs @ outputs.T > 0).astype(float), np.zeros(len(outputs))
+        return {meets: gamma * share for meets, share in shares.items()}
 
 
 def check_subset(*, domain_size: int, set_size: int, subset_size: int) -> None:
@@ -80,27 +67,26 @@ def check_subset(*, domain_size: int, set_size: int, subset_size: int) -> None:
     check_integer("subset_size", subset_size, 1, f"an integer in [1, {most}] (domain_size - set_size)", most=most)
 
 
-def _three_inputs(domain_size: int, set_size: int) -> tuple[frozenset[int], frozenset[int], frozenset[int]]:
+@lru_cache(maxsize=64)
+def _three_inputs(domain_size: int, set_size: int) -> tuple[Items, Items, Items]:
     """Choose x0, x1 and x*, with as few items in common as the domain allows."""
     d, s = domain_size, set_size
     first = range(s)
     second = range(s, 2 * s) if d >= 2 * s else range(d - s, d)
     outside = islice((item for item in range(d) if item not in first and item not in second), s)
     shared = [item for pair in zip(first, second, strict=True) for item in pair]
-    third = list(dict.fromkeys([*outside, *shared]))[:s]
-    return frozenset(first), frozenset(second), frozenset(third)
+    return tuple(first), tuple(second), tuple(dict.fromkeys([*outside, *shared]))[:s]
 
 
 @lru_cache(maxsize=64)
-def _shares(domain_size: int, set_size: int, subset_size: int, n_inputs: int) -> Flagged:
-    """Return the share of outputs that meet exactly the flagged ones of x0, x1 and x*: exact integers, rounded once.
+def _shares(domain_size: int, subset_size: int, inputs: tuple[Items, ...]) -> Flagged:
+    """Return the share of all outputs that meet exactly the flagged inputs: exact integers, rounded once.
 
     An output misses j given items with probability binom(d - j, k)/binom(d, k) = (d - k)_j/(d)_j = (d - j)_k/(d)_k,
     (n)_j the falling factorial: the shorter product keeps the integers small where k is large.
     """
     d, k = domain_size, subset_size
-    inputs = _three_inputs(domain_size, set_size)[:n_inputs]
-    most = len(frozenset[int]().union(*inputs))
+    most = len(set().union(*inputs))
     whole = math.perm(d, min(most, k))
 
     @cache
@@ -109,11 +95,11 @@ def _shares(domain_size: int, set_size: int, subset_size: int, n_inputs: int) ->
         return math.perm(d - k, size) * math.perm(d - size, most - size) if most < k else math.perm(d - size, k)
 
     found = {}
-    for meets in product((0, 1), repeat=n_inputs):
+    for meets in product((0, 1), repeat=len(inputs)):
         missed, hit = ([x for x, met in zip(inputs, meets, strict=True) if met == flag] for flag in (0, 1))
         # inclusion and exclusion: all of `missed`, and none of `hit`, is missed
         terms = (
-            (-1) ** size * missing(len(frozenset[int]().union(*missed, *chosen)))
+            (-1) ** size * missing(len(set().union(*missed, *chosen)))
             for size in range(len(hit) + 1)
             for chosen in combinations(hit, size)
         )
