@@ -63,7 +63,7 @@ def assert_same_law(found, rows):
 @pytest.mark.parametrize("name", CASES)
 def test_matrix_and_classes_are_those_of_the_definition(name):
     randomizer, matrix, (x0, x1), star = CASES[name]
-    assert_same_law(randomizer.laws(randomizer._three), [matrix[x] for x in dict.fromkeys((x0, x1, star))])
+    assert_same_law(randomizer.laws(randomizer.three_inputs), [matrix[x] for x in dict.fromkeys((x0, x1, star))])
     assert_same(randomizer.blankets("upper")[0], grouped(blanket_row(matrix), matrix[x0], matrix[x1]))
     others = [star, x0] if len(matrix) == 2 else [star]
     for classes, own in zip(randomizer.common_input("lower"), others, strict=True):

@@ -176,7 +176,7 @@ class Favouring(ABC):
         """Return the base measure of the outputs that favour exactly the flagged ones of the inputs."""
 
     @property
-    def _three(self) -> Sequence[Items]:
+    def three_inputs(self) -> Sequence[Items]:
         """Inputs x0, x1 and x*."""
         return (0,), (1,), (2,)
 
@@ -188,14 +188,14 @@ class Favouring(ABC):
     def blankets(self, side: Side) -> Tables:
         """Return classes against the blanket: outputs that favour x0, x1, both or neither; or all inputs."""
         e, all_inputs = self.local_epsilon, self._favour_all
-        rows = [(mass - all_inputs * x * y, e * x, e * y) for (x, y), mass in self._base(self._three[:2]).items()]
+        rows = [(mass - all_inputs * x * y, e * x, e * y) for (x, y), mass in self._base(self.three_inputs[:2]).items()]
         return (table([*rows, (all_inputs * math.exp(e), 0.0, 0.0)]),)
 
     def common_input(self, side: Side) -> Tables:
         """Let all other users hold a third input, or, of two, either one: any x* gives a valid lower bound."""
         if self.domain_size == 2:
             return self.blankets(side)[0].own_inputs()
-        e, masses = self.local_epsilon, self._base(self._three).items()
+        e, masses = self.local_epsilon, self._base(self.three_inputs).items()
         return (table((mass * math.exp(e * z), e * (x - z), e * (y - z)) for (x, y, z), mass in masses),)
 
     def laws(self, inputs: Sequence[Items]) -> FloatArray:

@@ -46,10 +46,10 @@ class SubsetExponential(Favouring):
     @property
     def total_variation(self) -> float:
         """Total variation of the laws of two sets with as few items in common as possible."""
-        return math.expm1(self.local_epsilon) * self._base(self._three[:2])[1, 0]
+        return math.expm1(self.local_epsilon) * self._base(self.three_inputs[:2])[1, 0]
 
     @property
-    def _three(self) -> Sequence[Items]:
+    def three_inputs(self) -> Sequence[Items]:
         return _three_inputs(self.domain_size, self.set_size)
 
     def _base(self, inputs: Sequence[Items]) -> Flagged:
