@@ -11,7 +11,7 @@ import pytest
 
 from segshuffle.errors import ConfigError, DataError
 from segshuffle.files import writing
-from segshuffle.pipeline.jobs import kept, logged, run, to_csv, to_json, write_atomically
+from segshuffle.pipeline.jobs import logged, run, to_csv, to_json, write_atomically
 
 
 def test_output_goes_to_the_log_and_nowhere_else(tmp_path, capsys):
@@ -159,14 +159,3 @@ def test_a_text_says_below_its_title_which_edition_it_is(tmp_path, edition, rema
     assert title == "# Title"
     assert rest[-1] == "Body."
     assert len(rest) == 1 if edition == "full" else rest[0].startswith(remark)
-
-
-def test_what_was_made_of_the_same_is_kept(tmp_path):
-    made = []
-
-    def ask(made_of, name="x.csv"):
-        return kept(str(tmp_path), name, made_of, lambda: made.append(made_of) or f"{made_of}")
-
-    assert [ask(1), ask(1), ask(2, "y.csv"), ask(2), ask(2), ask(1)] == ["1", "1", "2", "2", "2", "1"]
-    assert made == [1, 2, 2, 1], "one of each name is kept"
-    assert len(list(tmp_path.iterdir())) == 2

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 
-from segshuffle.pipeline.processor import NEWER_INSTRUCTIONS, same_instructions
+from segshuffle.pipeline.processors import NEWER_INSTRUCTIONS, same_instructions
 
 pytestmark = [
     pytest.mark.pipeline,

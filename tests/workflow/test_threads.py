@@ -25,7 +25,7 @@ from pathlib import Path
 
 import numpy as np
 
-from segshuffle.pipeline.progress import parallel, workers
+from segshuffle.pipeline.processors import parallel, workers
 
 
 def allowed(number):
@@ -36,7 +36,7 @@ matrix = np.ones((600, 600))
 matrix @ matrix
 threads = int(re.search(r"Threads:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
 with workers(snakemake.threads):
-    found = parallel(allowed, [(number,) for number in range(4)], "workers")
+    found = parallel(allowed, [(number,) for number in range(4)])
 Path(snakemake.output[0]).write_text(json.dumps({"threads": threads, "workers": found}))
 """
 

@@ -12,7 +12,7 @@ try:
     from segshuffle.pipeline.dependencies import digest
     from segshuffle.pipeline.design import output_folder
     from segshuffle.pipeline.jobs import modules_of
-    from segshuffle.pipeline.processor import same_instructions
+    from segshuffle.pipeline.processors import same_instructions
     from segshuffle.pipeline.provenance import commit_of
     from segshuffle.pipeline.scenarios import scenarios
     from segshuffle.pipeline.stamp import SHIPPED, check_stamp, stamp_text

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import importlib
 import io
 import json
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from segshuffle.digits import rounded, rounded_down, rounded_up
 from segshuffle.errors import SegshuffleError
 from segshuffle.files import write_atomically
-from segshuffle.pipeline.progress import workers
+from segshuffle.pipeline.processors import workers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -122,27 +121,6 @@ def remarked(text: str, edition: str) -> str:
         remark = "This is a **quick** run: it shows that everything works, and is not a result."
     title, _, rest = text.partition("\n")
     return f"{title}\n\n{remark}\n{rest}"
-
-
-def kept(folder: str, name: str, made_of: Any, make: Callable[[], str]) -> str:
-    """Return a text that was made of the same before, or else make and keep it.
-
-    Parameters
-    ----------
-    folder, name : str
-        Where it is kept: "x.csv" in one file x.DIGEST.csv of the folder.
-    made_of : object
-        Everything that the text depends on, code and data included; its `repr` is compared.
-    make : callable
-        Makes the text.
-    """
-    stem, _, suffix = name.rpartition(".")
-    path = Path(folder) / f"{stem}.{hashlib.sha256(repr(made_of).encode()).hexdigest()[:16]}.{suffix}"
-    if not path.is_file():
-        write_atomically(path, make())
-        for earlier in set(path.parent.glob(f"{stem}.*.{suffix}")) - {path}:
-            earlier.unlink()
-    return path.read_text(encoding="utf-8")
 
 
 @contextlib.contextmanager

@@ -6,8 +6,10 @@ the proven side is the Poisson blanket, the same competitors with proven account
 
 import dataclasses
 import functools
+import hashlib
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -15,9 +17,10 @@ import numpy as np
 from segshuffle.arrays import IntArray
 from segshuffle.blankets.base import BLANKET_MEAN_RANGE
 from segshuffle.datasets.population import Population
+from segshuffle.files import write_atomically
 from segshuffle.pipeline.design import Config, Scenario, Setting, blanket_grid, least_delta, level_counts, level_deltas
-from segshuffle.pipeline.jobs import kept, to_json
-from segshuffle.pipeline.progress import parallel
+from segshuffle.pipeline.jobs import to_json
+from segshuffle.pipeline.processors import parallel
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.base import PLAIN, Assumptions, Problem
 from segshuffle.protocols.method import Method
@@ -82,7 +85,7 @@ def assuming(problem: Problem, **changes: Any) -> Problem:
 
 def kept_of(
     method: Method,
-    name: str,
+    ending: str,
     made_of: object,
     make: Callable[[], str],
     *,
@@ -96,9 +99,13 @@ def kept_of(
     Parameters
     ----------
     method : Method
-        The method.
-    name, made_of, make
-        As in `jobs.kept`; `made_of` need not name the code.
+        The method, whose name the file has, before the digest of all that it was made of.
+    ending : str
+        How the name of the file ends.
+    made_of : object
+        Everything that the text depends on beside the code and the method; its `repr` is compared.
+    make : callable
+        Makes the text.
     code : mapping, optional
         File of a method -> digest of the code behind all that is found out about its methods. Without it nothing is
         kept.
@@ -109,7 +116,13 @@ def kept_of(
         return make()
     # a method of a file that declares none depends on all of them
     own = code.get(type(method).__module__.rpartition(".")[2], sorted(code.items()))
-    return kept(folder, name, (own, method, made_of), make)
+    digest = hashlib.sha256(repr((own, method, made_of)).encode()).hexdigest()[:16]
+    path = Path(folder, f"{method.name}.{digest}.{ending}")
+    if not path.is_file():
+        write_atomically(path, make())
+        for earlier in set(path.parent.glob(f"{method.name}.*.{ending}")) - {path}:
+            earlier.unlink()
+    return path.read_text(encoding="utf-8")
 
 
 def plan_setting(
@@ -136,14 +149,11 @@ def plan_setting(
     """
     problems = {split: problem_of(config, setting, split, accounting) for split in config["splits"]}
 
-    def made(name: str, points: Sequence[tuple[str, Role, float | None, Method]]) -> str:
+    def made(points: Sequence[tuple[str, Role, float | None, Method]]) -> str:
         found: Plans = {split: [] for split in problems}
-        calls = [(method, problems[split]) for split, _, _, method in points]
-        done = parallel(
-            lambda method, problem: method.plan(problem), calls, f"{accounting} plans of {setting.id}: {name}"
-        )
-        for (split, role, budget, _), plan in zip(points, done, strict=True):
-            found[split].append({"role": role, "max_messages": budget, "plan": plan.as_dict()})
+        planned = parallel(_plan, ((method, problems[split]) for split, _, _, method in points))
+        for (split, role, budget, _), plan in zip(points, planned, strict=True):
+            found[split].append({"role": role, "max_messages": budget, "plan": plan})
         return to_json(found)
 
     plans: Plans = {split: [] for split in problems}
@@ -155,11 +165,14 @@ def plan_setting(
             for split, problem in problems.items()
             for point in _points(config, accounting, problem, method, roles)
         ]
-        make = functools.partial(made, name, points)
-        text = kept_of(method, f"{name}.json", (problems, points), make, **keep)
+        text = kept_of(method, "json", (problems, points), functools.partial(made, points), **keep)
         for split, found in json.loads(text).items():
             plans[split] += found
     return plans
+
+
+def _plan(method: Method, problem: Problem) -> dict[str, Any]:
+    return method.plan(problem).as_dict()
 
 
 def _points(

@@ -20,7 +20,7 @@ from segshuffle.protocols.segmented import Segmented, plan_at, sampling_rates
 from segshuffle.studies import planning
 from segshuffle.studies.planning import lineup, plan_setting, problem_of
 from segshuffle.studies.reproduction import compute as simulation
-from segshuffle.studies.reproduction.compute import proven_summary, simulate_scenario, summarise, tasks_of
+from segshuffle.studies.reproduction.compute import panel_table, proven_summary, tasks_of
 from segshuffle.studies.reproduction.outputs import COLUMNS
 from segshuffle.studies.reproduction.report import budgets_of, readable
 
@@ -60,8 +60,7 @@ def plans_of(config, scenario):
 def run(case):
     config, scenario, population = case
     plans = plans_of(config, scenario)
-    found = simulate_scenario(config, scenario, "proven", population, plans)
-    return summarise(scenario, "proven", population, found)
+    return panel_table(population, plans, config=config, scenario=scenario, accounting="proven")
 
 
 def tasks(case):

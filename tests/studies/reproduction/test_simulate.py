@@ -10,12 +10,13 @@ import pytest
 
 from segshuffle.datasets.sampling import uniform_population
 from segshuffle.pipeline.design import Scenario, blanket_grid, level_counts
-from segshuffle.pipeline.progress import workers
+from segshuffle.pipeline.processors import workers
 from segshuffle.pipeline.scenarios import settings
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.listed import competitor_names
+from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.segmented import Segmented
-from segshuffle.studies.planning import draw_levels, plan_setting, problem_of
+from segshuffle.studies.planning import draw_levels, kept_of, plan_setting, problem_of
 from segshuffle.studies.reproduction.compute import errors_table, simulate_scenario, tasks_of
 
 COMPETITORS = competitor_names()
@@ -157,3 +158,16 @@ def test_levels_are_given_to_users_at_random(case):
         z = (drawn[:, k].mean(axis=0) - expected) / np.sqrt(variance / repetitions)
         # 8 items x 3 levels: exceeding 5 standard errors has probability below 2e-5; the seed is fixed
         assert np.abs(z).max() < 5
+
+
+def test_what_was_made_of_the_same_is_kept(tmp_path):
+    made = []
+
+    def ask(made_of, method=Segmented()):  # noqa: B008
+        return kept_of(
+            method, "csv", made_of, lambda: made.append(made_of) or f"{made_of}", code={}, folder=str(tmp_path)
+        )
+
+    assert [ask(1), ask(1), ask(2, ProvenSegmented()), ask(2), ask(2), ask(1)] == ["1", "1", "2", "2", "2", "1"]
+    assert made == [1, 2, 2, 1], "one of each method is kept"
+    assert len(list(tmp_path.iterdir())) == 2

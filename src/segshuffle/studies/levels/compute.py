@@ -41,7 +41,6 @@ from segshuffle.datasets.population import Population
 from segshuffle.digits import rounded_down, rounded_up
 from segshuffle.errors import ParameterError
 from segshuffle.pipeline.design import Config, Scenario, Setting
-from segshuffle.pipeline.progress import track
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.base import Plan, Problem, Sample, assignment_spread, collection_of, uniform_item_counts
 from segshuffle.protocols.messages import LevelPrivacy
@@ -150,7 +149,7 @@ def levels_table(config: Config, setting: Setting, population: Population) -> pd
     blankets = least_blankets(config, setting)
     repetitions, block = config["repetitions"], config["repetition_block"]
     rows = []
-    for split in track(config["splits"], total=len(config["splits"]), label=f"private levels of {setting.id}"):
+    for split in config["splits"]:
         scenario, problem = Scenario(setting, split), _problem(config, setting, split)
         choice = grid.choose(problem)
         drawn = draw_levels(config, scenario, population)

@@ -18,7 +18,6 @@ import pandas as pd
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.pipeline.design import least_delta, level_counts
 from segshuffle.pipeline.jobs import to_json
-from segshuffle.pipeline.progress import track
 from segshuffle.protocols.base import Plan, Problem, uniform_item_counts
 from segshuffle.protocols.method import Declared, Method
 from segshuffle.protocols.planner import least_error
@@ -111,9 +110,8 @@ def size_table(config: Mapping[str, Any], *, n_users: int, domain_size: int, set
     """
     section = config["pareto"]
     budgets = [budget * set_size for budget in section["budgets"]]
-    cases = list(product(map(float, section["epsilons"]), (_ONE, section["split"])))
     rows: list[dict[str, Any]] = []
-    for epsilon, split in track(cases, total=len(cases), label="error over messages"):
+    for epsilon, split in product(map(float, section["epsilons"]), (_ONE, section["split"])):
         case: dict[str, Any] = {"n_users": n_users, "domain_size": domain_size, "set_size": set_size}
         case |= {"epsilon": epsilon, "split": split}
         problem = problem_of(config, **case)

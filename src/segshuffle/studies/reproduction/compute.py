@@ -19,7 +19,7 @@ from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.datasets.population import Population
 from segshuffle.pipeline.design import ACCOUNTINGS, Config, Scenario
 from segshuffle.pipeline.jobs import to_json
-from segshuffle.pipeline.progress import parallel
+from segshuffle.pipeline.processors import parallel
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.base import Plan, Sample
 from segshuffle.protocols.method import Method
@@ -73,37 +73,30 @@ def simulate_scenario(
     **keep
         code and folder of `planning.kept_of`.
     """
-    samples = functools.cache(lambda: _samples(config, scenario, population))
+    # number of a block's first repetition -> the block, common to all methods
+    block, drawn = config["repetition_block"], draw_levels(config, scenario, population)
+    samples = {
+        first: Sample(population.items, population.domain_size, drawn[first : first + block])
+        for first in range(0, config["repetitions"], block)
+    }
 
-    def made(name: str, tasks: Sequence[Task]) -> str:
-        label = f"{accounting} simulation of {scenario.id}: {name}"
-        role = (scenario.id, accounting, name)
-        calls = [(config["seed"], task, samples(), role) for task in tasks]
-        found = parallel(_squared_errors, calls, label)
+    def made(tasks: Sequence[Task]) -> str:
+        role = (scenario.id, accounting, tasks[0].method.name)
+        found = parallel(_squared_errors, ((config["seed"], task, samples, role) for task in tasks))
         return errors_table(zip(tasks, found, strict=True)).to_csv(index=False, lineterminator="\n")
 
     read = {key: config[key] for key in ("seed", "repetitions", "repetition_block")}
     data = hashlib.sha256(population.items.tobytes()).hexdigest()
     found: list[tuple[Task, FloatArray]] = []
-    for name, group in groupby(tasks_of(config, scenario, accounting, plans), lambda task: task.method.name):
+    for _, group in groupby(tasks_of(config, scenario, accounting, plans), lambda task: task.method.name):
         tasks = list(group)
-        make = functools.partial(made, name, tasks)
         points = [(task.role, task.max_messages, task.plan.as_dict()) for task in tasks]
-        text = kept_of(tasks[0].method, f"{name}.csv", (read, scenario, data, points), make, **keep)
+        made_of = (read, scenario, data, points)
+        text = kept_of(tasks[0].method, "csv", made_of, functools.partial(made, tasks), **keep)
         # every digit: means are the same, kept or not
         errors = pd.read_csv(io.StringIO(text), dtype=str)["squared_error"].astype(float)
         found += zip(tasks, errors.to_numpy().reshape(len(tasks), config["repetitions"]), strict=True)
     return found
-
-
-def _samples(config: Config, scenario: Scenario, population: Population) -> dict[int, Sample]:
-    """Draw the levels of all repetitions, common to all methods: number of a block's first repetition -> the block."""
-    drawn = draw_levels(config, scenario, population)
-    block = config["repetition_block"]
-    return {
-        first: Sample(population.items, population.domain_size, drawn[first : first + block])
-        for first in range(0, config["repetitions"], block)
-    }
 
 
 def _squared_errors(seed: int, task: Task, samples: Mapping[int, Sample], role: tuple[str, ...]) -> FloatArray:
@@ -148,7 +141,7 @@ def panel_table(
     accounting: str,
     **keep: Any,
 ) -> pd.DataFrame:
-    """Simulate one panel under one accounting: rows of results/mse.csv.
+    """Simulate one panel under one accounting: mean, standard error and closed form of every curve point.
 
     Parameters
     ----------
@@ -156,23 +149,14 @@ def panel_table(
         Plans of its setting, as `plan_setting` makes them.
     **keep
         code and folder of `planning.kept_of`: squared errors of a method are kept there.
+
+    Returns
+    -------
+    DataFrame
+        Rows of results/mse.csv.
     """
     split = scenario.split
-    every = {split: [*plans[split], *((competitors or {}).get(split, []))]}
-    found = simulate_scenario(config, scenario, accounting, population, every, **keep)
-    return summarise(scenario, accounting, population, found)
-
-
-def summarise(
-    scenario: Scenario, accounting: str, population: Population, found: Sequence[tuple[Task, FloatArray]]
-) -> pd.DataFrame:
-    """Return mean, standard error and closed form of every curve point of one scenario: rows of results/mse.csv.
-
-    Parameters
-    ----------
-    found : sequence of (Task, ndarray)
-        As `simulate_scenario` returns it.
-    """
+    every = {split: [*plans[split], *(competitors or {split: []})[split]]}
     rows = [
         {
             "accounting": accounting,
@@ -192,7 +176,7 @@ def summarise(
             "source": population.source,
             "parameters": to_json(task.plan.chosen, sort_keys=True),
         }
-        for task, values in found
+        for task, values in simulate_scenario(config, scenario, accounting, population, every, **keep)
     ]
     return pd.DataFrame(rows)
 
@@ -204,22 +188,6 @@ def _closed_form(task: Task, item_counts: IntArray) -> float | None:
     if task.role == "recentred":
         return recentred_mse(task.method, task.plan, item_counts)
     return task.method.expected_mse(task.plan, item_counts)
-
-
-def checked(table: pd.DataFrame) -> pd.DataFrame:
-    """Check that the table of all panels has every number.
-
-    Raises
-    ------
-    ValueError
-        If a number is missing or not finite.
-    """
-    # none is known where estimates are changed afterwards
-    unknown = table["role"].isin(_AFTERWARDS) & table["mse_expected"].isna()
-    numbers = table[["mse_mean", "mse_stderr", "mse_bound"]].assign(expected=table["mse_expected"].mask(unknown, 0.0))
-    if not np.isfinite(numbers).all(axis=None):
-        raise ValueError("an error in the table is not finite")
-    return table
 
 
 _PANEL = ["dataset", "n_users", "set_size", "split"]

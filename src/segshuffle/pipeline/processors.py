@@ -1,0 +1,41 @@
+"""What jobs compute with: one instruction set on every x86-64 processor, and as many processes as a rule has threads.
+
+numpy and OpenBLAS choose their loops by what the processor offers. Newer loops of exp, log and of dot products end in
+other last bits, and a last bit that changes a rate changes every draw. The oldest loops exist everywhere, and the
+pipeline is no slower with them. Both libraries read the environment when they are loaded.
+
+Imported by the Snakefile, which every remote job parses again: standard library only, joblib when it is used.
+"""
+
+import contextlib
+import platform
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar, cast
+
+T = TypeVar("T")
+#: What the pinned numpy may choose on newer x86-64 processors: its `__cpu_dispatch__`.
+NEWER_INSTRUCTIONS = ("X86_V3", "X86_V4", "AVX512_ICL", "AVX512_SPR")
+
+
+def same_instructions() -> dict[str, str]:
+    """Return environment variables for every job; none on processors of another kind, whose numbers may differ."""
+    if platform.machine() not in ("x86_64", "AMD64"):
+        return {}
+    return {"NPY_DISABLE_CPU_FEATURES": " ".join(NEWER_INSTRUCTIONS), "OPENBLAS_CORETYPE": "Nehalem"}
+
+
+def parallel(function: Callable[..., T], calls: Iterable[tuple[Any, ...]]) -> list[T]:
+    """Call a function with every tuple of arguments, on the processes of `workers`: what it returns, in their order."""
+    import joblib
+
+    return list(joblib.Parallel()(joblib.delayed(function)(*call) for call in calls))
+
+
+def workers(processes: int) -> contextlib.AbstractContextManager[Any]:
+    """Let `parallel` use so many processes, each with one BLAS thread."""
+    if processes == 1:
+        return contextlib.nullcontext()
+    import joblib
+
+    config = joblib.parallel_config("loky", n_jobs=processes, inner_max_num_threads=1)
+    return cast(contextlib.AbstractContextManager[Any], config)
