@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pandas as pd
 import yaml
 
-from segshuffle.page.results import read_results
+from segshuffle.page.build import read_results
 from segshuffle.pipeline import manifest
 from segshuffle.pipeline.design import Scenario, Setting
 from segshuffle.studies.reproduction.compute import proven_summary

@@ -19,17 +19,16 @@ from results_folder import COMPETITORS, CONFIG, GRID, OUTPUTS, PROVEN, SCENARIOS
 
 from segshuffle.datasets.registry import hashed_as
 from segshuffle.page import findings
-from segshuffle.page.build import build, groups_of, words_of
+from segshuffle.page.build import build, groups_of, read_results, words_of
 from segshuffle.page.charts import chart
 from segshuffle.page.inline import ASSETS, data_uri
-from segshuffle.page.results import read_results
-from segshuffle.page.tables import audit_table, curve_table, point_table, proven_tables, referee_table
+from segshuffle.page.tables import audit_table, curve_table, point_table, referee_table
 from segshuffle.pipeline.design import Scenario
 from segshuffle.pipeline.manifest import Output, outputs, targets
 from segshuffle.pipeline.numbers import at_least, at_most, mean_and_error, nearest, percent
 from segshuffle.pipeline.scenarios import scenarios
 from segshuffle.protocols.registry import look_of
-from segshuffle.studies.reproduction.report import panels_by_figure
+from segshuffle.studies.reproduction.report import panels_by_figure, summary_table
 
 VOID = {"meta", "link", "img", "br", "path", "line", "input", "hr"}
 
@@ -253,7 +252,7 @@ def test_a_page_on_other_data_does_not_call_its_panels_the_papers(full_config):
 def test_the_story_says_so_when_no_promise_is_broken(run):
     audit = run.results.tables["audit.csv"].assign(proven_user_delta=0.0)
     assert findings.audit(audit)[-1] == "No point was found at which δ provably exceeds the promised δ."
-    rows = cells(audit_table(read_with(run, audit=audit)))
+    rows = cells(audit_table(audit, run.results.sources))
     assert {row[4] for row in rows} == {"0"}
 
 
@@ -263,7 +262,7 @@ def test_points_without_a_bound_are_counted_and_not_averaged(run):
     chosen = (audit["view"] == "blanket-only") & (audit["dataset"] == "msnbc")
     audit.loc[chosen, "actual_user_epsilon"] = float("inf")
     assert "no bound at all at 1" in findings.audit(audit)[2]
-    assert [row[3] for row in cells(audit_table(read_with(run, audit=audit)))] == ["–; no bound at 1", "2.01"]
+    assert [row[3] for row in cells(audit_table(audit, run.results.sources))] == ["–; no bound at 1", "2.01"]
 
 
 # --- tables and charts -------------------------------------------------------------------------------------------
@@ -275,10 +274,10 @@ def test_tables_have_every_point(run):
     assert [row[0] for row in cells(curves)] == [f"{m:g}" for m in GRID]
     assert cells(curves)[2][1] == "0.00101 ± 4e-5"
     assert len(point_table(panel)) == 1 + len(COMPETITORS) + len(PROVEN)
-    gains, copies = proven_tables(run.results)
-    assert len(gains) == len(copies) == 6
+    summary = summary_table(run.results.tables["proven-summary.csv"])
+    assert len(summary) == 6
     # 3e-4 and 2.2e-4 over the curator's 2e-4
-    assert all(row == {"panel": row["panel"], "≤ 8": "1.50", "≤ 16": "1.10"} for row in copies)
+    assert all(list(row.values())[-2:] == ["1.50", "1.10"] for row in summary)
 
 
 def test_charts_show_what_the_table_has_in_the_printed_colours(run):

@@ -3,19 +3,87 @@
 import base64
 import functools
 import gzip
+import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
 import yaml
 from plotly.offline import get_plotlyjs
 
+from segshuffle.datasets.registry import dataset_label, dataset_of
 from segshuffle.page import findings, tables
 from segshuffle.page.charts import chart
 from segshuffle.page.inline import data_uri, rendered
-from segshuffle.page.results import Results, read_results
 from segshuffle.pipeline import manifest
 from segshuffle.pipeline.manifest import Group, Output
-from segshuffle.studies.reproduction.report import panels_by_figure, scenarios_of
+from segshuffle.pipeline.rows import sources_of
+from segshuffle.studies.reproduction import report
+
+
+@dataclass(frozen=True)
+class Results:
+    """All that the page is made of: a function of the run's files and nothing else.
+
+    Parameters
+    ----------
+    tables : mapping of str to DataFrame
+        Path below the results folder -> table, for all that is declared with ``on_page``.
+    provenance : mapping
+        The run's record.
+    config : str
+        The effective configuration.
+    """
+
+    tables: Mapping[str, pd.DataFrame]
+    provenance: Mapping[str, Any]
+    config: str
+
+    @property
+    def errors(self) -> pd.DataFrame:
+        """The tidy table of all panels."""
+        return self.tables["mse.csv"]
+
+    @property
+    def stand_in(self) -> str:
+        """Which data are a stand-in and why; empty if all are real."""
+        said = [
+            f"{dataset_label(name, 'real')}: {data['reason'].splitlines()[0]}"
+            for name, data in self.provenance["data"].items()
+            if data["kind"] != "real"
+        ]
+        return "; ".join(said)
+
+    @property
+    def licences(self) -> tuple[str, ...]:
+        """Licences and citations of the datasets that ran."""
+        return tuple(licence for name in self.sources if (licence := dataset_of(name).licence))
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """Dataset -> real, stand-in or synthetic."""
+        return dict(zip(self.errors["dataset"], self.errors["source"], strict=True))
+
+
+def read_results(folder: Path, tables: Iterable[str]) -> Results:
+    """Read the files of a run.
+
+    Parameters
+    ----------
+    folder : Path
+        The results folder, with provenance.json and config.yaml.
+    tables : iterable of str
+        Which tables the run has, below that folder.
+    """
+    # sections are texts, and an empty note is one
+    texts = {"section": str, "note": str}
+    return Results(
+        tables={path: pd.read_csv(folder / path, dtype=texts).fillna({"note": ""}) for path in tables},
+        provenance=json.loads((folder / "provenance.json").read_text(encoding="utf-8")),
+        config=(folder / "config.yaml").read_text(encoding="utf-8"),
+    )
 
 
 def page(tables: Sequence[str], figures: Sequence[str], provenance: str, config: str) -> str:
@@ -35,16 +103,16 @@ def build(results: Results, figures: Mapping[str, str]) -> str:
     figures : mapping of str to str
         Name (as its study declares it) -> SVG text of every figure to show.
     """
-    declared = manifest.outputs(manifest.targets(yaml.safe_load(results.config), scenarios_of(results.errors)))
+    declared = manifest.outputs(manifest.targets(yaml.safe_load(results.config), report.scenarios_of(results.errors)))
     return rendered(
         "page.html.j2",
         results=results,
         findings=findings,
         groups=groups_of(figures, declared.values()).items(),
-        # `data_uri` leaves these two, which an attribute cannot hold
-        uris={name: data_uri(svg).replace("&", "&amp;").replace('"', "&quot;") for name, svg in figures.items()},
+        uris={name: data_uri(svg) for name, svg in figures.items()},
         words_of=functools.partial(words_of, results=results),
-        panels=panels_by_figure(results.errors),
+        sources=sources_of(results.errors),
+        reproduction=report,
         chart=chart,
         tables=tables,
         plotly=plotly_text(),

@@ -7,7 +7,6 @@ import pandas as pd
 
 from segshuffle.looks import TINTS, Look
 from segshuffle.pipeline.design import ACCOUNTINGS
-from segshuffle.pipeline.numbers import mean_and_error, nearest
 from segshuffle.studies.reproduction.report import Panel
 
 _WIDTH = 2.0
@@ -32,8 +31,8 @@ SYMBOLS = {
 #: Proven methods that are drawn at first, beside all of the paper's.
 _AT_FIRST = ("poisson", "poisson-copies", "curator-weighted")
 _POINT = (
-    "<b>%{fullData.name}</b><br>m = %{x:.4~g}<br>MSE %{y:.3g} ± %{customdata[0]:.1g} (2 standard errors)"
-    "<br>closed form %{customdata[1]:.3g}<br>%{customdata[2]:.3g} messages per user<extra></extra>"
+    "<b>%{fullData.name}</b><br>m = %{customdata[0]:.4~g}<br>MSE %{y:.3g} ± %{customdata[1]:.1g} (2 standard errors)"
+    "<br>closed form %{customdata[2]:.3g}<br>%{customdata[3]:.3g} messages per user<extra></extra>"
 )
 
 
@@ -50,66 +49,49 @@ def chart(panel: Panel) -> dict[str, Any]:
     """
     traces: list[dict[str, Any]] = []
     x = _floats(panel.curve["blanket_per_user"])
-    for group in ACCOUNTINGS:
-        looks = panel.looks(group)
-        points: Any = panel.points(group).set_index("method")
-        for method, rows in panel.curves(group).items():
+    # where a level line shows its value under the pointer: close enough for `hoverdistance`
+    places = [*x[::4], x[-1]]
+    for accounting in ACCOUNTINGS:
+        looks = panel.looks(accounting)
+        for method, rows in panel.curves(accounting).items():
             errors = {"array": _floats(2 * rows["mse_stderr"]), "width": 0, "thickness": 1}
-            traces.append(_trace(looks[method], group, method, {"size": 6}, error_y=errors, **_measured(rows)))
+            traces.append(_trace(looks[method], rows, {"size": 6}, error_y=errors))
         optimum = panel.optimum[panel.optimum["blanket_per_user"].between(x[0], x[-1])]
-        if group == "published" and len(optimum):
+        if accounting == "published" and len(optimum):
             star = {"symbol": "star", "color": TINTS["white"], "size": 14}
-            drawn = {"name": "m from optimizeParameter", "mode": "markers", **_measured(optimum)}
-            traces.append(_trace(looks["segmented"], group, "segmented", star, **drawn))
-        for method in [method for method in looks if method in points.index]:
-            level = _level(points.loc[method], x)
-            traces.append(_trace(looks[method], group, method, {"size": 8, "maxdisplayed": 4}, **level))
+            traces.append(_trace(looks["segmented"], optimum, star, name="m from optimizeParameter", mode="markers"))
+        for name, row in panel.points(accounting).groupby("method", sort=False):
+            level = pd.concat([row] * len(places))
+            traces.append(_trace(looks[str(name)], level, {"size": 8, "maxdisplayed": 4}, x=places))
     return {"data": traces, "layout": _layout(x)}
 
 
-def _trace(look: Look, group: str, method: str, marker: dict[str, Any], **drawn: Any) -> dict[str, Any]:
-    """Draw a method in its look, with a circle for a marker that the page has no symbol for."""
+def _trace(look: Look, rows: pd.DataFrame, marker: dict[str, Any], **drawn: Any) -> dict[str, Any]:
+    """Draw rows of a method in its look, with a circle for a marker that the page has no symbol for."""
     dashes = "solid" if look.dashes == "-" else ",".join(f"{_WIDTH * float(length):g}px" for length in look.dashes[1])
     marker = {"symbol": SYMBOLS.get(look.marker, "circle"), "color": look.color} | marker
     outlined = marker["symbol"].startswith(("line", "star"))
+    accounting, method = map(str, rows[["accounting", "method"]].iloc[0])
+    shown = (rows["blanket_per_user"], 2 * rows["mse_stderr"], rows["mse_expected"], rows["messages_per_user"])
     return {
         "type": "scatter",
         "name": look.label,
-        "legendgroup": group,
-        "visible": True if group == "published" or method in _AT_FIRST else "legendonly",
+        "legendgroup": accounting,
+        "visible": True if accounting == "published" or method in _AT_FIRST else "legendonly",
         "mode": "lines+markers",
         "line": {"color": look.color, "width": _WIDTH, "dash": dashes},
         "marker": {**marker, "line": {"color": look.color, "width": 1.5 if outlined else 0}},
-        **drawn,
-    }
-
-
-def _measured(rows: pd.DataFrame) -> dict[str, Any]:
-    """Return points at their m, with all that is shown under the pointer."""
-    shown = (2 * rows["mse_stderr"], rows["mse_expected"], rows["messages_per_user"])
-    return {
         "x": _floats(rows["blanket_per_user"]),
         "y": _floats(rows["mse_mean"]),
         "customdata": list(zip(*map(_floats, shown), strict=True)),
         "hovertemplate": _POINT,
-    }
-
-
-def _level(row: pd.Series, x: list[float]) -> dict[str, Any]:
-    """Return a horizontal line that shows its value under the pointer everywhere."""
-    own = "" if row["blanket_per_user"] == 0 else f"<br>its own m = {nearest(row['blanket_per_user'])}"
-    return {
-        "x": x,
-        "y": _floats([row["mse_mean"]] * len(x)),
-        "hovertemplate": f"<b>%{{fullData.name}}</b>{own}<br>MSE {mean_and_error(row['mse_mean'], row['mse_stderr'])} "
-        f"(2 standard errors)<br>closed form {nearest(row['mse_expected'])}<br>"
-        f"{nearest(row['messages_per_user'])} messages per user<extra></extra>",
+        **drawn,
     }
 
 
 def _layout(x: list[float]) -> dict[str, Any]:
-    grid = {"gridcolor": TINTS["grid"], "linecolor": TINTS["frame"], "mirror": True, "showline": True, "type": "log"}
-    ticks = [value for power in range(-4, 6) for value in (10.0**power, 3 * 10.0**power) if x[0] <= value <= x[-1]]
+    frame = {"gridcolor": TINTS["grid"], "linecolor": TINTS["frame"], "mirror": True, "showline": True}
+    axis = {**frame, "type": "log", "dtick": "D2"}
     return {
         "showlegend": False,
         "height": 430,
@@ -118,16 +100,16 @@ def _layout(x: list[float]) -> dict[str, Any]:
         "paper_bgcolor": TINTS["white"],
         "plot_bgcolor": TINTS["white"],
         "hovermode": "closest",
+        "hoverdistance": 60,
         "hoverlabel": {"align": "left", "bgcolor": TINTS["white"], "font": {"color": TINTS["ink"]}},
         "dragmode": False,
         "xaxis": {
-            **grid,
+            **axis,
             "title": {"text": "blanket messages per user m"},
             "range": [math.log10(x[0] * 0.93), math.log10(x[-1] * 1.07)],
-            "tickvals": ticks,
             "tickformat": "~g",
         },
-        "yaxis": {**grid, "title": {"text": "MSE"}, "tickformat": ".0e", "dtick": "D2"},
+        "yaxis": {**axis, "title": {"text": "MSE"}, "tickformat": ".0e"},
     }
 
 

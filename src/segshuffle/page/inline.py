@@ -1,6 +1,5 @@
 """What makes a page self-contained: a template with its style as text, and pictures as addresses that contain them."""
 
-import re
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -8,6 +7,8 @@ from urllib.parse import quote
 import jinja2
 
 ASSETS = Path(__file__).with_name("assets")
+#: What stands for itself, both in an address and in an attribute of the page.
+_UNCHANGED = " !$()*+,-./:;=?@[]^_{|}~"
 
 
 def rendered(template: str, **values: Any) -> str:
@@ -27,16 +28,7 @@ def rendered(template: str, **values: Any) -> str:
 def data_uri(svg: str) -> str:
     """Encode a figure as a data address, so that nothing is loaded and its identifiers cannot clash with others.
 
-    Comments, metadata and line breaks are left out; where DejaVu Sans is not installed, fonts of like width stand in.
+    Where DejaVu Sans is not installed, fonts of like width stand in.
     """
-    start = svg.index("<svg")
-    text = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", svg[start:], flags=re.DOTALL)
-    text = text.replace("'DejaVu Sans'", "'DejaVu Sans', Verdana, sans-serif")
-    # quotes around attributes change their kind, so that they need not be escaped
-    text = re.sub(r"<[^>]*>", lambda tag: tag.group().translate(_SWAPPED), text)
-    # what an address cannot hold; the page escapes quotes and ampersands as in any attribute
-    safe = re.sub(r"[^ -~]+|[%#]", lambda part: quote(part.group()), " ".join(text.split()))
-    return f"data:image/svg+xml,{safe}"
-
-
-_SWAPPED = str.maketrans("\"'", "'\"")
+    text = svg.replace("'DejaVu Sans'", "'DejaVu Sans', Verdana, sans-serif")
+    return "data:image/svg+xml," + quote(" ".join(text.split()), safe=_UNCHANGED)

@@ -7,13 +7,12 @@ import numpy as np
 import pandas as pd
 
 from segshuffle.datasets.registry import dataset_label, hashed_as
-from segshuffle.page.results import Results
 from segshuffle.pipeline.design import ACCOUNTINGS
 from segshuffle.pipeline.numbers import NONE, at_least, at_most, count, mean_and_error, nearest
-from segshuffle.protocols.registry import look_of
+from segshuffle.pipeline.rows import common
 from segshuffle.studies.audit.report import audited, broken_promises, worst_over_splits
 from segshuffle.studies.drawing import POPULATION
-from segshuffle.studies.reproduction.report import Panel, budgets_of
+from segshuffle.studies.reproduction.report import Panel
 
 #: Verdict -> class of its badge; the last is for panels that did not run.
 VERDICTS = {"reproduced": "yes", "partly reproduced": "partly", "not reproduced": "no", "not evaluated": "open"}
@@ -62,31 +61,6 @@ def point_table(panel: Panel) -> Rows:
     ]
 
 
-def proven_tables(results: Results) -> tuple[Rows, Rows]:
-    """Tabulate what the proven protocol gains, and what whole copies gain within each budget, one row per panel."""
-    summary = results.tables["proven-summary.csv"]
-    budgets, gains, copies = budgets_of(summary), [], []
-    for row in summary.to_dict("records"):
-        panel = f"{_setting_name(row, results)}, {row['split']}"
-        gains.append(
-            {
-                "panel": panel,
-                "published error": nearest(row["published"]),
-                "our error": nearest(row["poisson"]),
-                "published / ours": nearest(row["published_over_poisson"]),
-                "messages": nearest(row["messages_poisson"]),
-                "best proven competitor": look_of(row["best_competitor"], accounting="proven").label.removesuffix(
-                    " (proven)"
-                ),
-                "its error / ours": nearest(row["competitor_over_poisson"]),
-                "ours / curator": nearest(row["poisson_over_curator"]),
-            }
-        )
-        within = {f"≤ {budget:g}": nearest(row[f"copies_{budget:g}_over_curator"]) for budget in budgets}
-        copies.append({"panel": panel, **within})
-    return gains, copies
-
-
 def audit_numbers(points: pd.DataFrame) -> dict[str, Any]:
     """Sum up some points of the audit, each on its worst split.
 
@@ -115,15 +89,16 @@ def audit_numbers(points: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def audit_table(results: Results) -> Rows:
-    """Tabulate what the audit found, one row per population."""
+def audit_table(audit: pd.DataFrame, sources: Mapping[str, str]) -> Rows:
+    """Tabulate what the audit found, one row per population, given which data are real."""
     rows = []
-    for key, points in audited(results.tables["audit.csv"]).groupby(POPULATION, sort=False):
+    for _, points in audited(audit).groupby(POPULATION, sort=False):
+        dataset, n_users, set_size = common(points, "dataset", "n_users", "set_size")
         found = audit_numbers(points)
         none = f"; no bound at {found['unbounded']}" if found["unbounded"] else ""
         rows.append(
             {
-                "population": _setting_name(dict(zip(POPULATION, key, strict=True)), results),
+                "population": f"{dataset_label(dataset, sources[dataset])}: n = {n_users:,}, s = {set_size}",
                 "points (m, level)": count(found["points"]),
                 "ε / claimed, the experiment's others (lower)": at_least(found["concentrated"]),
                 "ε / claimed, blanket alone (upper)": at_most(found["alone"]) + none,
@@ -186,8 +161,3 @@ def made_of(provenance: Mapping[str, Any]) -> Rows:
 def hashes(provenance: Mapping[str, Any]) -> Rows:
     """Tabulate the hash of every figure, table and verdict."""
     return [{"file": file, "SHA-256": found} for file, found in provenance["outputs"].items()]
-
-
-def _setting_name(row: dict[Any, Any], results: Results) -> str:
-    name = dataset_label(str(row["dataset"]), results.sources[str(row["dataset"])])
-    return f"{name}: n = {row['n_users']:,}, s = {row['set_size']}"

@@ -293,7 +293,7 @@ _CELLS = {
     "best curator": "{curator_best_over_weighted:.2f}",
     "sampling / curator": "{poisson_over_curator:.2f}",
 }
-_READING = (
+READING = (
     "Errors are expected squared errors in closed form, each method at its best m. All guarantees are proven except "
     "that of the published protocol. Ratio: error of published over that of poisson. Competitor ratio: error of the "
     "best competitor over that of poisson. Columns that end in curator have errors divided by that of a Gaussian "
@@ -304,14 +304,19 @@ _READING = (
 )
 
 
+def summary_table(summary: pd.DataFrame) -> list[dict[str, str]]:
+    """Write the cells of the summary by their titles, one row per panel."""
+    copies = {
+        f"copies, {budget:g} messages / curator": f"{{copies_{budget:g}_over_curator:.2f}}"
+        for budget in budgets_of(summary)
+    }
+    cells = _CELLS | copies
+    return [{title: cell.format_map(row) for title, cell in cells.items()} for row in summary.to_dict("records")]
+
+
 def readable(summary: pd.DataFrame, table: pd.DataFrame) -> str:
     """Write the summary to read, given the table of all panels, which names the sources of the data."""
-    budgets = budgets_of(summary)
-    copies = {f"copies, {budget:g} messages / curator": f"copies_{budget:g}_over_curator" for budget in budgets}
-    rows = (
-        [*(cell.format_map(row) for cell in _CELLS.values()), *(f"{row[name]:.2f}" for name in copies.values())]
-        for row in summary.to_dict("records")
-    )
+    rows = summary_table(summary)
     title = "# Proven accounting: errors at the same (epsilon, delta)"
-    lines = [title, "", sources_of(table), "", _READING, "", *table_of([*_CELLS, *copies], rows)]
+    lines = [title, "", sources_of(table), "", READING, "", *table_of(rows[0], map(dict.values, rows))]
     return "\n".join(lines) + "\n"
