@@ -42,7 +42,7 @@ def test_a_figure_that_is_made_but_not_declared_is_refused(made):
 
 def test_it_is_listed_among_the_results(made):
     code = (
-        "import yaml; from segshuffle.pipeline.results_readme import readme;"
+        "import yaml; from segshuffle.pipeline.provenance import readme;"
         "print(readme([], config=yaml.safe_load(open('tiny.yaml'))))"
     )
     said = made.python(code)

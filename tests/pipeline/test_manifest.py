@@ -3,15 +3,12 @@
 import importlib
 import inspect
 import re
-from types import SimpleNamespace
 
 import pytest
 from rules import rules_of
 
-from segshuffle.errors import ConfigError
 from segshuffle.pipeline import manifest
-from segshuffle.pipeline.manifest import Output, Target
-from segshuffle.pipeline.results_readme import files
+from segshuffle.pipeline.provenance import files
 from segshuffle.pipeline.scenarios import scenarios
 
 
@@ -85,24 +82,6 @@ def test_the_page_is_given_every_table_that_its_words_are_made_of(root, full_con
 def test_copies_come_from_results(full_config):
     found = manifest.targets(full_config, scenarios(full_config))
     assert set(manifest.said("DOCS")) <= {file for target in found for file in target.files}
-
-
-def study(name, **attributes):
-    return SimpleNamespace(__name__=name, **attributes)
-
-
-def test_what_two_studies_declare_is_refused(full_config, monkeypatch):
-    two = [study(name, targets=lambda *_: [Target("x", "X.", (Output("x.csv", "an x"),))]) for name in ("one", "two")]
-    monkeypatch.setattr(manifest, "studies", lambda: two)
-    with pytest.raises(ConfigError, match="two: declares the target 'x', as another study does"):
-        manifest.targets(full_config, [])
-
-
-def test_a_file_is_declared_in_one_way():
-    outputs = (Output("x.csv", "an x"), Output("x.csv", "a y"))
-    assert list(manifest.outputs([Target("x", "X.", outputs[:1] * 2)])) == ["x.csv"]
-    with pytest.raises(ConfigError, match=r"x\.csv is declared twice, as 'an x' and 'a y'"):
-        manifest.outputs([Target("x", "X.", outputs)])
 
 
 def test_every_file_has_a_title_and_every_figure_a_caption(full_config):

@@ -67,7 +67,7 @@ FILES = {
     "src/segshuffle/studies/amplification/compute.py": AMPLIFICATION,
     "src/segshuffle/studies/claims/report.py": {"verdicts", *RECORDS},
     "src/segshuffle/studies/verdicts.py": VERDICTS,
-    "src/segshuffle/pipeline/results_readme.py": {"provenance", "page"},
+    "src/segshuffle/pipeline/provenance.py": {"provenance", "page"},
     "src/segshuffle/studies/reproduction/outputs.py": {"provenance", "page"},
     "src/segshuffle/pipeline/runtimes.py": {"runtimes", "page"},
     "src/segshuffle/page/findings.py": {"page"},

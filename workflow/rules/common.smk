@@ -8,14 +8,19 @@ try:
     from segshuffle.errors import ConfigError, SegshuffleError
     from segshuffle.datasets.registry import given_path
     from segshuffle.pipeline import frame, manifest
-    from segshuffle.pipeline.config import check_config, read_config
+    from segshuffle.pipeline.config import (
+        SHIPPED,
+        check_config,
+        check_stamp,
+        read_config,
+        stamp_text,
+    )
     from segshuffle.pipeline.dependencies import digest
     from segshuffle.pipeline.design import output_folder
     from segshuffle.pipeline.jobs import modules_of
     from segshuffle.pipeline.processors import same_instructions
     from segshuffle.pipeline.provenance import commit_of
     from segshuffle.pipeline.scenarios import scenarios
-    from segshuffle.pipeline.stamp import SHIPPED, check_stamp, stamp_text
 except ImportError as error:
     raise WorkflowError(
         f"{error}: install the package into this environment first (make install, or pip install -e .)"

@@ -31,7 +31,7 @@ SYMBOLS = {
 #: Proven methods that are drawn at first, beside all of the paper's.
 _AT_FIRST = ("poisson", "poisson-copies", "curator-weighted")
 _POINT = (
-    "<b>%{fullData.name}</b><br>m = %{customdata[0]:.4~g}<br>MSE %{y:.3g} ± %{customdata[1]:.1g} (2 standard errors)"
+    "<b>%{fullData.name}</b><br>at m = %{customdata[0]:.4~g}<br>MSE %{y:.3g} ± %{customdata[1]:.1g} (2 standard errors)"
     "<br>closed form %{customdata[2]:.3g}<br>%{customdata[3]:.3g} messages per user<extra></extra>"
 )
 

@@ -1,5 +1,6 @@
 """Checks of the configuration: every problem is found at once, and named with key, value and what is allowed.
 
+A folder of results is stamped with its configuration, and two of them never write into one folder.
 ``python -m segshuffle.pipeline.config FILE`` checks a file before Snakemake reads it, which would end in a traceback.
 
 Imported by the Snakefile, which every remote job parses again: no numpy, scipy or pandas here.
@@ -17,9 +18,11 @@ import yaml
 
 from segshuffle.datasets import registry
 from segshuffle.errors import ConfigError
-from segshuffle.pipeline.design import Config
+from segshuffle.pipeline.design import Config, without_paths
 from segshuffle.protocols.listed import schemas as method_schemas
 
+#: The configuration whose edition is "full", relative to the project.
+SHIPPED = "config/config.yaml"
 #: Numbers of users, by level and item, that a panel keeps for all its repetitions, 8 bytes each.
 _MOST_COUNTS = 2**28
 
@@ -49,9 +52,7 @@ class _Loader(yaml.SafeLoader):
         seen = set()
         for key, _ in node.value:
             if key.value in seen:
-                raise yaml.MarkedYAMLError(
-                    problem=f"the key {key.value!r} stands here twice", problem_mark=key.start_mark
-                )
+                raise yaml.MarkedYAMLError(f"the key {key.value!r} stands here twice", key.start_mark)
             seen.add(key.value)
         return super().construct_mapping(node, deep)
 
@@ -65,20 +66,13 @@ def read_config(path: Path) -> Any:
         If there is no such file, or it is not a text in YAML; names the line.
     """
     try:
-        return yaml.load(path.read_text(encoding="utf-8"), _Loader)
-    except OSError as error:
+        with path.open("rb") as stream:
+            return yaml.load(stream, _Loader)
+    except (OSError, yaml.YAMLError) as error:
         raise ConfigError(
-            f"{path}: cannot be read ({error.strerror}). Give the path of a configuration file."
+            f"{path}: cannot be read: {' '.join(str(error).split())}. Give the path of a configuration in YAML, a text "
+            "in UTF-8."
         ) from error
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        raise ConfigError(f"{path}: line {line} is not UTF-8. Save the file as UTF-8.") from error
-    except yaml.MarkedYAMLError as error:
-        place = f" line {error.problem_mark.line + 1}:" if error.problem_mark else ""
-        hint = " Use spaces in place of tabs." if "'\\t'" in str(error.problem) else ""
-        raise ConfigError(f"{path}:{place} {error.problem}.{hint}") from error
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{path}: {error}") from error
 
 
 def check_config(config: object, *, schema: Path, where: str = "config") -> None:
@@ -111,25 +105,13 @@ def whole_schema(schema: Path) -> dict[str, Any]:
 
 
 def _describe(error: jsonschema.ValidationError) -> str:
-    """Describe one schema violation in one line: key, value, what is allowed, and a hint where YAML plays tricks."""
+    """Describe one schema violation in one line: key, value, and what is allowed."""
     key = ".".join(map(str, error.absolute_path)) or "top level"
     schema: Any = error.schema
     known = ""
     if error.validator == "additionalProperties":
         known = f"; known keys are {', '.join(sorted(schema.get('properties', {})))}"
-    return f"{key}: {error.message}{known}{_yaml_hint(error.instance)}"
-
-
-def _yaml_hint(value: object) -> str:
-    if isinstance(value, str):
-        try:
-            float(value)
-        except ValueError:
-            return ""
-        return " (YAML reads 1e-6 as text: write 1.0e-6, without quotes)"
-    if isinstance(value, bool):
-        return " (YAML reads on, off, yes and no as true and false: use quotes for text)"
-    return ""
+    return f"{key}: {error.message}{known}"
 
 
 def _cross_check(config: Config) -> Iterator[str]:
@@ -179,6 +161,53 @@ def _check_dataset(name: str, section: Config, config: Config) -> Iterator[str]:
             f"{n_levels} levels: items * repetitions * levels = {counts} must be at most {_MOST_COUNTS} (2 GiB of "
             f"memory); lower repetitions to {_MOST_COUNTS // (domain * n_levels)}, or the number of items"
         )
+
+
+def check_stamp(stamp: Path, *, file: str, config: Config) -> list[str]:
+    """Refuse a folder that another configuration file has filled.
+
+    Parameters
+    ----------
+    stamp : Path
+        The folder's stamp, which need not exist.
+    file : str
+        Configuration file, relative to the project where it is inside.
+    config : dict
+        Effective configuration.
+
+    Returns
+    -------
+    list of str
+        Sections that were edited since the last run of the same file. What depends on them is made again if asked for.
+
+    Raises
+    ------
+    ConfigError
+        If another file with other values filled the folder, or a file other than `SHIPPED` has its edition.
+    """
+    name = Path(file).stem
+    if config["edition"] == "full" and file != SHIPPED:
+        raise ConfigError(
+            f"{file}: edition = 'full' is not allowed: it is {SHIPPED}'s, which writes into results/. Give this "
+            f"configuration a name of its own, such as {name!r}: its run goes to results/{name}/."
+        )
+    if not stamp.exists():
+        return []
+    earlier = yaml.safe_load(stamp.read_text(encoding="utf-8"))
+    before, now = earlier["config"], without_paths(config)
+    changed = sorted(key for key in {**before, **now} if before.get(key) != now.get(key))
+    if changed and earlier["file"] != file:
+        raise ConfigError(
+            f"{file}: edition = {config['edition']!r} is not allowed: its folder has results of {earlier['file']}, "
+            f"which has other values of {', '.join(changed)} ({stamp}). Give this configuration another edition, or "
+            "remove that folder."
+        )
+    return changed
+
+
+def stamp_text(*, file: str, config: Config) -> str:
+    """Return the text of the stamp: the file, and the effective configuration without paths of data on this machine."""
+    return yaml.safe_dump({"file": file, "config": without_paths(config)}, sort_keys=False)
 
 
 def main(arguments: list[str]) -> int:

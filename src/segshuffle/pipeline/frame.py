@@ -139,7 +139,7 @@ def rules(
         "Versions, commit, seed, data source, hashes of figures, tables and verdicts; the configuration; a README.",
         (
             Step("config.yaml", "pipeline.provenance:effective", arguments={"config": config}),
-            Step("README.md", "pipeline.results_readme:readme", {"sources": sources}, {"config": config}, read=False),
+            Step("README.md", "pipeline.provenance:readme", {"sources": sources}, {"config": config}, read=False),
             Step(
                 "provenance.json",
                 "pipeline.provenance:provenance",

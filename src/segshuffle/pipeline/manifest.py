@@ -317,23 +317,8 @@ def rules(config: Config, panels: Panels) -> list[Rule]:
 
 
 def targets(config: Config, panels: Panels) -> list[Target]:
-    """Return the targets of all studies for one configuration.
-
-    Raises
-    ------
-    ConfigError
-        If two studies declare the same name; says which name.
-    """
-    found: dict[str, Target] = {}
-    for study in studies():
-        for target in study.targets(config, panels):
-            if target.name in found:
-                raise ConfigError(
-                    f"{study.__name__}: declares the target {target.name!r}, as another study does; give it a name of "
-                    "its own."
-                )
-            found[target.name] = target
-    return list(found.values())
+    """Return the targets of all studies for one configuration."""
+    return [target for study in studies() for target in study.targets(config, panels)]
 
 
 def results(found: Sequence[Target]) -> list[str]:
@@ -348,18 +333,8 @@ def on_page(found: Sequence[Target]) -> list[str]:
 
 
 def outputs(found: Sequence[Target]) -> dict[str, Output]:
-    """Map every path to what these targets make there, each once.
-
-    Raises
-    ------
-    ConfigError
-        If something is declared twice in different words.
-    """
-    every: dict[str, Output] = {}
-    for output in (output for target in found for output in target.outputs):
-        if every.setdefault(output.path, output) != output:
-            raise ConfigError(f"{output.path} is declared twice, as {every[output.path].title!r} and {output.title!r}")
-    return every
+    """Map every path to what these targets make there, each once."""
+    return {output.path: output for target in found for output in target.outputs}
 
 
 def words() -> list[Words]:

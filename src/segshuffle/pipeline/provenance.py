@@ -1,4 +1,4 @@
-"""What a run was made of: versions, commit, seed, data, and the hashes of figures, tables and verdicts.
+"""What lies beside the results: their README, and what the run was made of, with the hashes of all that it shows.
 
 No time is recorded, so that the same run gives the same file.
 """
@@ -6,19 +6,27 @@ No time is recorded, so that the same run gives the same file.
 import json
 import platform
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from segshuffle.datasets.registry import dataset_of
+from segshuffle.datasets.registry import dataset_label, dataset_of, hashed_as
 from segshuffle.errors import DataError
 from segshuffle.files import sha256_of
-from segshuffle.pipeline.design import Config, output_folder, without_paths
+from segshuffle.pipeline import manifest
+from segshuffle.pipeline.design import Config, Panels, output_folder, without_paths
+from segshuffle.pipeline.scenarios import scenarios
 
 PACKAGES = ("segshuffle", "snakemake", "numpy", "scipy", "pandas", "matplotlib", "joblib")
+#: What is made on the way and belongs to no study.
+_AROUND = {
+    "populations/": "the simulated users' items (npz)",
+    "data/": "the data of every dataset and where they came from",
+    "benchmarks/, logs/": "time, memory and output of every job",
+}
 
 
 def commit_of(root: Path) -> str:
@@ -40,6 +48,16 @@ def commit_of(root: Path) -> str:
 def data_of(sources: Iterable[str]) -> dict[str, Any]:
     """Map every dataset to the source of its data, as its JSON file holds it."""
     return {Path(path).parent.name: json.loads(Path(path).read_text(encoding="utf-8")) for path in sources}
+
+
+def data_words(data: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Say of every dataset whether its data are real, by the sources of `data_of`."""
+    for name, source in data.items():
+        label = dataset_label(name, "real")
+        if source["kind"] == "real":
+            yield f"{label}: the real data (SHA-256 of the {hashed_as(name)}file {source['sha256']})."
+        else:
+            yield f"{label}: a STAND-IN, not the real data, because {source['reason'].splitlines()[0]}"
 
 
 def only_real(sources: Sequence[str]) -> str:
@@ -96,3 +114,30 @@ def provenance(outputs: Sequence[str], sources: Sequence[str], *, config: Config
         "outputs": {Path(path).relative_to(root).as_posix(): sha256_of(Path(path)) for path in sorted(outputs)},
     }
     return json.dumps(record, indent=2, ensure_ascii=False) + "\n"
+
+
+def files(config: Config, panels: Panels) -> dict[str, dict[str, str]]:
+    """Map headings to names of files, and these to what they are; files in the same words share an entry."""
+    found: dict[manifest.Group, dict[str, list[str]]] = {}
+    kept = [target for target in manifest.targets(config, panels) if target.in_all]
+    for output in (*manifest.RECORDS, *manifest.outputs(kept).values()):
+        found.setdefault(output.group, {}).setdefault(output.title, []).append(output.path)
+    sections = {
+        group.title: {"`, `".join(paths): words for words, paths in found[group].items()}
+        for group in sorted(found, key=lambda group: group.rank)
+    }
+    return {**sections, "Intermediate files": {**manifest.said("PARTS"), **_AROUND}}
+
+
+def readme(sources: Sequence[str], *, config: Config) -> str:
+    """Return the Markdown text of `README.md` beside the results, given the paths of the records of all data."""
+    lines = ["# Results", ""]
+    for sentence in data_words(data_of(sources)):
+        lines += [sentence, ""]
+    lines += [f"{config['repetitions']} repetitions, seed {config['seed']}.", "", "## Files", ""]
+    lines += [f"figures/NAME stands for NAME.{', NAME.'.join(manifest.FORMATS)}.", ""]
+    for heading, entries in files(config, scenarios(config)).items():
+        lines += [f"### {heading}", "", *(f"- `{names}`: {words}" for names, words in entries.items()), ""]
+    for table, columns in manifest.said("COLUMNS").items():
+        lines += [f"## Columns of {table}", "", *(f"- `{name}`: {text}" for name, text in columns.items()), ""]
+    return "\n".join(lines)
