@@ -74,7 +74,7 @@ def test_a_stand_in_is_named_everywhere(checkout):
     record = json.loads(checkout.text("provenance.json"))["data"]["msnbc"]
     assert record["kind"] == "stand-in"
     assert "switched off" in record["reason"]
-    assert "**stand-in**" in checkout.text("README.md")
+    assert "a STAND-IN" in checkout.text("README.md")
     for figure in ("fig2", "fig4", "summary"):
         drawn = checkout.text(f"figures/{figure}.svg")
         assert "MSNBC(stand-in)" in letters(drawn), figure

@@ -13,12 +13,13 @@ import pandas as pd
 import yaml
 from plotly.offline import get_plotlyjs
 
-from segshuffle.datasets.registry import dataset_label, dataset_of
+from segshuffle.datasets.registry import dataset_of
 from segshuffle.page import findings, tables
 from segshuffle.page.charts import chart
 from segshuffle.page.inline import data_uri, rendered
 from segshuffle.pipeline import manifest
 from segshuffle.pipeline.manifest import Group, Output
+from segshuffle.pipeline.provenance import data_words
 from segshuffle.pipeline.rows import sources_of
 from segshuffle.studies.reproduction import report
 
@@ -49,12 +50,8 @@ class Results:
     @property
     def stand_in(self) -> str:
         """Which data are a stand-in and why; empty if all are real."""
-        said = [
-            f"{dataset_label(name, 'real')}: {data['reason'].splitlines()[0]}"
-            for name, data in self.provenance["data"].items()
-            if data["kind"] != "real"
-        ]
-        return "; ".join(said)
+        stand_ins = {name: data for name, data in self.provenance["data"].items() if data["kind"] != "real"}
+        return "; ".join(data_words(stand_ins))
 
     @property
     def licences(self) -> tuple[str, ...]:

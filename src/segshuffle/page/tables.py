@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from segshuffle.datasets.registry import dataset_label, hashed_as
+from segshuffle.datasets.registry import dataset_label
 from segshuffle.pipeline.design import ACCOUNTINGS
 from segshuffle.pipeline.numbers import NONE, at_least, at_most, count, mean_and_error, nearest
+from segshuffle.pipeline.provenance import data_words
 from segshuffle.pipeline.rows import common
 from segshuffle.studies.audit.report import audited, broken_promises, worst_over_splits
 from segshuffle.studies.drawing import POPULATION
@@ -147,13 +148,10 @@ def runtime_table(runtimes: pd.DataFrame) -> Rows:
 def made_of(provenance: Mapping[str, Any]) -> Rows:
     """Tabulate what the run was made of."""
     facts = [(what, provenance[what]) for what in ("edition", "commit", "seed")]
-    for name, data in provenance["data"].items():
+    sources = provenance["data"]
+    for (name, data), words in zip(sources.items(), data_words(sources), strict=True):
         label = dataset_label(name, "real")
-        facts += [
-            (f"{label} data", "real" if data["kind"] == "real" else f"STAND-IN: {data['reason'].splitlines()[0]}"),
-            (f"origin of the {label} data", data["origin"]),
-            (f"SHA-256 of the {hashed_as(name)}{label} file", data["sha256"] or NONE),
-        ]
+        facts += [(f"{label} data", words), (f"origin of the {label} data", data["origin"])]
     facts += [(f"version of {name}", version) for name, version in provenance["versions"].items()]
     return [{"what": what, "value": str(value)} for what, value in facts]
 

@@ -3,7 +3,6 @@
 Imported by the Snakefile, which every remote job parses again: no numpy.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -32,26 +31,12 @@ def dataset_files(names: Sequence[str]) -> Mapping[str, frozenset[str]]:
     }
 
 
-def refreshed(name: str, config: Config, *, look: bool) -> list[Path]:
-    """Return the marker that real data have replaced a stand-in, if they have: then the data are made again.
-
-    They are looked for only while a stand-in is in use.
-    """
-    folder, dataset = Path(output_folder(config), "data", name), dataset_of(name)
-    source, marker = folder / "source.json", folder / "refreshed"
-    is_stand_in = source.is_file() and json.loads(source.read_text(encoding="utf-8"))["kind"] == "stand-in"
-    if look and dataset.refresh and is_stand_in and dataset.refresh(config["datasets"][name], Path("data")):
-        marker.touch()
-    return [marker] if marker.exists() else []
-
-
 def rules(
     config: Config,
     panels: Panels,
     studies: Sequence[Rule],
     *,
     given: Mapping[str, Path | None],
-    looks: bool,
     commit: str,
 ) -> list[Rule]:
     """Return the rules that belong to no study.
@@ -64,8 +49,6 @@ def rules(
         Rules of all studies.
     given : mapping
         Dataset -> the user's own copy, or None.
-    looks : bool
-        Whether to look for real data in the place of a stand-in.
     commit : str
         Commit of the code.
     """
@@ -82,10 +65,8 @@ def rules(
         """Return the keys that data and populations depend on: sizes and paths are left out."""
         return {key: value for key, value in sections[name].items() if key not in {"n_users", "set_sizes", "path"}}
 
-    def watched(name: str) -> list[Path]:
-        listed = sections[name].get("items")
-        come = refreshed(name, config, look=looks and not given[name])
-        return [*come, *([Path(listed)] if listed else [])]
+    def paths(path: Path | str | None) -> list[Path]:
+        return [Path(path)] if path else []
 
     def data_of(case: str) -> dict[str, str]:
         name = settings[case].dataset
@@ -99,7 +80,7 @@ def rules(
                 Step(
                     ("data/{case}/data.npy", "data/{case}/source.json"),
                     "pipeline.data:obtain",
-                    lambda name: {"given": [path] if (path := given[name]) else [], "watched": watched(name)},
+                    lambda name: {"given": paths(given[name]), "watched": paths(sections[name].get("items"))},
                     lambda name: {
                         "name": name,
                         "section": section_of(name),

@@ -57,7 +57,8 @@ def data_words(data: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
         if source["kind"] == "real":
             yield f"{label}: the real data (SHA-256 of the {hashed_as(name)}file {source['sha256']})."
         else:
-            yield f"{label}: a STAND-IN, not the real data, because {source['reason'].splitlines()[0]}"
+            reason = source["reason"].splitlines()[0]
+            yield f"{label}: a STAND-IN, not the real data, because {reason} (without data/{name} it is tried again)"
 
 
 def only_real(sources: Sequence[str]) -> str:
@@ -79,7 +80,8 @@ def only_real(sources: Sequence[str]) -> str:
             raise DataError(
                 f"{dataset.label}: the figures in docs/ must show the real data, but these are a stand-in, because "
                 f"{source['reason']}\nSet the environment variable {dataset.given} to the path of "
-                f"{dataset.given_is}, or connect to the network, then run `snakemake docs_figures` again."
+                f"{dataset.given_is}, or connect to the network and remove results/data/{name}. Then run `snakemake "
+                "docs_figures` again."
             )
     return "All data are real.\n"
 
