@@ -27,6 +27,7 @@ reacts to the counts (`bias_mean` has both). Either is measured with the noise o
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple, Self
 
@@ -39,7 +40,6 @@ from segshuffle.arrays import FloatArray
 from segshuffle.blankets.base import BLANKET_MEAN_RANGE
 from segshuffle.datasets.population import Population
 from segshuffle.digits import rounded_down, rounded_up
-from segshuffle.errors import ParameterError
 from segshuffle.pipeline.design import Config, Scenario, Setting
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.base import Plan, Problem, Sample, assignment_spread, collection_of, uniform_item_counts
@@ -85,8 +85,6 @@ class PlanGrid:
     @classmethod
     def of(cls, problem: Problem) -> Self:
         """Calibrate the grid; the problem's level counts are not used."""
-        if problem.pairs == 0:
-            raise ParameterError("set_size", problem.set_size, f"below domain_size = {problem.domain_size}")
         pairs, levels, delta = problem.pairs, problem.levels, problem.delta
         corners = [least_blanket_mean(copies=1.0, pairs=pairs, epsilon=level, delta=delta) for level in levels]
         low, high = math.log(_LEAST_SHARE * min(corners)), math.log(max(corners))
@@ -145,98 +143,80 @@ def levels_table(config: Config, setting: Setting, population: Population) -> pd
         A row per split and epsilon_p, the exact histogram (epsilon_levels = inf) last. (total_epsilon,
         total_delta) hold against any change of items and level, for users of every level.
     """
-    grid = PlanGrid.of(_problem(config, setting, next(iter(config["splits"]))))
-    blankets = least_blankets(config, setting)
-    repetitions, block = config["repetitions"], config["repetition_block"]
-    rows = []
-    for split in config["splits"]:
-        scenario, problem = Scenario(setting, split), _problem(config, setting, split)
-        choice = grid.choose(problem)
+    # a neighbour may have another level as well
+    problems = {
+        split: assuming(problem_of(config, setting, split, "proven"), private_levels=True) for split in config["splits"]
+    }
+    any_split = next(iter(problems.values()))
+    grid, blankets = PlanGrid.of(any_split), least_blankets(any_split, config["private_levels"]["epsilons"])
+    block, rows = config["repetition_block"], []
+    for split, problem in problems.items():
+        scenario, choice = Scenario(setting, split), grid.choose(problem)
         drawn = draw_levels(config, scenario, population)
         for epsilon, blanket in blankets.items():
             case = _Case(scenario, problem, choice, epsilon, blanket)
             blocks = []
-            for first in range(0, repetitions, block):
+            for first in range(0, config["repetitions"], block):
                 sample = Sample(population.items, population.domain_size, drawn[first : first + block])
                 blocks.append(_simulate(grid, case, sample, config["seed"], first))
             rows.append(_row(case, population, pd.concat(blocks)))
     return pd.DataFrame(rows)
 
 
-def _problem(config: Config, setting: Setting, split: str) -> Problem:
-    """Return the public quantities of a scenario in which a neighbour may have another level as well."""
-    return assuming(problem_of(config, setting, split, "proven"), private_levels=True)
-
-
-def least_blankets(config: Config, setting: Setting) -> dict[float, float]:
+def least_blankets(problem: Problem, epsilons: Iterable[float]) -> dict[float, float]:
     """Return m_p by epsilon_p, increasing, the exact histogram (inf: 0) last; delta_p is the delta of round 2."""
-    problem, levels = _problem(config, setting, next(iter(config["splits"]))), len(config["levels"])
-    epsilons = sorted({float(value) for value in config["private_levels"]["epsilons"]})
-    return {
-        **{
-            e: level_announcement(problem.honest_users, levels, LevelPrivacy(e, problem.delta)).blanket_per_user
-            for e in epsilons
-        },
-        math.inf: 0.0,
+    users, levels, delta = problem.honest_users, len(problem.levels), problem.delta
+    ordered = sorted(set(map(float, epsilons)))
+    return {e: level_announcement(users, levels, LevelPrivacy(e, delta)).blanket_per_user for e in ordered} | {
+        math.inf: 0.0
     }
 
 
 def _simulate(grid: PlanGrid, case: _Case, sample: Sample, seed: int, first: int) -> pd.DataFrame:
-    """Simulate round 1, planning and round 2 for a block of repetitions that starts at `first`, a row each."""
-    role = (case.scenario.id, repr(case.epsilon), first)
-    noise, rng = stream(seed, "private levels", *role), stream(seed, "protocol", "private levels", *role)
-    exact = np.asarray(case.problem.level_counts, dtype=np.int64)
-    announced = Scheme(exact.size, 1, case.problem.n_users, (1.0,), case.blanket)
-    received = announced.count(np.broadcast_to(exact, (sample.repetitions, 1, exact.size)), noise)
-    levels = [LevelEstimates(counters, case.problem.n_users, case.mean) for counters in received]
-    choices = [grid.choose(replace(case.problem, level_counts=found.planning)) for found in levels]
-    parts = []
-    for choice in dict.fromkeys(choices):
-        chosen = [repetition for repetition, each in enumerate(choices) if each == choice]
-        part = Sample(sample.items, sample.domain_size, sample.level_item_counts[chosen])
-        outcomes = _second_round(case, choice, [levels[i] for i in chosen], part, rng)
-        parts.append(pd.DataFrame(outcomes, index=chosen))
-    return pd.concat(parts).sort_index()
-
-
-def _second_round(
-    case: _Case, choice: Choice, levels: list[LevelEstimates], sample: Sample, rng: np.random.Generator
-) -> dict[str, Any]:
-    """Simulate round 2 in the repetitions that made the same choice.
+    """Simulate round 1, planning and round 2 for a block of repetitions that starts at `first`.
 
     Returns
     -------
-    dict
-        Of each repetition, by name: `squared_error`; `expected_error`, given round 1; `bias`, N/N_hat - 1 +
-        (N_hat - N)/N of the plan from exact counts, which has mean 0 before it is kept in range; `bias_fixed`, the same
-        with N/N_hat of the plan from exact counts.
+    DataFrame
+        A row per repetition: squared_error; expected_error, given round 1; bias, N/N_hat - 1 + (N_hat - N)/N of the
+        plan from exact counts, which has mean 0 before it is kept in range; bias_fixed, the same with N/N_hat of the
+        plan from exact counts.
     """
-    plan, fixed = _plan(case.problem, choice), case.choice.copies
-    weight, weight_fixed = (float(np.dot(case.problem.level_counts, copies)) for copies in (choice.copies, fixed))
-    ratio = weight / np.array([found.weight(choice.copies) for found in levels])
-    counts = np.asarray(case.problem.level_counts, dtype=float)
-    noise = np.array([(found.balanced - counts) @ fixed for found in levels]) / weight_fixed
-    # `simulate` divides by N, the server by N_hat
-    estimates = ProvenSegmented().simulate(plan, sample, rng) * ratio[:, None]
-    error = ProvenSegmented().expected_mse(plan, sample.item_counts)
-    squares = float(sample.frequencies @ sample.frequencies)
-    return {
-        "squared_error": ((estimates - sample.frequencies) ** 2).sum(axis=1),
-        "expected_error": error * ratio**2 + (ratio - 1.0) ** 2 * squares,
-        "bias": ratio - 1.0 + noise,
-        "bias_fixed": weight_fixed / np.array([found.weight(fixed) for found in levels]) - 1.0 + noise,
-    }
+    problem, fixed, method = case.problem, case.choice.copies, ProvenSegmented()
+    role = (case.scenario.id, repr(case.epsilon), first)
+    noise, rng = stream(seed, "private levels", *role), stream(seed, "protocol", "private levels", *role)
+    counts = np.asarray(problem.level_counts)
+    announced = Scheme(counts.size, 1, problem.n_users, (1.0,), case.blanket)
+    received = announced.count(np.broadcast_to(counts, (sample.repetitions, 1, counts.size)), noise)
+    levels = [LevelEstimates(counters, problem.n_users, case.mean) for counters in received]
+    choices = [grid.choose(replace(problem, level_counts=found.planning)) for found in levels]
+    parts = []
+    # the repetitions that made the same choice have the same round 2
+    for choice in dict.fromkeys(choices):
+        chosen = [repetition for repetition, each in enumerate(choices) if each == choice]
+        plan, part = _plan(problem, choice), Sample(sample.items, sample.domain_size, sample.level_item_counts[chosen])
+        # `simulate` divides by N, the server by N_hat
+        ratio = counts @ choice.copies / np.array([levels[i].weight(choice.copies) for i in chosen])
+        estimates = method.simulate(plan, part, rng) * ratio[:, None]
+        squared = ((estimates - sample.frequencies) ** 2).sum(axis=1)
+        own = method.expected_mse(plan, sample.item_counts) * ratio**2
+        shifted = (ratio - 1.0) ** 2 * float(sample.frequencies @ sample.frequencies)
+        outcomes = {"squared_error": squared, "expected_error": own + shifted, "ratio": ratio}
+        parts.append(pd.DataFrame(outcomes, index=chosen))
+    found = pd.concat(parts).sort_index()
+    deviation = np.array([(each.balanced - counts) @ fixed for each in levels]) / (counts @ fixed)
+    ratio_fixed = counts @ fixed / np.array([each.weight(fixed) for each in levels])
+    return found.assign(bias=found["ratio"] - 1.0 + deviation, bias_fixed=ratio_fixed - 1.0 + deviation)
 
 
 def _plan(problem: Problem, choice: Choice) -> Plan:
-    """Turn the choice into a plan whose estimates divide by the true N; its error is not needed."""
-    sent = problem.set_size * float(np.dot(problem.level_counts, choice.copies)) / problem.n_users
+    """Turn the choice into a plan whose estimates divide by the true N; its messages and error are not needed."""
     return Plan(
         method=ProvenSegmented().name,
         problem=problem,
         kind="exact" if attained(problem, choice.copies) else "upper",
         blanket_per_user=choice.blanket_per_user,
-        messages_per_user=choice.blanket_per_user + sent,
+        messages_per_user=math.nan,
         collections=(collection_of(problem, choice.copies, choice.blanket_per_user),),
         mse_bound=math.nan,
     )
