@@ -1,6 +1,5 @@
 """One interactive chart per panel: error over the blanket per user, in the colours of the printed figures."""
 
-import math
 from typing import Any
 
 import pandas as pd
@@ -56,14 +55,14 @@ def chart(panel: Panel) -> dict[str, Any]:
         for method, rows in panel.curves(accounting).items():
             errors = {"array": _floats(2 * rows["mse_stderr"]), "width": 0, "thickness": 1}
             traces.append(_trace(looks[method], rows, {"size": 6}, error_y=errors))
-        optimum = panel.optimum[panel.optimum["blanket_per_user"].between(x[0], x[-1])]
-        if accounting == "published" and len(optimum):
+        if accounting == "published":
             star = {"symbol": "star", "color": TINTS["white"], "size": 14}
-            traces.append(_trace(looks["segmented"], optimum, star, name="m from optimizeParameter", mode="markers"))
+            drawn = {"name": "m from optimizeParameter", "mode": "markers"}
+            traces.append(_trace(looks["segmented"], panel.optimum, star, **drawn))
         for name, row in panel.points(accounting).groupby("method", sort=False):
             level = pd.concat([row] * len(places))
             traces.append(_trace(looks[str(name)], level, {"size": 8, "maxdisplayed": 4}, x=places))
-    return {"data": traces, "layout": _layout(x)}
+    return {"data": traces, "layout": _layout()}
 
 
 def _trace(look: Look, rows: pd.DataFrame, marker: dict[str, Any], **drawn: Any) -> dict[str, Any]:
@@ -89,7 +88,7 @@ def _trace(look: Look, rows: pd.DataFrame, marker: dict[str, Any], **drawn: Any)
     }
 
 
-def _layout(x: list[float]) -> dict[str, Any]:
+def _layout() -> dict[str, Any]:
     frame = {"gridcolor": TINTS["grid"], "linecolor": TINTS["frame"], "mirror": True, "showline": True}
     axis = {**frame, "type": "log", "dtick": "D2"}
     return {
@@ -106,7 +105,6 @@ def _layout(x: list[float]) -> dict[str, Any]:
         "xaxis": {
             **axis,
             "title": {"text": "blanket messages per user m"},
-            "range": [math.log10(x[0] * 0.93), math.log10(x[-1] * 1.07)],
             "tickformat": "~g",
         },
         "yaxis": {**axis, "title": {"text": "MSE"}, "tickformat": ".0e"},

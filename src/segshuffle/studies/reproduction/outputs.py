@@ -24,7 +24,7 @@ GROUPS = {
         "figures",
         "The paper's figures",
         "Figures 2–6 of the paper",
-        "Shaded bands are two standard errors. Open a panel below a figure for its interactive chart and its numbers.",
+        "Open a panel below a figure for its interactive chart and its numbers.",
         rank=1,
     ),
     "proven": Group(
@@ -39,11 +39,12 @@ GROUPS = {
 _OWN = replace(
     GROUPS["published"], short="Published protocol", title="The published protocol and its competitors, panel by panel"
 )
+_OVER_M = "Error over blanket messages per user m, with bands of two standard errors. "
 _ERRORS = {
-    "published": "Error over blanket messages per user m. The segmented protocol's privacy numbers are as published; "
-    "for its competitors, see the table of each panel.",
-    "proven": "Error over blanket messages per user m. All privacy numbers are proven, except those of the paper's own "
-    "curve (black), which is drawn for comparison.",
+    "published": f"{_OVER_M}The segmented protocol's privacy numbers are as published; for its competitors, see the "
+    "table of each panel.",
+    "proven": f"{_OVER_M}All privacy numbers are proven, except those of the paper's own curve (black), which is drawn "
+    "for comparison.",
 }
 _KINDS = {
     "published": "kind of the segmented protocol's privacy numbers: published (Theorem 3, whose proof has a gap); the "
@@ -139,16 +140,9 @@ def figures(config: Config, panels: Panels) -> dict[str, tuple[Output, dict[str,
             caption += f" The proven guarantees rely on {honest:.0%} of the users, the published ones on all."
         # of every level where plans keep each, else the least
         deltas = level_deltas(config, 1) if accounting == "proven" else ()
-        measured = f"; means of {config['repetitions']} repetitions, bands of two standard errors"
+        shown_deltas = ", ".join(map(str, deltas or [least_delta(config, 1)]))
         details = (
-            *(
-                f"{dataset_label(panel.setting.dataset, 'real')}, n = {panel.setting.n_users}, "
-                f"d = {panel.setting.domain_size}, s = {panel.setting.set_size}, split {panel.split} "
-                f"({' : '.join(map(str, config['splits'][panel.split]))})"
-                for panel in shown
-            ),
-            f"levels ε = {', '.join(map(str, config['levels']))}; "
-            f"δ = {', '.join(map(str, deltas or [least_delta(config, 1)]))}/n{measured if drawing == 'errors' else ''}",
+            f"levels ε = {', '.join(map(str, config['levels']))}; δ = {shown_deltas}/n",
             _KINDS[accounting],
         )
         output = Output(f"figures/{name}", title, caption, groups[accounting], details)

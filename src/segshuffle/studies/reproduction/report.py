@@ -156,7 +156,10 @@ def _draw_errors(panels: Sequence[Panel], accounting: str) -> Figure:
         low, high = grid.min(), grid.max()
         _levels(axis, panel.points(accounting), low, high)
         if published:
-            _optimum(axis, panel.optimum, low, high)
+            (best,) = panel.optimum.to_dict("records")
+            star: Any = stroke(look_of("segmented"), marker="*", ls="none", label=_OPTIMUM)
+            axis.plot(best["blanket_per_user"], best["mse_mean"], ms=9, mfc="white", zorder=5, **star)
+            low, high = min(low, best["blanket_per_user"] / 1.1), max(high, best["blanket_per_user"] * 1.1)
         else:
             _beside(axis, [line for line in axis.lines if line not in curves])
         axis.set(xlim=(low * 0.93, high * 1.07), xlabel="blanket messages per user $m$", ylabel="MSE")
@@ -224,19 +227,6 @@ def _beside(axis: Axes, lines: Iterable[Line2D]) -> None:
     names = [re.sub(r" \((ours, )?proven\)", "", str(line.get_label())) for line in ordered]
     entries = [textwrap.fill(name, _CHARACTERS) for name in names]
     axis.legend(ordered, entries, loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=6.0, labelspacing=0.4)
-
-
-def _optimum(axis: Axes, optimum: pd.DataFrame, low: float, high: float) -> None:
-    """Draw a star where optimizeParameter puts m; write a sentence if that is outside the panel."""
-    for row in optimum.to_dict("records"):
-        m, color = row["blanket_per_user"], look_of("segmented").color
-        if low <= m <= high:
-            axis.plot(m, row["mse_mean"], "*", ms=9, color=color, mfc="white", label=_OPTIMUM, zorder=5, ls="none")
-        else:
-            # the curve falls towards that m: the other end of the panel is free below
-            place, side = (0.03, "left") if m > high else (0.97, "right")
-            text = f"{_OPTIMUM}: {m:.3g} (outside)"
-            axis.text(place, 0.04, text, transform=axis.transAxes, ha=side, fontsize=6.5, color=color)
 
 
 # --- words -----------------------------------------------------------------------------------------------------------
