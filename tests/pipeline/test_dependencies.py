@@ -135,7 +135,7 @@ def house(tmp_path):
         "if True:\n    pass\nelse:\n    with x as y:\n        import segshuffle.a",
         "try:\n    pass\nexcept ImportError:\n    import segshuffle.a\nfinally:\n    pass",
         "match x:\n    case 1:\n        import segshuffle.a",
-        "if TYPE_CHECKING:\n    import segshuffle.b\nelse:\n    import segshuffle.a",
+        "if TYPE_CHECKING:\n    import segshuffle.b\n\n    import os\nimport segshuffle.a",
     ],
 )
 def test_every_form_of_import_is_seen(house, statement):

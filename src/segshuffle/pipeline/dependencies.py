@@ -7,6 +7,7 @@ one of a hundred files would be looked at again after every finished job. Standa
 import ast
 import functools
 import hashlib
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -20,6 +21,8 @@ FOUND = {
     "manifest.py": ("../studies/*/outputs.py",),
     "build.py": ("assets/*", "../studies/*/report.py"),
 }
+#: Imports that do not run.
+_FOR_ANNOTATIONS = re.compile(rb"^if TYPE_CHECKING:\n(?:[ ].*\n|\n)*", re.MULTILINE)
 
 
 def digest(modules: Sequence[str], follows: Mapping[str, Collection[str]] | None = None) -> str:
@@ -78,23 +81,12 @@ def _imports(path: Path, source: Path) -> frozenset[Path]:
     if path.suffix != ".py":
         return frozenset()
     names: set[str] = set()
-    for node in _statements(ast.parse(_read(path)).body):
+    for node in ast.walk(ast.parse(_FOR_ANNOTATIONS.sub(b"", _read(path)))):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
             names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
     return frozenset(file for name in names for file in _files_of(name, source))
-
-
-def _statements(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
-    """Yield all statements that run, at any depth; expressions, most of a tree, hold no imports."""
-    for statement in body:
-        if isinstance(statement, ast.If) and ast.unparse(statement.test) == "TYPE_CHECKING":
-            yield from _statements(statement.orelse)
-            continue
-        yield statement
-        for part in ("body", "handlers", "orelse", "finalbody", "cases"):
-            yield from _statements(getattr(statement, part, []))
 
 
 @functools.cache
