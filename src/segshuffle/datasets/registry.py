@@ -46,7 +46,7 @@ def every(folder: Path = FOLDER, package: str = PACKAGE) -> dict[str, Dataset]:
     Raises
     ------
     ConfigError
-        If a file cannot be imported or two declare the same name; says which.
+        If a file cannot be imported or its dataset has another name than itself; says which.
     """
     found: dict[str, Dataset] = {}
     for path in sorted(folder.glob("*.py")):
@@ -56,8 +56,8 @@ def every(folder: Path = FOLDER, package: str = PACKAGE) -> dict[str, Dataset]:
             dataset: Dataset = importlib.import_module(f"{package}.{path.stem}").DATASET
         except Exception as error:
             raise ConfigError(f"{path}: cannot be imported: {type(error).__name__}: {error}") from error
-        if dataset.name in found:
-            raise ConfigError(f"{path}: declares the dataset {dataset.name!r}, as another file does; rename it.")
+        if dataset.name != path.stem:
+            raise ConfigError(f"{path}: declares the dataset {dataset.name!r}; rename it or the file, as both are one.")
         found[dataset.name] = dataset
     return found
 

@@ -3,32 +3,24 @@
 Imported by the Snakefile, which every remote job parses again: no numpy.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from segshuffle.datasets.registry import FOLDER as DATASETS
-from segshuffle.datasets.registry import dataset_of, every
+from segshuffle.datasets.registry import dataset_of
 from segshuffle.pipeline import manifest
-from segshuffle.pipeline.design import FIGURES, Config, Panels, Scenario, output_folder
+from segshuffle.pipeline.design import FIGURES, Config, Panels, figures_of, output_folder
 from segshuffle.pipeline.manifest import Rule, Step
 
 #: What is made where no dataset is a stand-in.
 ONLY_REAL = "data/only-real.txt"
 
 
-def is_paper(panel: Scenario) -> bool:
-    """Return whether Figures 2-6 of the paper show the panel."""
-    return any(panel.setting.dataset == name and panel.split in splits for name, splits in FIGURES.values())
-
-
-def dataset_files(names: Sequence[str]) -> Mapping[str, frozenset[str]]:
-    """Return for `Rule.follows` which files of the datasets are used by jobs on these datasets."""
-    declared = [name for name in names if name in every()]
-    texts = {path.stem: path.read_text(encoding="utf-8") for path in DATASETS.glob("*.py")}
-    return {
-        "datasets": frozenset(file for file, text in texts.items() if any(f'"{name}"' in text for name in declared))
-    }
+def paper_first(panels: Panels) -> Callable[[str], bool]:
+    """Return what says whether Figures 2-6 need a case: a dataset, setting, panel or figure, perhaps behind its side."""
+    drawn = [panel for name in FIGURES for panel in figures_of(panels).get(name, [])]
+    needed = {name for panel in drawn for name in (panel.setting.dataset, panel.setting.id, panel.id)} | set(FIGURES)
+    return lambda case: not case.startswith("proven/") and case.rpartition("/")[2] in needed
 
 
 def rules(
@@ -56,7 +48,7 @@ def rules(
     targets = manifest.targets(config, panels)
     results = tuple(manifest.results(targets))
     settings = {panel.setting.id: panel.setting for panel in panels}
-    paper = {panel.setting for panel in panels if is_paper(panel)}
+    first = paper_first(panels)
     # those whose users are drawn from data
     names = tuple(name for name in sections if dataset_of(name).obtain)
     sources = [f"data/{name}/source.json" for name in names]
@@ -92,8 +84,8 @@ def rules(
                 ),
             ),
             names,
-            priority=lambda name: any(setting.dataset == name for setting in paper),
-            follows=lambda name: dataset_files([name]),
+            priority=first,
+            follows=lambda name: {"datasets": [name]},
         ),
         Rule(
             "population",
@@ -111,8 +103,8 @@ def rules(
                 ),
             ),
             tuple(settings),
-            priority=lambda case: settings[case] in paper,
-            follows=lambda case: dataset_files([settings[case].dataset]),
+            priority=first,
+            follows=lambda case: {"datasets": [settings[case].dataset]},
         ),
     ]
     provenance = Rule(

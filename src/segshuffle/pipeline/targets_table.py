@@ -17,16 +17,13 @@ def renewed(root: Path) -> str:
     """
     config = yaml.safe_load((root / "config/config.yaml").read_text(encoding="utf-8"))
     found = manifest.targets(config, scenarios(config))
-    parts: dict[str, list[str]] = {}
-    for part in found:
-        wholes = [whole.name for whole in found if set(part.outputs) < set(whole.outputs)]
-        parts.setdefault(wholes[0] if wholes else "", []).append(part.name)
     lines = [START, "| target | what |", "|---|---|"]
     for target in found:
-        if target.name in parts[""]:
+        outputs = set(target.outputs)
+        if not any(outputs < set(whole.outputs) for whole in found):
             lines.append(f"| `{target.name}` | {target.what} |")
-        if target.name in parts:
-            lines.append(f"| `{'`, `'.join(parts[target.name])}` | One part of `{target.name}` alone. |")
+        if parts := [part.name for part in found if set(part.outputs) < outputs]:
+            lines.append(f"| `{'`, `'.join(parts)}` | One part of `{target.name}` alone. |")
     text = (root / "README.md").read_text(encoding="utf-8")
     return text.partition(START)[0] + "\n".join([*lines, END]) + text.partition(END)[2]
 

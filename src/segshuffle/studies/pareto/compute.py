@@ -16,13 +16,14 @@ import numpy as np
 import pandas as pd
 
 from segshuffle.errors import InfeasibleError, ParameterError
-from segshuffle.pipeline.design import least_delta, level_counts
+from segshuffle.pipeline.design import Setting
 from segshuffle.pipeline.jobs import to_json
 from segshuffle.protocols.base import Plan, Problem, uniform_item_counts
 from segshuffle.protocols.method import Declared, Method
 from segshuffle.protocols.planner import least_error
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.registry import every, made
+from segshuffle.studies import planning
 
 #: What the protocols of the literature can choose beside the guarantee.
 CHOICES: Mapping[str, Sequence[Mapping[str, Any]]] = {
@@ -58,13 +59,10 @@ def problem_of(
     split : str
         "one" or the name of a split of the configuration.
     """
-    levels: tuple[float, ...] = (epsilon,)
-    counts: tuple[int, ...] = (n_users,)
-    if split != _ONE:
-        shares = config["splits"][split]
-        levels = tuple(epsilon * 2.0 ** (k - len(shares) // 2) for k in range(len(shares)))
-        counts = level_counts(n_users, shares)
-    return Problem(domain_size, set_size, levels, counts, least_delta(config, n_users))
+    shares = {_ONE: [1.0], **config["splits"]}[split]
+    levels = [epsilon * 2.0 ** (k - len(shares) // 2) for k in range(len(shares))]
+    asked = {**config, "levels": levels, "splits": {split: shares}}
+    return planning.problem_of(asked, Setting("any", n_users, set_size, domain_size), split)
 
 
 def plans_of(

@@ -15,7 +15,7 @@ from segshuffle.pipeline.design import (
     level_deltas,
     output_folder,
 )
-from segshuffle.pipeline.frame import dataset_files, is_paper
+from segshuffle.pipeline.frame import paper_first
 from segshuffle.pipeline.manifest import NOTHING, OVERVIEW, Group, Output, Rule, Step, Target, part
 from segshuffle.protocols.listed import listed
 
@@ -245,10 +245,6 @@ def rules(config: Config, panels: Panels) -> list[Rule]:
         beside = ACCOUNTINGS[: ACCOUNTINGS.index(drawn[name]["accounting"]) + 1]
         return {"table": [f"panels/{side}/{panel.id}.csv" for side in beside for panel in drawn[name]["panels"]]}
 
-    def of_paper(case: str) -> bool:
-        side, name = case.split("/")
-        return side != "proven" and any(is_paper(panel) for panel in panels if name in (panel.id, panel.setting.id))
-
     cases = tuple(f"{side}/{name}" for side in ACCOUNTINGS for name in scenarios)
     summary, text = (output.path for output in SUMMARY)
     budgets = {"budgets": [float(budget) for budget in config["proven"]["max_messages"]]}
@@ -260,7 +256,7 @@ def rules(config: Config, panels: Panels) -> list[Rule]:
             (Step("plans/{case}.json", "studies.planning:plan_setting", arguments=planned),),
             tuple(f"{side}/{setting}" for side in sides for setting in settings),
             seconds=26,
-            priority=of_paper,
+            priority=paper_first(panels),
             follows=lambda case: {"protocols": files[case.split("/")[0]], "datasets": ()},
         ),
         Rule(
@@ -269,7 +265,7 @@ def rules(config: Config, panels: Panels) -> list[Rule]:
             (Step("panels/{case}.csv", f"{compute}:panel_table", read, simulated),),
             cases,
             seconds=13,
-            priority=of_paper,
+            priority=paper_first(panels),
             follows=lambda case: {"protocols": simulated_files[case.split("/")[0]], "datasets": ()},
         ),
         Rule(
@@ -292,7 +288,7 @@ def rules(config: Config, panels: Panels) -> list[Rule]:
             "One figure of the panels, under one accounting; it needs its own panels only.",
             (Step("figures/{case}", f"{report}:draw", tables, drawn.__getitem__),),
             tuple(drawn),
-            priority=FIGURES.__contains__,
-            follows=lambda name: dataset_files([panel.setting.dataset for panel in drawn[name]["panels"]]),
+            priority=paper_first(panels),
+            follows=lambda name: {"datasets": {panel.setting.dataset for panel in drawn[name]["panels"]}},
         ),
     ]
