@@ -58,7 +58,7 @@ def test_every_step_calls_a_function_with_what_it_takes(config):
 def test_figures_of_the_paper_come_first(full_config):
     first = {(rule.name, case) for rule in rules_of(full_config) for case in rule.cases if rule.priority(case)}
     assert {case for name, case in first if name == "figure"} == {"fig2", "fig3", "fig4", "fig5", "fig6"}
-    assert {name for name, _ in first} == {"dataset", "population", "plan", "simulate", "figure", "only_real"}
+    assert {name for name, _ in first} == {"dataset", "population", "plan", "simulate", "figure"}
     assert not [case for _, case in first if case.startswith("proven")]
 
 

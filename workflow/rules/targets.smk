@@ -24,8 +24,6 @@ rule docs_figures:
     """Copy the figures and verdicts of a full run to docs/, for the README and the documents there."""
     input:
         [f"results/{path}" for path in COPIES],
-        # made first: a stand-in is refused before hours of work
-        f"results/{frame.ONLY_REAL}",
     output:
         [f"docs/{name}" for name in COPIES.values()],
     log:

@@ -12,12 +12,9 @@ from segshuffle.pipeline import manifest
 from segshuffle.pipeline.design import FIGURES, Config, Panels, figures_of, output_folder
 from segshuffle.pipeline.manifest import Rule, Step
 
-#: What is made where no dataset is a stand-in.
-ONLY_REAL = "data/only-real.txt"
-
 
 def paper_first(panels: Panels) -> Callable[[str], bool]:
-    """Return what says whether Figures 2-6 need a case: a dataset, setting, panel or figure, perhaps behind its side."""
+    """Return what says whether Figures 2-6 need a case: dataset, setting, panel or figure, perhaps behind its side."""
     drawn = [panel for name in FIGURES for panel in figures_of(panels).get(name, [])]
     needed = {name for panel in drawn for name in (panel.setting.dataset, panel.setting.id, panel.id)} | set(FIGURES)
     return lambda case: not case.startswith("proven/") and case.rpartition("/")[2] in needed
@@ -122,12 +119,6 @@ def rules(
             ),
         ),
     )
-    only_real = Rule(
-        "only_real",
-        "Check that the data of this run are real: otherwise nothing is copied to docs/.",
-        (Step(ONLY_REAL, "pipeline.provenance:only_real", {"sources": sources}, read=False),),
-        priority=lambda _: 2,
-    )
     cases = {rule.name: rule.cases for rule in (*before, *studies)}
     runtimes = Rule(
         "runtimes",
@@ -160,4 +151,4 @@ def rules(
         ),
         seconds=20,
     )
-    return [*before, *studies, provenance, runtimes, page, only_real]
+    return [*before, *studies, provenance, runtimes, page]

@@ -67,8 +67,6 @@ class Output:
         How to read it, and the kind of its numbers.
     group : Group, optional
         Where it is shown.
-    details : tuple of str, optional
-        Settings behind it, one a line; for readers of the report, who do not have the page around it.
     on_page : bool, optional
         Whether the page reads it: a table that its words, tables or charts are made of. Figures are on it anyway.
     """
@@ -77,7 +75,6 @@ class Output:
     title: str
     caption: str = ""
     group: Group = FURTHER
-    details: tuple[str, ...] = ()
     on_page: bool = False
 
     @property
@@ -227,8 +224,7 @@ class Rule:
     seconds : int
         Duration of the longest job, as in results/runtimes.csv.
     priority : callable
-        Case -> Snakemake's priority of the job: 1 (or True) where Figures 2-6 of the paper need it, else 0; 2 for
-        a check that comes before all of them.
+        Case -> whether Figures 2-6 of the paper need the job, which is then run before others.
     follows : mapping or callable
         What the job uses of all that a registry finds: folder ("protocols", "datasets") -> names of files.
         Of a folder that is not named it uses everything.
@@ -239,7 +235,7 @@ class Rule:
     steps: tuple[Step, ...]
     cases: tuple[str, ...] = ("",)
     seconds: int = 10
-    priority: Callable[[str], int] = lambda _: 0
+    priority: Callable[[str], bool] = lambda _: False
     follows: Named = field(default_factory=dict)
 
     @property

@@ -13,8 +13,7 @@ from typing import Any
 
 import yaml
 
-from segshuffle.datasets.registry import dataset_label, dataset_of, hashed_as
-from segshuffle.errors import DataError
+from segshuffle.datasets.registry import dataset_label, hashed_as
 from segshuffle.files import sha256_of
 from segshuffle.pipeline import manifest
 from segshuffle.pipeline.design import Config, Panels, output_folder, without_paths
@@ -59,31 +58,6 @@ def data_words(data: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
         else:
             reason = source["reason"].splitlines()[0]
             yield f"{label}: a STAND-IN, not the real data, because {reason} (without data/{name} it is tried again)"
-
-
-def only_real(sources: Sequence[str]) -> str:
-    """Refuse stand-ins, before anything is drawn that must show real data; return a sentence that there are none.
-
-    Parameters
-    ----------
-    sources : sequence of str
-        Paths of the records of all data.
-
-    Raises
-    ------
-    DataError
-        If the data of a dataset are a stand-in; says why, and what to do.
-    """
-    for name, source in data_of(sources).items():
-        if source["kind"] != "real":
-            dataset = dataset_of(name)
-            raise DataError(
-                f"{dataset.label}: the figures in docs/ must show the real data, but these are a stand-in, because "
-                f"{source['reason']}\nSet the environment variable {dataset.given} to the path of "
-                f"{dataset.given_is}, or connect to the network and remove results/data/{name}. Then run `snakemake "
-                "docs_figures` again."
-            )
-    return "All data are real.\n"
 
 
 def effective(*, config: Config) -> str:

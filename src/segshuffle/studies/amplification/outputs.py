@@ -89,8 +89,8 @@ EXHIBITS = {
     )
 }
 _KINDS = (
-    "upper, lower and exact are proven; published is as a paper states it, not proven, and some refuted; asymptotic "
-    "is a limit without an error term; the table has the kind of every point"
+    "Upper, lower and exact are proven; published is as a paper states it, not proven, and some refuted; asymptotic "
+    "is a limit without an error term; the table has the kind of every point."
 )
 #: What the default target makes of these papers in the quick edition: one figure and one table.
 _SAMPLE = ("decomposition8", "variation-table5")
@@ -140,7 +140,7 @@ def _outputs(exhibit: Exhibit) -> tuple[Output, Output]:
     group, table = GROUPS[exhibit.paper], f"amplification/{exhibit.id}"
     shown = Output(f"{table}.md", exhibit.title, group=group)
     if not exhibit.table:
-        shown = Output(f"figures/{exhibit.id}", exhibit.title, exhibit.caption, group, (_KINDS, f"table: {table}.csv"))
+        shown = Output(f"figures/{exhibit.id}", exhibit.title, f"{exhibit.caption} {_KINDS}", group)
     return Output(f"{table}.csv", exhibit.title, group=group), shown
 
 

@@ -11,17 +11,15 @@ GROUP = Group(
     rank=2,
 )
 _READING = (
-    "blanket-only is a proven upper bound for every dataset",
-    "others-spread, others-concentrated and worst-split are proven lower bounds for one dataset each; published is "
-    "Theorem 3 of the paper",
-    "the guarantee itself is broken where proven_user_delta, a proven lower bound, exceeds target_delta",
+    "Blanket-only is a proven upper bound for every dataset; others-spread, others-concentrated and worst-split are "
+    "proven lower bounds for one dataset each; published is Theorem 3 of the paper. The guarantee itself is broken "
+    "where proven_user_delta, a proven lower bound, exceeds target_delta."
 )
 TABLE = Output(
     "audit.csv",
     "what the published guarantee is worth in the server's full view (docs/audit.md)",
-    "A row per view, population and m; the kind of every number is in it.",
+    f"A row per view, population and m; the kind of every number is in it. {_READING}",
     GROUP,
-    _READING,
     on_page=True,
 )
 FIGURE = Output(
@@ -32,7 +30,6 @@ FIGURE = Output(
     "other marks are lower bounds. Marks of higher levels are shifted to the right, so that none hides another. A "
     "level that sends every item has no marks, because the total then reveals nothing.",
     GROUP,
-    _READING,
 )
 PARTS = {"audit/": "the parts of audit.csv, a file per population"}
 DOCS = {"figures/audit.png": "figures/audit.png"}

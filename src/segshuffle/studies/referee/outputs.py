@@ -10,10 +10,9 @@ GROUP = Group(
     "A published upper bound that lies below a proven lower bound is wrong.",
     rank=9,
 )
-_READING = (
-    "upper bounds for one shuffled message per user, proven and published, against proven lower bounds",
-    "kinds of the claims: upper (proven), published and asymptotic; the table has the kind of every row",
-    '"sound so far" only means that nothing on this grid refutes the bound',
+_KINDS = (
+    "Claims are upper (proven), published or asymptotic; the table has the kind of every row. Sound so far only means "
+    "that nothing on this grid refutes the bound."
 )
 TABLE = Output(
     "referee.csv",
@@ -24,20 +23,18 @@ TABLE = Output(
 VERDICTS = Output(
     "referee-verdicts.csv",
     "a verdict per accountant and mechanism",
-    "Whether a proven lower bound refutes what the accountant claims.",
+    f"Whether a proven lower bound refutes what the accountant claims. {_KINDS}",
     GROUP,
-    _READING,
     on_page=True,
 )
 READABLE = Output("referee.md", VERDICTS.title, group=GROUP)
 FIGURE = Output(
     "figures/referee",
     "Claimed ε above or below the proven lower bound",
-    "Below zero: refuted, because the claimed ε is smaller than a proven lower bound. Not drawn: claims that are no "
-    "better than the local guarantee, and mechanisms without a refuted claim (unless nothing is refuted). Two proven "
-    "bounds are drawn for comparison, and any refuted one. The legend says which are proven.",
+    f"{_KINDS} Below zero: refuted, because the claimed ε is smaller than a proven lower bound. Not drawn: claims "
+    "that are no better than the local guarantee, and mechanisms without a refuted claim (unless nothing is refuted). "
+    "Two proven bounds are drawn for comparison, and any refuted one. The legend says which are proven.",
     GROUP,
-    _READING,
 )
 DOCS = {"figures/referee.png": "figures/referee.png", "referee.md": "referee-table.md"}
 

@@ -41,16 +41,11 @@ _OWN = replace(
 )
 _OVER_M = "Error over blanket messages per user m, with bands of two standard errors. "
 _ERRORS = {
-    "published": f"{_OVER_M}The segmented protocol's privacy numbers are as published; for its competitors, see the "
-    "table of each panel.",
-    "proven": f"{_OVER_M}All privacy numbers are proven, except those of the paper's own curve (black), which is drawn "
-    "for comparison.",
-}
-_KINDS = {
-    "published": "kind of the segmented protocol's privacy numbers: published (Theorem 3, whose proof has a gap); the "
-    "competitors' kinds are in mse.csv, column kind",
-    "proven": "kind of the privacy numbers: exact for the Poisson blanket, for balls into bins and for the curators; "
-    "upper with group privacy and for the subset mechanism",
+    "published": f"{_OVER_M}Privacy numbers of the segmented protocol are as published (Theorem 3, whose proof has a "
+    "gap); for its competitors, see the table of each panel.",
+    "proven": f"{_OVER_M}Privacy numbers are exact for the Poisson blanket, for balls into bins and for the curators, "
+    "and upper bounds with group privacy and for the subset mechanism. Those of the paper's own curve (black), which "
+    "is drawn for comparison, are not proven.",
 }
 _WORDS = {
     "messages": (
@@ -140,12 +135,9 @@ def figures(config: Config, panels: Panels) -> dict[str, tuple[Output, dict[str,
             caption += f" The proven guarantees rely on {honest:.0%} of the users, the published ones on all."
         # of every level where plans keep each, else the least
         deltas = level_deltas(config, 1) if accounting == "proven" else ()
-        shown_deltas = ", ".join(map(str, deltas or [least_delta(config, 1)]))
-        details = (
-            f"levels ε = {', '.join(map(str, config['levels']))}; δ = {shown_deltas}/n",
-            _KINDS[accounting],
-        )
-        output = Output(f"figures/{name}", title, caption, groups[accounting], details)
+        delta = ", ".join(map(str, deltas or [least_delta(config, 1)]))
+        caption += f" Levels ε = {', '.join(map(str, config['levels']))}; δ = {delta}/n."
+        output = Output(f"figures/{name}", title, caption, groups[accounting])
         found[name] = output, {"drawing": drawing, "accounting": accounting, "panels": shown}
     return found
 
