@@ -21,7 +21,7 @@ from segshuffle.page import findings
 from segshuffle.page.build import build, groups_of, read_results, words_of
 from segshuffle.page.charts import chart
 from segshuffle.page.inline import ASSETS, data_uri
-from segshuffle.page.tables import audit_table, curve_table, point_table, referee_table
+from segshuffle.page.tables import audit_table, point_table, referee_table
 from segshuffle.pipeline.design import Scenario
 from segshuffle.pipeline.manifest import Output, outputs, targets
 from segshuffle.pipeline.numbers import at_least, at_most, mean_and_error, nearest, percent
@@ -135,7 +135,6 @@ def test_every_panel_has_a_chart_and_its_numbers(page, run):
     assert charts == expected
     assert len(set(expected)) == 6
     for panel in expected:
-        assert f'id="curves-{panel}-caption"' in page
         assert f'id="points-{panel}-caption"' in page
     assert page.count('id="plotly-gzip"') == 1
 
@@ -267,10 +266,12 @@ def test_points_without_a_bound_are_counted_and_not_averaged(run):
 
 def test_tables_have_every_point(run):
     panel = panels_by_figure(run.results.errors)["fig2"][0]
-    curves = curve_table(panel)
-    assert [row[0] for row in cells(curves)] == [f"{m:g}" for m in GRID]
-    assert cells(curves)[2][1] == "0.00101 ± 4e-5"
-    assert len(point_table(panel)) == 1 + len(COMPETITORS) + len(PROVEN)
+    points = point_table(panel)
+    ours = [row for row in points if row["method"] == "Segmented (the paper's)"]
+    assert [row["m"] for row in ours] == [*map(nearest, GRID), "1.20"]
+    assert ours[2]["error, measured"] == "0.00101 ± 4e-5"
+    # three proven curves, two of which have a best m
+    assert len(points) == len(GRID) + 1 + len(COMPETITORS) + 3 * len(GRID) + 2 + len(PROVEN)
     summary = summary_table(run.results.tables["proven-summary.csv"])
     assert len(summary) == 6
     # 3e-4 and 2.2e-4 over the curator's 2e-4

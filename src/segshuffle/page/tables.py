@@ -27,38 +27,21 @@ def tally(claims: pd.DataFrame) -> dict[str, int]:
     return {str(verdict): int(number) for verdict, number in counts.items() if number or verdict != "not evaluated"}
 
 
-def curve_table(panel: Panel) -> Rows:
-    """Tabulate the curves of a panel over m: the numbers of the chart."""
-    cells = pd.DataFrame(
-        {
-            panel.looks(accounting)[method].label: pd.Series(
-                list(map(mean_and_error, rows["mse_mean"], rows["mse_stderr"])), rows["blanket_per_user"]
-            )
-            for accounting in ACCOUNTINGS
-            for method, rows in panel.curves(accounting).items()
-        }
-    )
-    by_blanket: dict[Any, Any] = cells.sort_index().fillna(NONE).to_dict("index")
-    return [{"m": f"{m:g}", **row} for m, row in by_blanket.items()]
-
-
 def point_table(panel: Panel) -> Rows:
-    """Tabulate the methods of a panel that have one number, lowest closed-form error first."""
-    shown = [panel.optimum.assign(label="Segmented, m from optimizeParameter")]
-    for accounting in ACCOUNTINGS:
-        points, looks = panel.points(accounting), panel.looks(accounting)
-        shown.append(points.assign(label=[looks[method].label for method in points["method"]]))
-    both = pd.concat(shown, ignore_index=True).sort_values("mse_expected", kind="stable")
+    """Tabulate what the chart of a panel shows: every method over m, and at the m that it chooses itself."""
+    looks = {accounting: panel.looks(accounting) for accounting in ACCOUNTINGS}
+    shown = panel.errors[panel.errors["role"].isin(["grid", "best"])]
     return [
         {
-            "method": row["label"],
+            "method": looks[row["accounting"]][row["method"]].label,
             "privacy numbers": row["kind"],
-            "own m": NONE if row["blanket_per_user"] == 0 else nearest(row["blanket_per_user"]),
+            "m": NONE if row["blanket_per_user"] == 0 else nearest(row["blanket_per_user"]),
+            "chosen by the method": "yes" if row["role"] == "best" else "",
             "messages per user": nearest(row["messages_per_user"]),
             "error, measured": mean_and_error(row["mse_mean"], row["mse_stderr"]),
             "error, closed form": nearest(row["mse_expected"]),
         }
-        for row in both.to_dict("records")
+        for row in shown.to_dict("records")
     ]
 
 

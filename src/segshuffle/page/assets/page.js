@@ -34,7 +34,7 @@
         return chart;
       } catch (error) {
         chart.closest(".paper").hidden = true;
-        explorer.querySelector(".failed").textContent = `The chart needs a browser of 2023 or later (${error.message}). The tables below have its numbers.`;
+        explorer.querySelector(".failed").textContent = `The chart needs a browser of 2023 or later (${error.message}). The table below has its numbers.`;
         return null;
       }
     })());
