@@ -78,10 +78,9 @@ def test_a_logarithmic_axis_has_two_numbers_or_more(ticks_of, low, ratio):
         (1.0, 10.0, [1.0, 3.0, 10.0]),
         (1.5, 11.0, [2.0, 5.0, 10.0]),
         (1.2, 6.0, [1.5, 2.0, 3.0, 4.0, 5.0]),
-        # shorter than a step: half a power of ten of its length
-        (5.02, 5.31, [5.05, 5.1, 5.15, 5.2, 5.25, 5.3]),
-        # two are enough where the finest steps have no more
-        (1.9, 3.2, [2.0, 3.0]),
+        # equal distances where the finest steps have fewer
+        (5.02, 5.31, [5.1, 5.2, 5.3]),
+        (1.9, 3.2, [2.0, 2.5, 3.0]),
         (3.5, 9.5, [4.0, 5.0, 7.0]),
         # rounded off
         (0.5, 100.0 * (1 - 1e-11), [1.0, 10.0, 100.0]),

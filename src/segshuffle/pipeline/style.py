@@ -16,7 +16,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullFormatter, NullLocator
 
 from segshuffle.files import writing
 from segshuffle.looks import PALETTE, TINTS
@@ -110,14 +110,13 @@ def finished(figure: Figure, handles: Iterable[Artist] | None = None) -> Figure:
     entries: dict[str, Artist] = {}
     for handle in handles:
         entries.setdefault(str(handle.get_label()), handle)
-    columns = min(len(entries), 4)
-    while True:
+    for columns in range(min(len(entries), 4), 0, -1):
         legend = figure.legend(list(entries.values()), list(entries), loc="outside lower center", ncols=columns)
         width = legend.get_window_extent(figure.canvas.get_renderer()).width  # type: ignore[attr-defined]
         if columns == 1 or width <= _LEGEND_SHARE * figure.bbox.width:
-            return figure
+            break
         legend.remove()
-        columns -= 1
+    return figure
 
 
 def log_ticks(axis: Axis, values: Iterable[float] | None = None) -> None:
@@ -148,18 +147,15 @@ def plain(value: float) -> str:
 
 
 def _ticks_between(low: float, high: float) -> list[float]:
-    """Return ticks inside an interval: the sparsest steps of which two lie inside, thinned out on a long axis."""
+    """Return ticks inside an interval: the sparsest steps of which three lie inside, or else equal distances."""
     exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     for steps in _STEPS:
         ticks = [step * 10.0**power for power in exponents for step in steps]
         inside = [tick for tick in ticks if low * (1 - 1e-9) <= tick <= high * (1 + 1e-9)]
         if len(inside) > _FEWEST_TICKS:
-            break
-    if len(inside) < _FEWEST_TICKS:
-        # shorter than a step: equal distances, half a power of ten of its length or more
-        unit = 10.0 ** math.floor(math.log10(high - low)) / 2
-        inside = [unit * i for i in range(math.ceil(low / unit), math.floor(high / unit) + 1)]
-    return inside[:: math.ceil(len(inside) / _MOST_TICKS)]
+            return inside[:: math.ceil(len(inside) / _MOST_TICKS)]
+    equal = MaxNLocator(5, steps=[1, 2, 5, 10]).tick_values(low, high)
+    return [tick for tick in equal if low <= tick <= high]
 
 
 def mark_edition(figure: Figure, edition: str) -> None:
