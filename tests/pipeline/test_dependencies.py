@@ -8,6 +8,7 @@ import sys
 import pytest
 from rules import rules_of
 
+from segshuffle.pipeline import dependencies
 from segshuffle.pipeline.dependencies import SOURCE, digest, package_files
 from segshuffle.pipeline.jobs import modules_of
 from segshuffle.pipeline.manifest import at
@@ -22,7 +23,7 @@ def rules(full_config):
 
 def files_of(rule, case):
     """Files of the package that a job depends on, below the package."""
-    found = package_files(modules_of(rule.job(case, "results")), source=SOURCE, follows=at(rule.follows, case))
+    found = package_files(modules_of(rule.job(case, "results")), at(rule.follows, case))
     return {path.removeprefix("segshuffle/") for path in found}
 
 
@@ -54,7 +55,7 @@ def test_every_module_that_a_job_loads_is_found(rules):
     done = subprocess.run(run, input=json.dumps(modules), capture_output=True, text=True, check=True)
     for name, loaded in json.loads(done.stdout).items():
         files = {line.rpartition("/segshuffle/")[2] for line in loaded}
-        found = {path.removeprefix("segshuffle/") for path in package_files(modules[name], source=SOURCE)}
+        found = {path.removeprefix("segshuffle/") for path in package_files(modules[name])}
         assert {"__init__.py", "pipeline/jobs.py"} <= files
         assert files <= found, name
 
@@ -109,7 +110,7 @@ def test_the_command_line_is_no_part_of_the_pipeline(rules):
 
 
 @pytest.fixture
-def house(tmp_path):
+def house(tmp_path, monkeypatch):
     """Write modules of a package; returns what the first one depends on."""
 
     def build(**files):
@@ -117,10 +118,13 @@ def house(tmp_path):
         (package / "p").mkdir(parents=True)
         for name, text in {"__init__": "", **files}.items():
             (package / f"{name.replace('p_', 'p/', 1)}.py").write_text(text)
-        found = package_files([next(iter(files))], source=tmp_path)
+        found = package_files([next(iter(files))])
         return [path.removeprefix("segshuffle/") for path in found]
 
-    return build
+    monkeypatch.setattr(dependencies, "SOURCE", tmp_path)
+    dependencies._files_of.cache_clear()
+    yield build
+    dependencies._files_of.cache_clear()
 
 
 @pytest.mark.parametrize(

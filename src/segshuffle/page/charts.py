@@ -96,8 +96,6 @@ def _layout() -> dict[str, Any]:
         "height": 430,
         "margin": {"l": 62, "r": 12, "t": 12, "b": 48},
         "font": {"family": "DejaVu Sans, Verdana, system-ui, sans-serif", "size": 12, "color": TINTS["ink"]},
-        "paper_bgcolor": TINTS["white"],
-        "plot_bgcolor": TINTS["white"],
         "hovermode": "closest",
         "hoverdistance": 60,
         "hoverlabel": {"align": "left", "bgcolor": TINTS["white"], "font": {"color": TINTS["ink"]}},

@@ -38,36 +38,32 @@ def digest(modules: Sequence[str], follows: Mapping[str, Collection[str]] | None
         As in `package_files`.
     """
     found = hashlib.sha256()
-    files = package_files(modules, source=SOURCE, follows=follows)
+    files = package_files(modules, follows)
     for file in files:
         if f"{PACKAGE}/pipeline/style.py" in files or file != f"{PACKAGE}/looks.py":
             found.update(file.encode() + _read(SOURCE / file))
     return found.hexdigest()
 
 
-def package_files(
-    modules: Sequence[str], *, source: Path, follows: Mapping[str, Collection[str]] | None = None
-) -> list[str]:
+def package_files(modules: Sequence[str], follows: Mapping[str, Collection[str]] | None = None) -> list[str]:
     """List all files of the package that some modules import, directly or not, as paths below `source`, sorted.
 
     Parameters
     ----------
     modules : sequence of str
         Modules below the package.
-    source : Path
-        Folder that holds the package (``src``).
     follows : mapping, optional
         Folder of a registry -> which of the files that it finds there are used, by their names without ending; of
         other registries all are.
     """
     found: set[Path] = set()
-    queue = {file for module in modules for file in _files_of(f"{PACKAGE}.{module}", source)}
+    queue = {file for module in modules for file in _files_of(f"{PACKAGE}.{module}")}
     while queue:
         path = queue.pop()
         if path not in found:
             found.add(path)
-            queue |= _imports(path, source) | set(_found_by(path, follows or {}))
-    return sorted(path.relative_to(source).as_posix() for path in found)
+            queue |= _imports(path) | set(_found_by(path, follows or {}))
+    return sorted(path.relative_to(SOURCE).as_posix() for path in found)
 
 
 @functools.cache  # hundreds of jobs depend on the same files
@@ -76,7 +72,7 @@ def _read(path: Path) -> bytes:
 
 
 @functools.cache
-def _imports(path: Path, source: Path) -> frozenset[Path]:
+def _imports(path: Path) -> frozenset[Path]:
     """Return the files of the package that one file imports; a package's own __init__ runs on every import below it."""
     if path.suffix != ".py":
         return frozenset()
@@ -86,16 +82,16 @@ def _imports(path: Path, source: Path) -> frozenset[Path]:
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
             names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
-    return frozenset(file for name in names for file in _files_of(name, source))
+    return frozenset(file for name in names for file in _files_of(name))
 
 
 @functools.cache
-def _files_of(name: str, source: Path) -> tuple[Path, ...]:
+def _files_of(name: str) -> tuple[Path, ...]:
     """Return the files of a dotted name: of the package, of every folder on the way, and of the module itself."""
     parts = name.split(".")
     if parts[0] != PACKAGE:
         return ()
-    stems = [source.joinpath(*parts[:depth]) for depth in range(1, len(parts) + 1)]
+    stems = [SOURCE.joinpath(*parts[:depth]) for depth in range(1, len(parts) + 1)]
     files = (file for stem in stems for file in (stem.with_suffix(".py"), stem / "__init__.py"))
     return tuple(file for file in files if file.is_file())
 

@@ -30,18 +30,13 @@ _AROUND = {
 
 def commit_of(root: Path) -> str:
     """Return the commit of the code in `root`, with -dirty if files differ; "unknown" outside a checkout of its own."""
-
-    def git(*arguments: str) -> str:
-        command = ["git", "-C", str(root), *arguments]
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-
+    # naming the folder's own .git: a copy inside another repository would be given that one's commit
+    command = ["git", f"--git-dir={root}/.git", f"--work-tree={root}", "describe", "--always", "--abbrev=40"]
     try:
-        # a copy inside another repository would be given that one's commit
-        if git("rev-parse", "--show-prefix"):
-            return "unknown"
-        return git("describe", "--always", "--abbrev=40", "--exclude=*", "--dirty")
+        done = subprocess.run([*command, "--exclude=*", "--dirty"], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
+    return done.stdout.strip()
 
 
 def data_of(sources: Iterable[str]) -> dict[str, Any]:

@@ -110,7 +110,7 @@ _MSE_COLUMNS = {
 COLUMNS = {MSE.path: _MSE_COLUMNS}
 #: Copied to docs/ from a full run.
 DOCS = {
-    **{f"figures/{name}.png": f"figures/{name}.png" for name in ("fig2", "fig3", "fig4", "fig5", "fig6", "summary")},
+    **{f"figures/{name}.png": f"figures/{name}.png" for name in (*FIGURES, "summary")},
     "figures/fig2-proven.png": "figures/fig2-proven.png",
     "figures/messages-proven.png": "figures/messages-proven.png",
     "proven-summary.md": "proven-summary.md",
