@@ -5,7 +5,6 @@ import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
-from dataclasses import replace
 from fractions import Fraction
 from html.parser import HTMLParser
 from urllib.parse import unquote
@@ -131,7 +130,7 @@ def test_every_figure_is_there_with_words_for_it(outline, run):
 
 def test_every_panel_has_a_chart_and_its_numbers(page, run):
     charts = re.findall(r'class="chart" id="chart-([^"]*)"', page)
-    expected = [panel.id for panels in panels_by_figure(run.results.errors).values() for panel in panels]
+    expected = [panel.scenario.id for panels in panels_by_figure(run.results.errors).values() for panel in panels]
     assert charts == expected
     assert len(set(expected)) == 6
     for panel in expected:
@@ -161,7 +160,7 @@ def cells(table):
 
 def read_with(run, **tables):
     changed = {f"{name}.csv": table for name, table in tables.items()}
-    return replace(run.results, tables={**run.results.tables, **changed})
+    return run.results._replace(tables={**run.results.tables, **changed})
 
 
 def test_a_stand_in_and_a_quick_edition_are_marked_at_the_top(tmp_path, outline):

@@ -5,9 +5,8 @@ import functools
 import gzip
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 import yaml
@@ -24,23 +23,28 @@ from segshuffle.pipeline.rows import sources_of
 from segshuffle.studies.reproduction import report
 
 
-@dataclass(frozen=True)
-class Results:
+class Results(NamedTuple):
     """All that the page is made of: a function of the run's files and nothing else.
 
     Parameters
     ----------
     tables : mapping of str to DataFrame
         Path below the results folder -> table, for all that is declared with ``on_page``.
-    provenance : mapping
-        The run's record.
+    record : str
+        What the run was made of, as JSON.
     config : str
         The effective configuration.
     """
 
     tables: Mapping[str, pd.DataFrame]
-    provenance: Mapping[str, Any]
+    record: str
     config: str
+
+    @property
+    def provenance(self) -> Mapping[str, Any]:
+        """What the run was made of."""
+        found: Mapping[str, Any] = json.loads(self.record)
+        return found
 
     @property
     def errors(self) -> pd.DataFrame:
@@ -78,7 +82,7 @@ def read_results(folder: Path, tables: Iterable[str]) -> Results:
     texts = {"section": str, "note": str}
     return Results(
         tables={path: pd.read_csv(folder / path, dtype=texts).fillna({"note": ""}) for path in tables},
-        provenance=json.loads((folder / "provenance.json").read_text(encoding="utf-8")),
+        record=(folder / "provenance.json").read_text(encoding="utf-8"),
         config=(folder / "config.yaml").read_text(encoding="utf-8"),
     )
 

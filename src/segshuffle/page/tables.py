@@ -9,7 +9,6 @@ import pandas as pd
 from segshuffle.datasets.registry import dataset_label
 from segshuffle.pipeline.design import ACCOUNTINGS
 from segshuffle.pipeline.numbers import NONE, at_least, at_most, count, mean_and_error, nearest
-from segshuffle.pipeline.provenance import data_words
 from segshuffle.pipeline.rows import common
 from segshuffle.studies.audit.report import audited, broken_promises, worst_over_splits
 from segshuffle.studies.drawing import POPULATION
@@ -126,19 +125,3 @@ def runtime_table(runtimes: pd.DataFrame) -> Rows:
         }
         for row in ordered.to_dict("records")
     ]
-
-
-def made_of(provenance: Mapping[str, Any]) -> Rows:
-    """Tabulate what the run was made of."""
-    facts = [(what, provenance[what]) for what in ("edition", "commit", "seed")]
-    sources = provenance["data"]
-    for (name, data), words in zip(sources.items(), data_words(sources), strict=True):
-        label = dataset_label(name, "real")
-        facts += [(f"{label} data", words), (f"origin of the {label} data", data["origin"])]
-    facts += [(f"version of {name}", version) for name, version in provenance["versions"].items()]
-    return [{"what": what, "value": str(value)} for what, value in facts]
-
-
-def hashes(provenance: Mapping[str, Any]) -> Rows:
-    """Tabulate the hash of every figure, table and verdict."""
-    return [{"file": file, "SHA-256": found} for file, found in provenance["outputs"].items()]

@@ -17,7 +17,7 @@ from segshuffle.pipeline.seeds import stream
 
 
 def obtain(
-    given: Sequence[str], watched: Sequence[str], *, name: str, section: Section, seed: int, attempts: int
+    given: Sequence[str], watched: Sequence[str], *, name: str, section: Section, seed: int
 ) -> tuple[NDArray[Any], dict[str, str | None]]:
     """Obtain the data of one dataset: a given file, the download, or the labelled stand-in.
 
@@ -33,8 +33,6 @@ def obtain(
         What the data depend on of its section.
     seed : int
         The configuration's seed.
-    attempts : int
-        How often an address may be tried.
 
     Returns
     -------
@@ -46,7 +44,6 @@ def obtain(
         cache=Path("data"),
         stream=functools.partial(stream, seed),
         log=print,
-        attempts=attempts,
     )
     find = dataset_of(name).obtain
     assert find is not None  # for the type checker: others have no job

@@ -46,7 +46,7 @@ def digest(modules: Sequence[str], follows: Mapping[str, Collection[str]] | None
 
 
 def package_files(modules: Sequence[str], follows: Mapping[str, Collection[str]] | None = None) -> list[str]:
-    """List all files of the package that some modules import, directly or not, as paths below `source`, sorted.
+    """List all files of the package that some modules import, directly or not, as paths below `SOURCE`, sorted.
 
     Parameters
     ----------

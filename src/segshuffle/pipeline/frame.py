@@ -74,8 +74,6 @@ def rules(
                         "name": name,
                         "section": section_of(name),
                         "seed": config["seed"],
-                        # without a network a small run goes on with the stand-in after ten seconds instead of thirty
-                        "attempts": 3 if config["edition"] == "full" else 1,
                     },
                     read=False,
                 ),

@@ -28,7 +28,7 @@ reacts to the counts (`bias_mean` has both). Either is measured with the noise o
 
 import math
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -67,8 +67,7 @@ class Choice(NamedTuple):
     copies: tuple[float, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class PlanGrid:
+class PlanGrid(NamedTuple):
     """What planning may choose from: the largest copies of every level, at every m of a grid.
 
     Parameters

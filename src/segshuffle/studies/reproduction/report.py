@@ -6,8 +6,8 @@ Every loop goes over the table: what it holds is drawn, whether or not somebody 
 import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass
-from typing import Any
+from dataclasses import astuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -36,8 +36,7 @@ _MARKS = (0, 0.06, 0.35, 0.65, 0.94, 1)
 # --- panels ----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Panel:
+class Panel(NamedTuple):
     """One panel of a figure of the paper.
 
     Parameters
@@ -53,11 +52,6 @@ class Panel:
     scenario: Scenario
     letter: str
     errors: pd.DataFrame
-
-    @property
-    def id(self) -> str:
-        """Stable name inside the page."""
-        return self.scenario.id
 
     @property
     def name(self) -> str:
