@@ -5,15 +5,15 @@ from typing import Any
 import pandas as pd
 
 from segshuffle.page.tables import audit_numbers, tally
-from segshuffle.pipeline.numbers import at_least, count, nearest, percent
+from segshuffle.pipeline.numbers import at_least, count, nearest
 from segshuffle.studies.audit.report import audited
 from segshuffle.studies.reproduction.report import budgets_of, panels_of
 
 
 def missed(claims: pd.DataFrame) -> list[dict[Any, Any]]:
     """Return the rows of statements that were not reproduced, and then of those that were in part."""
-    found = pd.concat(claims[claims["verdict"] == verdict] for verdict in ("not reproduced", "partly reproduced"))
-    return found.to_dict("records")
+    found = claims[claims["verdict"].isin(["not reproduced", "partly reproduced"])]
+    return found.sort_values("verdict", kind="stable").to_dict("records")
 
 
 def reproduced(claims: pd.DataFrame, errors: pd.DataFrame) -> list[str]:
@@ -25,8 +25,8 @@ def reproduced(claims: pd.DataFrame, errors: pd.DataFrame) -> list[str]:
     return [
         f"{len(claims)} statements of the paper's evaluation: "
         f"{', '.join(f'{number} {verdict}' for verdict, number in tally(claims).items())}.",
-        f"At its best m the paper's protocol saves {percent(sum(saved) / len(saved))} of the strongest competitor's "
-        f"error on average over {len(saved)} panels (from {percent(min(saved))} to {percent(max(saved))}).",
+        f"At its best m the paper's protocol saves {sum(saved) / len(saved):.1%} of the strongest competitor's "
+        f"error on average over {len(saved)} panels (from {min(saved):.1%} to {max(saved):.1%}).",
         f"Measured errors are means of {count(errors['repetitions'].min())} repetitions; verdicts and ratios use "
         "closed forms.",
     ]

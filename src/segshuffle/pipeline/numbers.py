@@ -28,12 +28,6 @@ def mean_and_error(mean: Any, stderr: Any) -> str:
     return f"{nearest(mean)} ± {nearest(2.0 * stderr, digits=1)}"
 
 
-def percent(share: float) -> str:
-    """Format a share in per cent, with a decimal where whole per cents would hide its sign."""
-    text = f"{share:.1%}" if 0 < abs(share) < 0.01 else f"{share:.0%}"
-    return text.replace("%", "\u202f%").replace("-", "\u2212")
-
-
 def count(value: Any) -> str:
     """Format an integer with thousands separators."""
     return f"{int(value):,}"
@@ -44,7 +38,7 @@ def _rounded(value: Any, digits: int, rounding: str) -> str:
     if math.isnan(number):
         return NONE
     if math.isinf(number):
-        return "none" if number > 0 else "-∞"
+        return "none"
     if number == 0.0:
         return "0"
     rounded = Context(prec=digits, rounding=rounding).create_decimal_from_float(number)

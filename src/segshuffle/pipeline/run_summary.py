@@ -11,28 +11,22 @@ from segshuffle.pipeline.design import output_folder
 from segshuffle.pipeline.provenance import data_words
 
 
-def summary_of(root: Path) -> str:
-    """Return a text about the finished run in `root`."""
-    claims = pd.read_csv(root / "claims.csv")
+def main(arguments: list[str]) -> int:
+    """Print a text about the finished run of a configuration file."""
+    root = Path(output_folder(yaml.safe_load(Path(arguments[0]).read_text(encoding="utf-8"))))
+    verdicts = pd.read_csv(root / "claims.csv")["verdict"].value_counts()
     data = json.loads((root / "provenance.json").read_text(encoding="utf-8"))["data"]
-    counts = ", ".join(f"{count} {verdict}" for verdict, count in claims["verdict"].value_counts().items())
     lines = [
         "",
         f"page      {root}/index.html (everything on one page: open it in a browser)",
         f"figures   {root}/figures/ (PDF, SVG, PNG)",
         f"numbers   {root}/mse.csv (columns: {root}/README.md)",
-        f"verdicts  {root}/claims.md: {counts}",
+        f"verdicts  {root}/claims.md: {', '.join(f'{count} {verdict}' for verdict, count in verdicts.items())}",
         f"time      {pd.read_csv(root / 'runtimes.csv')['seconds_total'].sum():.0f} s of jobs ({root}/runtimes.csv)",
         f"record    {root}/provenance.json",
         *(f"data      {sentence}" for sentence in data_words(data)),
     ]
-    return "\n".join(lines)
-
-
-def main(arguments: list[str]) -> int:
-    """Print the words for a configuration file."""
-    config = yaml.safe_load(Path(arguments[0]).read_text(encoding="utf-8"))
-    print(summary_of(Path(output_folder(config))))
+    print("\n".join(lines))
     return 0
 
 
