@@ -143,12 +143,12 @@ def _draw_errors(panels: Sequence[Panel], accounting: str) -> Figure:
     curves: list[Line2D] = []
     for axis, panel in zip(axes, panels, strict=True):
         if not published:
-            _curves(axis, {"segmented": panel.curve})
-        _curves(axis, panel.curves(accounting))
+            _curves(axis, {"segmented": panel.curve}, zorder=4, ms=3)
+        _curves(axis, panel.curves(accounting), zorder=4, ms=3)
         curves += axis.lines
         grid = panel.errors.loc[panel.errors["role"] == "grid", "blanket_per_user"]
         low, high = grid.min(), grid.max()
-        _levels(axis, panel.points(accounting), low, high)
+        _curves(axis, _levels(panel.points(accounting), low, high), markevery=slice(1, -1), lw=1.0)
         if published:
             (best,) = panel.optimum.to_dict("records")
             star: Any = stroke(look_of("segmented"), marker="*", ls="none", label=_OPTIMUM)
@@ -194,25 +194,20 @@ def _draw_summary(panels: Sequence[Panel], accounting: str) -> Figure:
     return finished(figure)
 
 
-def _band(axis: Axes, x: Any, mean: Any, stderr: Any, look: Look, **changed: Any) -> None:
-    """Draw means, with two standard errors around them."""
-    axis.fill_between(x, mean - 2 * stderr, mean + 2 * stderr, color=look.color, alpha=0.2, lw=0)
-    axis.plot(x, mean, **stroke(look, **changed))
-
-
-def _curves(axis: Axes, curves: Mapping[str, pd.DataFrame]) -> None:
-    """Draw methods over the grid of m."""
+def _curves(axis: Axes, curves: Mapping[str, pd.DataFrame], **drawn: Any) -> None:
+    """Draw methods over m, with two standard errors around their means."""
     for name, curve in curves.items():
-        look = looks_in(curve)[name]
-        _band(axis, curve["blanket_per_user"], curve["mse_mean"], curve["mse_stderr"], look, zorder=4, ms=3)
+        look, x = looks_in(curve)[name], curve["blanket_per_user"]
+        mean, error = curve["mse_mean"], 2 * curve["mse_stderr"]
+        axis.fill_between(x, mean - error, mean + error, color=look.color, alpha=0.2, lw=0)
+        axis.plot(x, mean, **stroke(look, **drawn))
 
 
-def _levels(axis: Axes, points: pd.DataFrame, low: float, high: float) -> None:
-    """Draw level lines of methods with an m of their own."""
+def _levels(points: pd.DataFrame, low: float, high: float) -> dict[str, pd.DataFrame]:
+    """Repeat the one error of every method over the panel, with the marks of level lines."""
     x = low * (high / low) ** np.array(_MARKS)
-    for name, look in looks_in(points).items():
-        (row,) = points[points["method"] == name].to_dict("records")
-        _band(axis, x, np.full(len(x), row["mse_mean"]), row["mse_stderr"], look, markevery=slice(1, -1), lw=1.0)
+    rows = points.groupby("method", sort=False)
+    return {str(name): pd.concat([row] * len(x)).assign(blanket_per_user=x) for name, row in rows}
 
 
 def _beside(axis: Axes, lines: Iterable[Line2D]) -> None:
