@@ -129,9 +129,9 @@ def test_levels_draws_every_split_with_its_errors():
         assert np.subtract(*room(axes, "y")) == pytest.approx(0.0, abs=0.1), "in the middle"
     assert {(axes.get_xscale(), axes.get_yscale()) for axes in panels} == {("log", "log")}
     assert legend_texts(figure) == [
-        *(f"{split}, measured" for split in splits),
         "predicted",
         "exact histogram of levels",
+        *(f"{split}, measured" for split in splits),
     ]
     assert_readable(figure)
 

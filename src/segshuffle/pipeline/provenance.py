@@ -52,7 +52,8 @@ def data_words(data: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
             yield f"{label}: the real data (SHA-256 of the {hashed_as(name)}file {source['sha256']})."
         else:
             reason = source["reason"].splitlines()[0]
-            yield f"{label}: a STAND-IN, not the real data, because {reason} (without data/{name} it is tried again)"
+            again = f"to look again, remove data/{name} in the folder of results"
+            yield f"{label}: a STAND-IN, not the real data, because {reason} ({again})"
 
 
 def effective(*, config: Config) -> str:

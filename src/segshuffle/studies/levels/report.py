@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
-from segshuffle.looks import PALETTE, Look
+from segshuffle.looks import Look
 from segshuffle.pipeline.numbers import nearest
 from segshuffle.pipeline.style import finished, log_axes
 from segshuffle.studies.drawing import POPULATION, draw_measured, population_panels, series_of
@@ -19,8 +18,8 @@ from segshuffle.studies.drawing import POPULATION, draw_measured, population_pan
 _LEAST_SPAN = 2.0
 #: Ratio of the abscissas of neighbouring splits, which may have the same error.
 _SIDE_BY_SIDE = 1.04
-_PREDICTED: dict[str, Any] = {"lw": 0.8, "ls": "-"}
-_EXACT: dict[str, Any] = {"lw": 0.8, "ls": (0, (4.0, 2.0))}
+_PREDICTED: dict[str, Any] = {"lw": 0.8, "ls": "-", "label": "predicted"}
+_EXACT: dict[str, Any] = {"lw": 0.8, "ls": (0, (4.0, 2.0)), "label": "exact histogram of levels"}
 
 
 def draw(table: pd.DataFrame) -> Figure:
@@ -36,13 +35,7 @@ def draw(table: pd.DataFrame) -> Figure:
     looks = series_of(table["split"])
     for rows, (axis,) in panels:
         _panel(axis, rows, looks)
-    handles = [
-        Line2D([], [], color=look.color, marker=look.marker, ls="none", ms=4, label=f"{look.label}, measured")
-        for look in looks.values()
-    ]
-    for style, label in ((_PREDICTED, "predicted"), (_EXACT, "exact histogram of levels")):
-        handles.append(Line2D([], [], color=PALETTE["dark-grey"], label=label, **style))
-    return finished(figure, handles)
+    return finished(figure)
 
 
 def _panel(axis: Axes, rows: pd.DataFrame, looks: Mapping[str, Look]) -> None:
@@ -53,7 +46,7 @@ def _panel(axis: Axes, rows: pd.DataFrame, looks: Mapping[str, Look]) -> None:
         curve = mine[private].sort_values("epsilon_levels")
         x = curve["epsilon_levels"]
         shift = _SIDE_BY_SIDE ** (index - (len(looks) - 1) / 2)
-        draw_measured(axis, x * shift, curve, "mse", look)
+        draw_measured(axis, x * shift, curve, "mse", look, label=f"{split}, measured")
         axis.plot(x, curve["mse_predicted"], color=look.color, zorder=3, **_PREDICTED)
         for value in mine[~private]["mse_predicted"]:
             axis.axhline(value, color=look.color, zorder=2, **_EXACT)
