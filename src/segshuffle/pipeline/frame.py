@@ -54,9 +54,6 @@ def rules(
         """Return the keys that data and populations depend on: sizes and paths are left out."""
         return {key: value for key, value in sections[name].items() if key not in {"n_users", "set_sizes", "path"}}
 
-    def paths(path: Path | str | None) -> list[Path]:
-        return [Path(path)] if path else []
-
     def data_of(case: str) -> dict[str, str]:
         name = settings[case].dataset
         return {"data": f"data/{name}/data.npy", "source": f"data/{name}/source.json"} if name in names else {}
@@ -69,7 +66,7 @@ def rules(
                 Step(
                     ("data/{case}/data.npy", "data/{case}/source.json"),
                     "pipeline.data:obtain",
-                    lambda name: {"given": paths(given[name]), "watched": paths(sections[name].get("items"))},
+                    lambda name: {"given": [Path(path) for path in (given[name], sections[name].get("items")) if path]},
                     lambda name: {
                         "name": name,
                         "section": section_of(name),

@@ -50,19 +50,16 @@ def winners(table: pd.DataFrame, budgets: Sequence[float]) -> pd.DataFrame:
     shuffled = shuffled[shuffled["method"] != "augmented-shuffling"]
     for key, case in shuffled.groupby(CASE, sort=False):
         sizes: dict[str, Any] = dict(zip(CASE, key, strict=True))
+        measure = case["mse_expected"].iloc[0] / case["error_ratio"].iloc[0]
         for share in budgets:
             budget = share * sizes["set_size"]
             within = case[case["messages_per_user"] <= budget * (1 + 1e-9)]
             best = within.groupby("method")["mse_expected"].min().sort_values(kind="stable")
-            row = {**sizes, "budget": budget}
-            if len(best):
-                measure = case["mse_expected"].iloc[0] / case["error_ratio"].iloc[0]
-                row |= {"winner": best.index[0], "error_ratio": best.iloc[0] / measure}
-            if len(best) > 1:
-                row |= {"second": best.index[1], "second_ratio": best.iloc[1] / best.iloc[0]}
-            rows.append(row)
-    columns = [*CASE, "budget", "winner", "error_ratio", "second", "second_ratio"]
-    return pd.DataFrame(rows, columns=columns)
+            # nobody, or nobody else, may plan within the budget
+            (winner, error), (second, other) = [*best.items(), (None, math.nan), (None, math.nan)][:2]
+            row = {"winner": winner, "error_ratio": error / measure, "second": second, "second_ratio": other / error}
+            rows.append({**sizes, "budget": budget, **row})
+    return pd.DataFrame(rows)
 
 
 _READING = (

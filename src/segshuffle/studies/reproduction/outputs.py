@@ -198,7 +198,7 @@ def rules(config: Config, panels: Panels) -> list[Rule]:
     }
     files = {side: _files(config, side) for side in sides}
     simulated_files = {"published": files["published"] | files["competitors"], "proven": files["proven"]}
-    public = part(config, "delta_times_n", "levels", "splits")
+    public = ("delta_times_n", "levels", "splits")
 
     def code(module: str, of: frozenset[str]) -> dict[str, str]:
         """Map the file of a method to a digest of the code behind what a module finds out about its methods."""
@@ -207,7 +207,7 @@ def rules(config: Config, panels: Panels) -> list[Rule]:
     def planned(case: str) -> dict[str, Any]:
         side, setting = case.split("/")
         return {
-            "config": {**public, **part(config, "blanket_per_user"), **sides[side]},
+            "config": part(config, *public, "blanket_per_user") | sides[side],
             "setting": settings[setting],
             "accounting": "proven" if side == "proven" else "published",
             "left_out": ["segmented"] if side == "competitors" else [],
@@ -219,7 +219,7 @@ def rules(config: Config, panels: Panels) -> list[Rule]:
         side, scenario = case.split("/")
         options = sides["competitors" if side == "published" else side]
         return {
-            "config": {**public, **part(config, "seed", "repetitions", "repetition_block", "recentring"), **options},
+            "config": part(config, *public, "seed", "repetitions", "repetition_block", "recentring") | options,
             "scenario": scenarios[scenario],
             "accounting": side,
             "code": code("studies.reproduction.compute", simulated_files[side]),
