@@ -163,6 +163,16 @@ def fresh(new_checkout):
     return new_checkout()
 
 
+def test_docs_are_drawn_from_real_data_only(checkout):
+    """The check is asked for first; with a stand-in it ends the run, and says what to do."""
+    assert checkout.would_run("docs_figures", configfile="config/config.yaml")["only_real"] == 1
+    status, said = checkout.run("--cores", "1", "only_real")
+    assert status != 0
+    assert "docs/ must show the real data, but these are a stand-in" in said
+    assert "data/msnbc/source.json" in said
+    assert not (checkout.out / "data/only-real.txt").exists()
+
+
 # --- what is wrong -----------------------------------------------------------------------------------------------
 
 

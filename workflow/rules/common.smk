@@ -6,7 +6,7 @@ from snakemake.exceptions import WorkflowError
 
 try:
     from segshuffle.errors import ConfigError, SegshuffleError
-    from segshuffle.datasets.registry import given_path
+    from segshuffle.datasets.registry import dataset_of, given_path
     from segshuffle.pipeline import frame, manifest
     from segshuffle.pipeline.config import (
         SHIPPED,

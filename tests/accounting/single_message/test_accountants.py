@@ -16,7 +16,7 @@ from segshuffle.accounting.single_message import accountants
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, every
 from segshuffle.accounting.single_message.mechanisms import mechanism
 from segshuffle.errors import ConfigError
-from segshuffle.pipeline.dependencies import SOURCE, package_files
+from segshuffle.pipeline.dependencies import package_files
 
 FOLDER = Path(accountants.__file__).parent
 ASKED = """
@@ -112,6 +112,6 @@ def test_a_file_that_declares_no_accountant_of_its_own_is_named(tmp_path, monkey
 
 
 def test_an_edit_of_any_accountant_reruns_what_uses_them():
-    used = package_files(["accounting.single_message.amplification"], source=SOURCE)
+    used = package_files(["accounting.single_message.amplification"])
     folder = FOLDER.relative_to(Path(segshuffle.__file__).parents[1])
     assert {str(folder / file.name) for file in FOLDER.glob("*.py")} <= set(used)
