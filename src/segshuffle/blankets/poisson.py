@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from segshuffle.accounting.numerics.laws import log_poisson
 from segshuffle.accounting.numerics.loss_distribution import LossTable
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.atoms import MOST_CELLS
 from segshuffle.blankets.base import BLANKET_MEAN_RANGE, Blanket, CountPair, Space, within
-from segshuffle.blankets.parts import Part, log_poisson, log_poisson_deviation
+from segshuffle.blankets.parts import Part
 from segshuffle.looks import Look
 
 #: Least mean for blocks of counts; least counts per cell that make blocks worthwhile, and cells per unit of the tail.
@@ -64,7 +65,7 @@ class ItemPair(CountPair):
         low, high = self.window(log_tail)
         spacing = max((high - low) / 256, 1.0)
         count = np.minimum(low + spacing * np.arange(math.floor((high - low) / spacing) + 1), high)
-        return self.log_ratio(count), log_poisson(count, self.blanket_mean) + math.log(spacing)
+        return self.log_ratio(count), log_poisson(count - self.blanket_mean, self.blanket_mean) + math.log(spacing)
 
     def loss_table(self, step: float, log_tail: float) -> LossTable:
         """Loss table of one pair, with cells about `step` wide; e^-log_tail of each tail counts as truncated.
@@ -108,8 +109,8 @@ def block_masses(pair: ItemPair, last: FloatArray) -> tuple[FloatArray, FloatArr
     mu = pair.blanket_mean
     deviation, width = last - mu, np.diff(last)
     nodes = deviation[:-1] + np.outer(_GAUSS_NODES + 1, width / 2)
-    integral = width / 2 * (_GAUSS_WEIGHTS @ np.exp(log_poisson_deviation(nodes, mu)))
-    value = np.exp(log_poisson_deviation(deviation, mu))
+    integral = width / 2 * (_GAUSS_WEIGHTS @ np.exp(log_poisson(nodes, mu)))
+    value = np.exp(log_poisson(deviation, mu))
     # derivatives of the log of the mass, up to 1 / last^2
     slope = -np.log1p(deviation / mu) - 1 / (2 * last)
     third = slope**3 - 3 * slope / last
