@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -78,15 +78,17 @@ def within(means: FloatArray, least: Any, most: Any) -> FloatArray:
 class Blanket(ABC):
     """Law of the dummy messages of one client, without their number; each law is a frozen dataclass.
 
-    The counters of the items are independent for every law, so the proof holds for every law.
+    The published law apart, the counters of the items are independent for every law, so the proof holds for it.
     """
 
     #: Identifier; the words for the dummies in a sentence; the description of the law in a table.
     name: ClassVar[str]
     words: ClassVar[str]
     about: ClassVar[str]
-    #: How plans with it are drawn.
+    #: How plans with it are drawn, if the proof holds.
     look: ClassVar[Look]
+    #: Whether the proof holds (docs/proof.md).
+    proven: ClassVar[bool] = True
     #: Whether messages have a sign: the word of item j with a minus is d + j.
     has_signs: ClassVar[bool] = False
     #: Whether a cap on the dummies of a user is proven (docs/proof.md).
@@ -98,20 +100,26 @@ class Blanket(ABC):
     @property
     @abstractmethod
     def means(self) -> tuple[float, float]:
-        """Least and largest expected messages per item that the accountant allows."""
+        """Least and largest expected messages per item that the accountant allows; infinite if it allows none."""
 
     @abstractmethod
     def parts(self, mean: float) -> tuple[Part, ...]:
         """Independent parts at `mean` expected messages per item, all signs together."""
 
-    @abstractmethod
     def pair(self, mean: float, copies: float) -> CounterPair:
-        """Counters of an exchanged item."""
+        """Counters of an exchanged item; by default those of a law with one part."""
+        return CountPair(mean, copies, self)
 
     @classmethod
-    @abstractmethod
     def space(cls, pairs: int, delta: float) -> Space:
-        """Return what a planner may choose from, for a product of `pairs` pairs."""
+        """Return what a planner may choose from, for a product of `pairs` pairs; by default only the mean."""
+        law = cls()
+        return Space((), lambda variance: ((), within(variance / law.variance(1.0), *law.means)))
+
+    @classmethod
+    def parameters(cls) -> list[str]:
+        """Names of the parameters."""
+        return [each.name for each in fields(cls)]  # type: ignore[arg-type]
 
     def rough(self) -> Blanket:
         """Nearly the same law with quicker tables, for searches; its numbers are not proven."""

@@ -1,8 +1,9 @@
 """The binomial blanket of Algorithm 2, as published; no guarantee is proven for it."""
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,20 +11,23 @@ from numpy.typing import NDArray
 from segshuffle.accounting.numerics.ranges import blanket_slots
 from segshuffle.arrays import IntArray
 from segshuffle.blankets import exact
+from segshuffle.blankets.base import Blanket
+from segshuffle.errors import ParameterError
 
 
 @dataclass(frozen=True)
-class Binomial:
+class Binomial(Blanket):
     """ceil(m) slots, each filled with probability m/ceil(m) by a uniform item."""
 
     name = "binomial"
     words = "about random items"
     about = "a fixed number of slots, as published"
-    has_signs = can_be_capped = False
+    proven = False
+    means = (math.inf, math.inf)
 
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready form."""
-        return {"name": self.name}
+    def parts(self, mean: float) -> NoReturn:
+        """Raise an error, because the counters of the items are not independent."""
+        raise ParameterError("blanket", self.name, "a law with independent counters")
 
     def most(self, per_user: float) -> float:
         """Return ceil(m)."""

@@ -15,7 +15,7 @@ from segshuffle.accounting.numerics.laws import log_poisson
 from segshuffle.accounting.numerics.loss_distribution import LossTable
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.atoms import MOST_CELLS
-from segshuffle.blankets.base import BLANKET_MEAN_RANGE, Blanket, CountPair, Space, within
+from segshuffle.blankets.base import BLANKET_MEAN_RANGE, Blanket, CountPair
 from segshuffle.blankets.parts import Part
 from segshuffle.looks import Look
 
@@ -36,11 +36,6 @@ class Poisson(Blanket):
     look = Look.of("Poisson blanket (ours, proven)", "blue", "o")
     means = BLANKET_MEAN_RANGE
     can_be_capped = True
-
-    @classmethod
-    def space(cls, pairs: int, delta: float) -> Space:
-        """Leave nothing to choose: the mean equals the variance."""
-        return Space((), lambda variance: ((), within(variance, *cls.means)))
 
     def parts(self, mean: float) -> tuple[Part, ...]:
         """Single units."""

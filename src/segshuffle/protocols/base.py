@@ -25,7 +25,6 @@ from segshuffle.accounting.numerics.ranges import (
 )
 from segshuffle.arrays import LARGEST_DOMAIN, NO_ITEM, FloatArray, IntArray, Numbers
 from segshuffle.blankets.base import Blanket
-from segshuffle.blankets.named import Dummies
 from segshuffle.blankets.singles import SINGLES
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.scheme import Collection, Scheme
@@ -285,7 +284,7 @@ class Plan:
 
     def __post_init__(self) -> None:
         for law in (each.announcement.law for each in self.collections):
-            if not isinstance(law, Blanket) and self.kind != "published":
+            if not law.proven and self.kind != "published":
                 raise ParameterError("blanket", law.name, f"a law for which numbers of kind {self.kind!r} exist")
 
     @property
@@ -380,7 +379,7 @@ def collection_of(
     problem: Problem,
     copies: Sequence[float] | FloatArray,
     blanket_per_user: float,
-    law: Dummies = SINGLES,
+    law: Blanket = SINGLES,
     *,
     only: int | None = None,
     weight: float = 1.0,

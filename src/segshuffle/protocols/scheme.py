@@ -15,7 +15,7 @@ from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET, check_integer
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.blankets import exact
 from segshuffle.blankets.base import Blanket
-from segshuffle.blankets.named import Dummies, law_from
+from segshuffle.blankets.named import law_from
 from segshuffle.blankets.parts import Part
 from segshuffle.blankets.singles import SINGLES
 from segshuffle.errors import ParameterError
@@ -40,7 +40,7 @@ class Scheme:
         In [0, 1] this is the sampling rate lambda_k.
     blanket_per_user : float
         Expected dummy messages per client m >= 0, whatever the level.
-    law : Dummies
+    law : Blanket
         Law of the dummies.
     blanket_cap : int or None
         Most dummies of one client, who draws again if there are more. Only for laws that can be capped.
@@ -51,7 +51,7 @@ class Scheme:
     n_users: int
     copies: tuple[float, ...]
     blanket_per_user: float
-    law: Dummies = field(default=SINGLES)
+    law: Blanket = field(default=SINGLES)
     blanket_cap: int | None = None
 
     def __post_init__(self) -> None:
@@ -158,22 +158,15 @@ class Scheme:
         return self.n_users * self.blanket_per_user / self.domain_size
 
     @property
-    def blanket(self) -> Blanket:
-        """The law of the dummies, if the proof applies to it.
+    def parts(self) -> tuple[Part, ...]:
+        """Independent parts of all users' dummies about one item.
 
         Raises
         ------
         ParameterError
             If the counters of these dummies are not independent.
         """
-        if not isinstance(self.law, Blanket):
-            raise ParameterError("blanket", self.law.name, "a law with independent counters")
-        return self.law
-
-    @property
-    def parts(self) -> tuple[Part, ...]:
-        """Independent parts of all users' dummies about one item; raises the errors of `blanket`."""
-        return self.blanket.parts(self.mean)
+        return self.law.parts(self.mean)
 
     @property
     def net_mean(self) -> float:
