@@ -8,7 +8,7 @@ that name an item. Competitors with other messages have formulas of their own.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -121,6 +121,28 @@ class Influence:
     item: float
     all_items: float
 
+    @classmethod
+    def of_messages(
+        cls, problem: Problem, weight: float, most: float, free: float, held: float, reach: int = 1
+    ) -> Influence:
+        """Return the influence of a user whose messages are counted.
+
+        Parameters
+        ----------
+        problem : Problem
+            The collection.
+        weight : float
+            What the counts are divided by.
+        most : float
+            Most messages of a user.
+        free, held : float
+            Messages that an honest user adds on average to the count of an item that it does not hold, or holds.
+        reach : int
+            Most items that count the same message.
+        """
+        d, s, _ = problem.sizes
+        return cls(most, max(most - free, held) / weight, (most * reach + (d - s) * free + s * held) / weight)
+
     def of(self, corrupt_users: float) -> Influence:
         """Return the influence of several users together."""
         return Influence(self.most_messages, corrupt_users * self.item, corrupt_users * self.all_items)
@@ -149,11 +171,10 @@ def influence(plan: Plan, method: object = None) -> Influence:
         raise ParameterError("method", plan.method, "one whose messages name items, or that has a function influence")
     found = []
     for collection in plan.collections:
-        scheme, factor = collection.announcement, collection.factor(plan.problem.level_counts)
-        most, m = scheme.most_messages, scheme.blanket_per_user
-        mean, copies = m / scheme.domain_size, max(scheme.copies)
-        item, moved = max(most - mean, copies + mean), most + m + scheme.set_size * copies
-        found.append((most, item * factor, moved * factor))
+        scheme, weight = collection.announcement, 1 / collection.factor(plan.problem.level_counts)
+        free = scheme.blanket_per_user / scheme.domain_size
+        one = Influence.of_messages(plan.problem, weight, scheme.most_messages, free, free + max(scheme.copies))
+        found.append(astuple(one))
     return Influence(*map(max, zip(*found, strict=True)))
 
 
