@@ -137,13 +137,9 @@ class Blanket(ABC):
         """Variance of one item's net counter: the sum over the parts of (what a unit adds)^2 mean/(1 - p)."""
         return sum(part.net**2 * part.variance for part in self.parts(mean))
 
-    def noise(self, n_users: int, per_user: float, domain_size: int) -> float:
-        """Variance of what the dummies of all users add to an item's count."""
-        return self.variance(n_users * per_user / domain_size)
-
-    def total_noise(self, n_users: int, per_user: float, domain_size: int) -> float:
-        """Variance of what the dummies of all users add to the sum of all counts."""
-        return domain_size * self.noise(n_users, per_user, domain_size)
+    def noise(self, n_users: int, per_user: float, domain_size: int, items: int = 1) -> float:
+        """Variance of what the dummies of all users add to the count of one item, or of several items together."""
+        return items * self.variance(n_users * per_user / domain_size)
 
     def net_mean(self, mean: float) -> float:
         """Return what the dummies add on average to an item's count; messages with a minus are subtracted."""

@@ -57,13 +57,10 @@ class Binomial(Blanket):
         """Return the mean, because messages have no signs."""
         return mean
 
-    def noise(self, n_users: int, per_user: float, domain_size: int) -> float:
-        """Variance of a counter, n m/d (1 - m/(d ceil(m)))."""
-        return n_users * per_user / domain_size * (1.0 - blanket_slots(per_user)[1] / domain_size)
-
-    def total_noise(self, n_users: int, per_user: float, domain_size: int) -> float:
-        """Variance of the number of filled slots, n m (1 - m/ceil(m))."""
-        return n_users * per_user * (1.0 - blanket_slots(per_user)[1])
+    def noise(self, n_users: int, per_user: float, domain_size: int, items: int = 1) -> float:
+        """Variance of the number of slots filled by a share h = items/d of the items, n m h (1 - h m/ceil(m))."""
+        share = items / domain_size
+        return n_users * per_user * share * (1.0 - share * blanket_slots(per_user)[1])
 
 
 BINOMIAL = Binomial()

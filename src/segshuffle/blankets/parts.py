@@ -69,27 +69,18 @@ class Part:
             return rng.poisson(self.mean, size=size)
         return rng.negative_binomial(size_of(self.mean, self.p), 1 - self.p, size=size)
 
+    @functools.lru_cache(maxsize=65536)  # noqa: B019  parts are values, of which a cache keeps a limited number
     def window(self, log_tail: float) -> tuple[int, int]:
         """Return a window of counts; each tail outside it has mass at most e^-log_tail."""
-        return _window(self, log_tail)
+        return window_of_mass(self.mean, self.p, log_tail)
 
+    @functools.lru_cache(maxsize=16)  # noqa: B019  a search tries many numbers of copies in one blanket
     def log_masses(self, window: tuple[int, int]) -> FloatArray:
         """Return logs of the probabilities of the units of one item, on the counts of a window; read-only."""
-        return _log_masses(self, window)
+        found = log_negative_binomial(np.arange(window[0], window[1] + 1, dtype=float), self.mean, self.p)
+        found.flags.writeable = False
+        return found
 
     def masses(self, window: tuple[int, int]) -> FloatArray:
         """Probabilities of the units of one item, on the counts of a window."""
         return np.exp(self.log_masses(window))
-
-
-@functools.lru_cache(maxsize=16)  # cached, because a search tries many numbers of copies in one blanket
-def _log_masses(part: Part, window: tuple[int, int]) -> FloatArray:
-    count = np.arange(window[0], window[1] + 1, dtype=float)
-    found = log_negative_binomial(count, part.mean, part.p)
-    found.flags.writeable = False
-    return found
-
-
-@functools.lru_cache(maxsize=65536)
-def _window(part: Part, log_tail: float) -> tuple[int, int]:
-    return window_of_mass(part.mean, part.p, log_tail)

@@ -380,12 +380,11 @@ def collection_of(
     copies: Sequence[float] | FloatArray,
     blanket_per_user: float,
     law: Blanket = SINGLES,
-    *,
-    only: int | None = None,
+    levels: tuple[int, ...] = (),
     weight: float = 1.0,
 ) -> Collection:
-    """Return the collection in which users of all levels, or of only one, send these copies and dummies."""
-    levels = tuple(range(len(problem.levels))) if only is None else (only,)
+    """Return the collection in which users of some levels, by default of all, send these copies and dummies."""
+    levels = levels or tuple(range(len(problem.levels)))
     n_users = sum(problem.level_counts[level] for level in levels)
     scheme = Scheme(problem.domain_size, problem.set_size, n_users, tuple(copies), float(blanket_per_user), law)
     return Collection(scheme, levels, weight)

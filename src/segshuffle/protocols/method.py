@@ -98,9 +98,9 @@ class Collected:
 
     def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
         """Variance of the sum of all estimates: levels add nothing to it, nor do dummies of a fixed number."""
-        counts, (_, own, _) = plan.problem.level_counts, variance_sources(plan)
-        noise = sum(each.factor(counts) ** 2 * each.announcement.total_noise for each in plan.collections)
-        return noise + plan.problem.set_size * own
+        (d, s, _), counts, (_, own, _) = plan.problem.sizes, plan.problem.level_counts, variance_sources(plan)
+        noise = sum(each.factor(counts) ** 2 * each.announcement.noise_of(d) for each in plan.collections)
+        return noise + s * own
 
 
 @dataclass(frozen=True)

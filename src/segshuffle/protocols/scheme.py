@@ -145,12 +145,11 @@ class Scheme:
     @property
     def noise(self) -> float:
         """Variance of what all users' dummies add to the count of one item."""
-        return self.law.noise(self.n_users, self.blanket_per_user, self.domain_size)
+        return self.noise_of(1)
 
-    @property
-    def total_noise(self) -> float:
-        """Variance of what all users' dummies add to the sum of all counts."""
-        return self.law.total_noise(self.n_users, self.blanket_per_user, self.domain_size)
+    def noise_of(self, items: int) -> float:
+        """Variance of what all users' dummies add to the counts of so many items together."""
+        return self.law.noise(self.n_users, self.blanket_per_user, self.domain_size, items)
 
     @property
     def mean(self) -> float:

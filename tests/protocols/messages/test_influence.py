@@ -174,7 +174,7 @@ def test_what_is_known_of_the_others():
 
 @pytest.mark.parametrize("counts", [COUNTS, (0, 40)])
 def test_separate_collections_have_their_worst_level(counts):
-    plan = BallsIntoBins(weights="plain").plan(Problem(D, S, LEVELS, counts, DELTA))
+    plan = BallsIntoBins(name="sepmm").plan(Problem(D, S, LEVELS, counts, DELTA))
     sent = [(each.weight, each.announcement) for each in plan.collections]
     levels = [(w / one.n_users, one.blanket_per_user, np.ceil(one.blanket_per_user) + S) for w, one in sent]
     found = influence(plan)
