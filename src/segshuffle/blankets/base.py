@@ -204,6 +204,11 @@ class BlanketPair(AtomPair):
         check_copies(self.copies)
 
     @property
+    def parts(self) -> tuple[Part, ...]:
+        """Parts of the blanket."""
+        return self.blanket.parts(self.blanket_mean)
+
+    @property
     def floor(self) -> int:
         """Certain copies k = floor(a)."""
         return math.floor(self.copies)
@@ -224,7 +229,7 @@ class BlanketPair(AtomPair):
         if not self.floor:
             return 0.0
         law = np.ones(1)
-        for part in self.blanket.parts(self.blanket_mean):
+        for part in self.parts:
             if 1 in part.signs:
                 law = np.convolve(law, part.masses((0, self.floor)))[: self.floor]
         return float(law.sum())
@@ -239,14 +244,9 @@ class CountPair(BlanketPair):
         Pr[X + M = x] / Pr[X = x] = q(x) q(x - 1) ... q(x - k + 1) (1 - f + f q(x - k)),   q(x) = x/(p (x + r - 1)).
     """
 
-    @property
-    def part(self) -> Part:
-        """Units of one item."""
-        return self.blanket.parts(self.blanket_mean)[0]
-
     def log_ratio(self, count: FloatArray) -> FloatArray:
         """Log of this ratio at counts >= floor(a) (any shape); nondecreasing in the count."""
-        mean, p, total = self.blanket_mean, self.part.p, np.zeros_like(count)
+        mean, p, total = self.blanket_mean, self.parts[0].p, np.zeros_like(count)
 
         def above_one(copy: int) -> FloatArray:
             gap = (count - copy) - mean
@@ -261,11 +261,11 @@ class CountPair(BlanketPair):
 
     def window(self, log_tail: float) -> tuple[int, int]:
         """Return counts [low, high] that hold all but e^-log_tail of each tail of X and of X + M."""
-        low, high = self.part.window(log_tail)
+        low, high = self.parts[0].window(log_tail)
         return max(low, self.floor), high + self.floor + 1
 
     def _atoms(self, log_tail: float) -> Atoms:
-        window, part = self.window(log_tail), self.part
+        window, part = self.window(log_tail), self.parts[0]
         ratio = self.log_ratio(np.arange(window[0], window[1] + 1, dtype=float))
         error = 1e-13 * (self.floor + 1) * (float(np.abs(ratio).max()) + (part.p > 0))
         of_masses = mass_error(window, part.mean) if part.p else 1e-11

@@ -120,27 +120,21 @@ class Scheme:
         whole = math.floor(self.copies[level])
         more = Fraction(self.copies[level]) - whole
         own = [item for item in items for _ in range(whole + exact.bernoulli(more, below))]
-        dummies = list[int]()
-        if self.blanket_per_user:
+        while True:
             dummies = self.law.sample(self.blanket_per_user, self.domain_size, below)
-            while self.blanket_cap is not None and len(dummies) > self.blanket_cap:
-                dummies = self.law.sample(self.blanket_per_user, self.domain_size, below)
-        return exact.shuffled(own + dummies, below)
+            if self.blanket_cap is None or len(dummies) <= self.blanket_cap:
+                return exact.shuffled(own + dummies, below)
 
     # -- what the server counts and concludes --------------------------------------------------------------------------
 
     def simulate_dummies(self, n_clients: int, rng: np.random.Generator) -> Words:
         """Draw the dummies of many clients, in floating point."""
-        if not self.blanket_per_user:
-            return np.empty(0, dtype=self.dtype)
-        draw = self.law.simulate
-        words, numbers = draw(self.blanket_per_user, self.domain_size, n_clients, rng, self.dtype)
-        found = []
+        words, numbers = self.law.simulate(self.blanket_per_user, self.domain_size, n_clients, rng, self.dtype)
+        if self.blanket_cap is None or not (above := numbers > self.blanket_cap).any():
+            return words
         # only laws with one message per unit can be capped, so the words are in the order of the clients
-        while self.blanket_cap is not None and (above := numbers > self.blanket_cap).any():
-            found.append(words[np.repeat(~above, numbers)])
-            words, numbers = draw(self.blanket_per_user, self.domain_size, int(above.sum()), rng, self.dtype)
-        return np.concatenate([*found, words])
+        kept = words[np.repeat(~above, numbers)]
+        return np.concatenate([kept, self.simulate_dummies(int(above.sum()), rng)])
 
     @property
     def noise(self) -> float:
