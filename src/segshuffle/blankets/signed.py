@@ -88,9 +88,7 @@ class Signed(Blanket):
     @property
     def means(self) -> tuple[float, float]:
         """Means at which r is at least 1 for noise and flood."""
-        noise = 2 * self.p / (1 - self.p) / (1 - self.flood)
-        flood = 2 * self.flood_p / (1 - self.flood_p) / self.flood
-        return max(max(noise, flood) * (1 + 1e-14), BLANKET_MEAN_RANGE[0]), _LARGEST_MEAN
+        return float(_least_mean(self.p, self.flood_p, self.flood)), _LARGEST_MEAN
 
     @classmethod
     def space(cls, pairs: int, delta: float) -> Space:
@@ -110,7 +108,7 @@ class Signed(Blanket):
                     break
                 flood = np.where(too_large, 0.7 * flood, flood)
             share = np.clip(np.round(flood / (flood + noise), 8), 1e-8, 1 - 1e-8)
-            least = 2 * np.maximum(p / (1 - p) / (1 - share), flood_p / (1 - flood_p) / share) * (1 + 1e-14)
+            least = _least_mean(p, flood_p, share)
             has_law = (p > 0) & (flood > 1) & ~too_large
             return (p, flood_p, share), np.where(has_law, within(2 * (flood + noise), least, _LARGEST_MEAN), math.nan)
 
@@ -138,6 +136,12 @@ class SampledSigned(Signed):
     def pair(self, mean: float, copies: float) -> SignedPair:
         """Counters of an exchanged item."""
         return SignedPair(mean, copies, self, _stride(self, mean))
+
+
+def _least_mean(p: float | FloatArray, flood_p: float | FloatArray, flood: float | FloatArray) -> FloatArray:
+    """Least mean at which r is at least 1 for noise and flood."""
+    least = 2 * np.maximum(p / (1 - p) / (1 - flood), flood_p / (1 - flood_p) / flood) * (1 + 1e-14)
+    return np.asarray(np.maximum(least, BLANKET_MEAN_RANGE[0]))
 
 
 def _stride(blanket: Signed, mean: float) -> int:

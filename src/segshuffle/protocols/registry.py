@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import itertools
 import json
 import zlib
 from collections.abc import Iterable, Mapping
@@ -125,11 +126,11 @@ def look_of(name: str, parameters: Mapping[str, Any] | str | None = None, *, acc
 @functools.cache
 def _looks() -> dict[Key, Look]:
     own = [each.look for each in every().values() if isinstance(each.look, Look)]
-    looks: dict[Key, Look] = {}
-    for key, each in every().items():
-        spare = sum(isinstance(every()[other].look, str) for other in looks)
-        looks[key] = each.look if isinstance(each.look, Look) else spare_look(each.look, spare, taken=own)
-    return looks
+    spare = itertools.count()
+    return {
+        key: each.look if isinstance(each.look, Look) else spare_look(each.look, next(spare), taken=own)
+        for key, each in every().items()
+    }
 
 
 def looks_in(table: pd.DataFrame) -> dict[str, Look]:
