@@ -294,7 +294,7 @@ class Plan:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready form, without the problem."""
-        values = {**vars(self), "collections": self.chosen["collections"], "certificate": list(self.certificate)}
+        values = {**vars(self), "collections": self.chosen["collections"]}
         del values["problem"]
         return values
 

@@ -69,7 +69,7 @@ class Scheme:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready form."""
-        return {**vars(self), "copies": list(self.copies), "law": self.law.as_dict()}
+        return {**vars(self), "law": self.law.as_dict()}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Scheme:
@@ -238,7 +238,7 @@ class Collection:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready form."""
-        return {**vars(self), "announcement": self.announcement.as_dict(), "levels": list(self.levels)}
+        return {**vars(self), "announcement": self.announcement.as_dict()}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Collection:
