@@ -191,8 +191,8 @@ class AlmostSingleMessage(ErrorAsPlanned):
         """Simulate message by message, because counters of different items are not independent."""
         hashing, items, n_users = _hash_of(plan), sample.items.ravel().astype(np.int64), sample.n_users
         expected = n_users * plan.blanket_per_user / hashing.buckets + items.size * hashing.collision
-        draws = (self._draw_dummies(plan, n_users, rng) for _ in range(sample.repetitions))
-        counts = np.array([hashing.consistent(items, dummies, rng) for dummies in draws])
+        runs = range(sample.repetitions)
+        counts = np.array([hashing.consistent(items, self._draw_dummies(plan, n_users, rng), rng) for _ in runs])
         return np.asarray((counts - expected) / ((1 - hashing.collision) * n_users))
 
     def _draw_dummies(self, plan: Plan, n_users: int, rng: np.random.Generator) -> int:
