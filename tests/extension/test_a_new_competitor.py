@@ -79,7 +79,7 @@ def test_options_come_from_the_configuration_or_have_their_default():
 
 
 def test_the_legend_says_which_local_epsilon_was_configured():
-    look = registry.look_of("subexp-local", parameters={"local_epsilon": 1.0, "subset_size": 3})
+    look = registry.look_of("subexp-local", parameters='{"local_epsilon": 1.0, "subset_size": 3}')
     assert look.label == "Subexp, local (ε = 1)"
     table = pd.DataFrame({"method": ["subexp-local"], "parameters": [json.dumps({"local_epsilon": 0.25})]})
     assert registry.looks_in(table)["subexp-local"].label == "Subexp, local (ε = 0.25)"

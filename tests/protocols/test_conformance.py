@@ -95,7 +95,7 @@ def test_plan_says_what_it_is(method):
     assert plan.messages_per_user > plan.blanket_per_user >= 0
     # the bound leaves out the assignment of levels
     assert 0 < method.expected_mse(plan, np.zeros(9, dtype=np.int64)) <= plan.mse_bound * (1 + 1e-12)
-    assert look_of(method.name, parameters=plan.chosen, accounting=accounting_of(method)).label
+    assert look_of(method.name, parameters=json.dumps(plan.chosen), accounting=accounting_of(method)).label
 
 
 def test_integers_of_numpy_make_the_same_plan(method):

@@ -80,11 +80,8 @@ def _first_counts(pair: ItemPair, levels: FloatArray) -> tuple[FloatArray, float
     """Least count with log r >= each level (counts near mu >= 1e5), and the largest violation found in a check."""
     mu = pair.blanket_mean
     deviation = mu * np.expm1(levels / pair.copies)
-    for _ in range(3):  # Newton's method: log r is a log1p(deviation / mu) up to a relative 1 / sqrt(mu)
-        slope = pair.fraction / (mu + pair.fraction * (deviation - pair.floor))
-        for i in range(pair.floor):
-            slope = slope + 1 / (mu + deviation - i)
-        deviation -= (pair.log_ratio(mu + deviation) - levels) / slope
+    for _ in range(4):  # Newton's method with the slope of a log1p(deviation / mu), which is nearly log r
+        deviation -= (pair.log_ratio(mu + deviation) - levels) * (mu + deviation) / pair.copies
     count = np.ceil(mu + deviation) - 1
     for _ in range(2):
         count += pair.log_ratio(count) < levels

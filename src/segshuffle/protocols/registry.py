@@ -101,15 +101,15 @@ def paper_competitors() -> frozenset[str]:
     return frozenset(each.name for each in every().values() if each.in_paper)
 
 
-def look_of(name: str, parameters: Mapping[str, Any] | str | None = None, *, accounting: str = "published") -> Look:
+def look_of(name: str, parameters: str | None = None, *, accounting: str = "published") -> Look:
     """How a method is drawn in all figures; the label of a method that is not declared is its name.
 
     Parameters
     ----------
     name : str
         Name of the method.
-    parameters : mapping or str, optional
-        The parameters of its plan, or their JSON as in tables; some legends show one of them.
+    parameters : str, optional
+        The parameters of its plan in JSON, as in tables; some legends show one of them.
     accounting : {"published", "proven"}
         Which accounting is meant if the method is declared under both.
     """
@@ -119,8 +119,7 @@ def look_of(name: str, parameters: Mapping[str, Any] | str | None = None, *, acc
     look, detail = _looks()[key], every()[key].detail
     if not detail or parameters is None:
         return look
-    values = json.loads(parameters) if isinstance(parameters, str) else parameters
-    return look._replace(label=look.label + detail.format(**values))
+    return look._replace(label=look.label + detail.format(**json.loads(parameters)))
 
 
 @functools.cache
