@@ -8,13 +8,14 @@ in closed form (tests compare them with simulations), so verdicts do not depend 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise, product
+from statistics import mean
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from segshuffle.pipeline.design import Config
-from segshuffle.pipeline.rows import common, sources_of
+from segshuffle.pipeline.rows import sources_of
 from segshuffle.protocols.registry import paper_competitors
 from segshuffle.studies.verdicts import Measured, NotRunError, judge, markdown
 
@@ -24,16 +25,17 @@ SPLITS = {"S1": [0.25, 0.5, 0.25], "S2": [0.5, 0.25, 0.25], "S3": [0.25, 0.25, 0
 COMPETITORS: Config = {"balls_into_bins": {"analysis": "numerical"}, "subset_exponential": {"local_epsilon": 2.0}}
 #: Range of m that the figures show, and the widest step between neighbours that tells a best m.
 BLANKETS, WIDEST_STEP = (0.1, 10.0), 1.25
+_USERS = {"smallest": 5_000, "largest": 50_000}
 #: Dataset -> its populations in the paper.
 POPULATIONS: dict[str, dict[str, Any]] = {
-    "msnbc": {"domain_size": 17, "n_users": [5_000, 50_000], "set_size": [4], "source": "real"},
-    "synthetic": {"domain_size": 128, "n_users": [5_000, 50_000], "set_size": [4, 8], "source": "synthetic"},
+    "msnbc": {"domain_size": 17, "n_users": _USERS, "set_size": [4], "source": "real"},
+    "synthetic": {"domain_size": 128, "n_users": _USERS, "set_size": [4, 8], "source": "synthetic"},
 }
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One panel: the paper's protocol over the grid of m, and one error per competitor.
+    """One panel: the paper's protocol over the grid of m, and the error of every method.
 
     Parameters
     ----------
@@ -41,16 +43,13 @@ class Panel:
         Population and split.
     curve : DataFrame
         The paper's protocol over the grid of m, ascending.
-    competitors : mapping of str to float
-        Error of every competitor of the paper that ran.
-    altered : str
-        Why the competitors are not the paper's; empty if they are.
+    errors : mapping of str to float
+        Error of every competitor of the paper that ran, and the least one of the paper's protocol, "segmented".
     """
 
     name: str
     curve: pd.DataFrame
-    competitors: Mapping[str, float]
-    altered: str
+    errors: Mapping[str, float]
 
     @property
     def best(self) -> pd.Series:
@@ -58,19 +57,11 @@ class Panel:
         return self.curve.iloc[int(self.curve["mse_expected"].argmin())]
 
     def error_of(self, method: str) -> float:
-        """Return the error of a competitor ("strongest": of least error), or the least of the paper's protocol."""
-        if method == "segmented":
-            return float(self.best["mse_expected"])
-        if self.altered:
-            raise NotRunError(self.altered)
-        if method == "strongest":
-            if missing := sorted(paper_competitors() - self.competitors.keys()):
-                raise NotRunError(f"{', '.join(missing)} did not run on {self.name}: the strongest may be among them")
-            return min(self.competitors.values())
-        if method not in self.competitors:
-            ran = ", ".join(self.competitors)
-            raise NotRunError(f"method {method} did not run on {self.name}; competitors that ran: {ran}")
-        return self.competitors[method]
+        """Return the error of a method; "strongest" is the competitor of least error."""
+        methods = sorted(paper_competitors()) if method == "strongest" else [method]
+        if missing := [each for each in methods if each not in self.errors]:
+            raise NotRunError(f"{', '.join(missing)} did not run on {self.name}")
+        return min(self.errors[each] for each in methods)
 
     def reduction(self, competitor: str) -> float:
         """Return 1 - ours/theirs at our best m."""
@@ -91,25 +82,24 @@ class Panels:
     def __init__(self, table: pd.DataFrame, config: Config) -> None:
         self._table, self._config = table[table["accounting"] == "published"], config
 
-    def get(self, *, dataset: str, n_users: int | str, set_size: int, split: str) -> Panel:
-        """Find one panel; n_users may be "smallest" or "largest"."""
-        if isinstance(n_users, str):
-            n_users = POPULATIONS[dataset]["n_users"][{"smallest": 0, "largest": -1}[n_users]]
-        place = {"dataset": dataset, "n_users": n_users, "set_size": set_size, "split": split}
+    def get(self, *, dataset: str, n_users: str, set_size: int, split: str) -> Panel:
+        """Find one panel; n_users is "smallest" or "largest"."""
+        place = {
+            "dataset": dataset,
+            "n_users": POPULATIONS[dataset]["n_users"][n_users],
+            "set_size": set_size,
+            "split": split,
+        }
         rows = self._table[(self._table[list(place)] == list(place.values())).all(axis=1)]
-        where = f"{dataset}, n = {n_users}, s = {set_size}, {split}"
+        name = f"{dataset} n={place['n_users']} s={set_size} {split}"
         if rows.empty:
-            raise NotRunError(f"panel {where} did not run")
-        if reason := departure(self._config, place, rows):
-            raise NotRunError(f"{where}: {reason}")
+            raise NotRunError(f"panel {name} did not run")
         curve = rows[(rows["method"] == "segmented") & (rows["role"] == "grid")].sort_values("blanket_per_user")
+        if reason := departure(self._config, dataset, split, curve):
+            raise NotRunError(f"{name}: {reason}")
         others = rows[rows["method"].isin(paper_competitors()) & (rows["role"] == "best")]
-        return Panel(
-            name=f"{dataset} n={n_users} s={set_size} {split}",
-            curve=curve,
-            competitors=dict(zip(others["method"], others["mse_expected"], strict=True)),
-            altered=other_options(self._config),
-        )
+        errors = dict(zip(others["method"], others["mse_expected"], strict=True))
+        return Panel(name, curve, errors | {"segmented": curve["mse_expected"].min()})
 
     def every(self, *, datasets: list[str], splits: list[str]) -> Iterator[Panel]:
         """Yield all panels of some datasets and splits, in the order of the figures."""
@@ -125,41 +115,35 @@ class Panels:
             yield one.name.removesuffix(f" {before}"), one, other
 
 
-def departure(config: Mapping[str, Any], panel: Mapping[str, Any], rows: pd.DataFrame) -> str | None:
+def departure(config: Config, dataset: str, split: str, curve: pd.DataFrame) -> str | None:
     """Say why a panel is not the paper's, with the values on both sides; None if it is.
 
     Parameters
     ----------
-    config : mapping
-        Keys of `COMMON`, and splits.
-    panel : mapping
-        dataset and split.
-    rows : DataFrame
-        The panel's rows of results/mse.csv.
+    config : dict
+        As for `Panels`.
+    dataset, split : str
+        The panel's.
+    curve : DataFrame
+        Rows of the paper's protocol in the panel, m ascending.
     """
-    ours, split = POPULATIONS[panel["dataset"]], panel["split"]
-    domain_size, source = common(rows, "domain_size", "source")
-    both = {key: (config[key], value) for key, value in COMMON.items()}
-    both |= {
-        f"splits.{split}": (config["splits"].get(split), SPLITS.get(split)),
-        "domain_size": (domain_size, ours["domain_size"]),
-        "data": (source, ours["source"]),
-    }
-    for key, (found, wanted) in both.items():
-        if found != wanted:
-            return f"{key} is {found}, the paper's is {wanted}"
+    population = {key: POPULATIONS[dataset][key] for key in ("domain_size", "source")}
+    for found, paper in (
+        (config, COMMON),
+        (config["splits"], {split: SPLITS.get(split)}),
+        (config["competitors"], COMPETITORS),
+        (curve.iloc[0], population),
+    ):
+        for key, wanted in paper.items():
+            if found.get(key) != wanted:
+                return f"{key} is {found.get(key)}, the paper's is {wanted}"
+    blankets = list(curve["blanket_per_user"])
+    widest = max((right / left for left, right in pairwise(blankets)), default=1.0)
     low, high = BLANKETS
-    blankets = sorted(rows.loc[(rows["method"] == "segmented") & (rows["role"] == "grid"), "blanket_per_user"])
-    if not blankets or blankets[0] > low or blankets[-1] < high:
-        return f"the grid of m does not reach from {low:g} to {high:g}"
-    step = max(right / left for left, right in pairwise(blankets))
-    return None if step <= WIDEST_STEP else f"the grid of m has steps of a factor {step:.2g}, above {WIDEST_STEP:g}"
-
-
-def other_options(config: Mapping[str, Any]) -> str:
-    """Say which options of the competitors are not those of the reproduction; empty if none."""
-    found = {key: value for key, value in config["competitors"].items() if key in COMPETITORS}
-    return "" if found == COMPETITORS else f"the competitors' options are {found}, the reproduction's {COMPETITORS}"
+    if blankets[0] <= low and blankets[-1] >= high and widest <= WIDEST_STEP:
+        return None
+    ours = f"goes from {blankets[0]:g} to {blankets[-1]:g} in steps of up to a factor {widest:.3g}"
+    return f"the grid of m {ours}; a best m needs {low:g} to {high:g} and at most {WIDEST_STEP:g}"
 
 
 # --- measures: the first line of each says in the table of verdicts what is measured -------------------------------
@@ -184,7 +168,7 @@ def excess_at(panels: Panels, *, blanket: float, **panel: Any) -> Measured:
     """Divide the error at the stated m by the least error, and subtract 1."""
     found = panels.get(**panel)
     nearest = np.abs(np.log(found.curve["blanket_per_user"] / blanket)).idxmin()
-    excess = float(found.curve["mse_expected"][nearest] / found.error_of("segmented") - 1)
+    excess = found.curve["mse_expected"][nearest] / found.error_of("segmented") - 1
     return Measured({f"error at m = {blanket:g} above the least": {found.name: excess}})
 
 
@@ -198,12 +182,8 @@ def reduction(panels: Panels, *, against: list[str], **panels_asked: list[str]) 
 def mean_reduction(panels: Panels, **panels_asked: list[str]) -> Measured:
     """Take the mean of this over the panels, for each competitor."""
     every = list(panels.every(**panels_asked))
-    return Measured(
-        {
-            f"mean against {name}": {f"{len(every)} panels": float(np.mean([panel.reduction(name) for panel in every]))}
-            for name in sorted(every[0].competitors)
-        }
-    )
+    means = {name: mean(panel.reduction(name) for panel in every) for name in sorted(paper_competitors())}
+    return Measured({f"mean against {name}": {f"{len(every)} panels": value} for name, value in means.items()})
 
 
 def order(panels: Panels, *, what: str, pairs: list[list[dict[str, Any]]]) -> Measured:
