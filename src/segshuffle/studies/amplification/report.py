@@ -28,6 +28,8 @@ _HEIGHT, _LOW, _FEW = 2.5, 1.75, 4
 _MARK, _NESTED, _LEAST = 3.4, 9.5, 1.0
 #: Up to so many mechanisms are told apart without nested marks.
 _APART = 3
+#: How the lower bound of a mechanism differs from its upper one.
+_LOWER = {"ls": DASHES[2], "marker": "None", "lw": 1.6}
 #: What is drawn over what -> labels of both axes, and which of them are logarithmic.
 _AXES: dict[tuple[Any, ...], tuple[str, str, str]] = {
     ("local_epsilon", "epsilon"): ("local $\\varepsilon_0$", "$\\varepsilon$ after shuffling", "xy"),
@@ -42,9 +44,6 @@ _AXES: dict[tuple[Any, ...], tuple[str, str, str]] = {
 }
 #: How the curves of Figure 3 of the decomposition paper are called in its legend.
 _CURVES = {"single": "one randomizer alone", "2-joint": "composed", "3-joint": "composed"}
-
-#: (accountant, curve) -> how it is drawn.
-Styles = dict[tuple[str, str], dict[str, Any]]
 
 
 def draw(table: pd.DataFrame) -> Figure:
@@ -61,69 +60,62 @@ def draw(table: pd.DataFrame) -> Figure:
     panels = list(table.groupby("panel", sort=False))
     figure, axes = panel_grid(len(panels), 2, height=_LOW if len(panels) > _FEW else _HEIGHT)
     looks = looks_of(table["accountant"], ACCOUNTANT_LOOKS)
-    curves = table[["panel", "accountant", "curve"]].drop_duplicates()
-    of_one = curves.groupby(["panel", "accountant"])["curve"]
-    curves = curves.assign(place=of_one.cumcount(), count=of_one.transform("size"))
-    alike = curves["count"].max() <= 2
-    styles = _by_accountant(curves, looks) if alike else _by_mechanism(curves["curve"].unique(), looks)
-    order = list(looks)
+    most_curves = table.groupby(["panel", "accountant"])["curve"].nunique().max()
+    mechanisms = _mechanisms(table["curve"].unique()) if most_curves > 2 else {}
     across, up, logarithmic = _AXES[common(table, "x_name", "y_name")]
     for i, (letter, axis, (panel, rows)) in enumerate(zip(letters(), axes, panels, strict=False)):
-        lines: Any = rows.groupby(["accountant", "curve"], sort=False)
         # lower bounds on top
-        for curve, points in sorted(lines, key=lambda line: (_is_lower(line[0][0]), order.index(line[0][0]))):
-            axis.plot(points["x"], points["y"], **styles[curve])
+        for name in sorted(looks, key=_is_lower):
+            curves: Any = rows[rows["accountant"] == name].groupby("curve", sort=False)
+            for place, (curve, points) in enumerate(curves):
+                if mechanisms:
+                    style = mechanisms[curve] | (_LOWER if _is_lower(name) else {})
+                else:
+                    style = _of_accountant(name, looks[name], curve, place, len(curves))
+                axis.plot(points["x"], points["y"], **style)
         log_axes(axis, logarithmic)
         axis.set_title(f"({letter}) {panel}")
         # the outer axes alone are named
         axis.set_xlabel(across if i + 2 >= len(axes) else "")
         axis.set_ylabel("" if i % 2 else up)
-    # colours that are a mechanism's do not tell accountants
-    dashes = {} if alike else {look.label: DASHES[2] if _is_lower(name) else "-" for name, look in looks.items()}
-    handles = [Line2D([], [], color=PALETTE["black"], ls=each, label=label) for label, each in dashes.items()]
     drawn = [line for axis in axes for line in axis.lines]
-    return finished(figure, [*drawn, *handles]) if len(styles) > 1 else figure
+    if mechanisms:
+        # colours that are a mechanism's do not tell accountants
+        dashes = {look.label: DASHES[2] if _is_lower(name) else "-" for name, look in looks.items()}
+        drawn += [Line2D([], [], color=PALETTE["black"], ls=each, label=label) for label, each in dashes.items()]
+    return finished(figure, drawn) if len(axes[0].lines) > 1 else figure
 
 
 def _is_lower(accountant: str) -> bool:
     return accountant.endswith("lower")
 
 
-def _by_accountant(curves: pd.DataFrame, looks: Mapping[str, Look]) -> Styles:
-    """Style curves by their accountants; of two in a panel the second has open marks."""
-    styles: Styles = {}
-    for _, name, curve, place, count in curves.itertuples(index=False):
-        look, outlined = looks[name], name in _OUTLINED
-        styles[name, curve] = stroke(
-            look,
-            label=_entry(look.label, curve, count),
-            marker=look.marker or None,
-            ms=7.0 if outlined else _MARK,
-            mfc="none" if outlined else "white" if place else look.color,
-            mew=0.9,
-            lw=1.0 if look.marker else 1.4,
-            zorder=3 if outlined else 2,
-        )
-    return styles
-
-
-def _entry(label: str, curve: str, count: Any) -> str:
-    """Write the legend text of a curve; a bound that is used outside its conditions is not called proven."""
+def _of_accountant(name: str, look: Look, curve: str, place: int, count: int) -> dict[str, Any]:
+    """Style a curve like its accountant; of two in a panel the second has open marks."""
+    outlined, label = name in _OUTLINED, look.label
     if curve == "largest budget":
-        return label.split(" (", maxsplit=1)[0] + ", largest budget"
-    return f"{label}: {_CURVES.get(curve, curve.rstrip('0123456789'))}" if count > 1 else label
+        # outside its conditions a bound is not called proven
+        label = label.split(" (", maxsplit=1)[0] + ", largest budget"
+    elif count > 1:
+        label += f": {_CURVES.get(curve, curve.rstrip('0123456789'))}"
+    return stroke(
+        look,
+        label=label,
+        marker=look.marker or None,
+        ms=7.0 if outlined else _MARK,
+        mfc="none" if outlined else "white" if place else look.color,
+        mew=0.9,
+        lw=1.0 if look.marker else 1.4,
+        zorder=3 if outlined else 2,
+    )
 
 
-def _by_mechanism(names: Collection[str], looks: Mapping[str, Look]) -> Styles:
-    """Give mechanisms colours and marks, which shrink where many curves coincide, and lower bounds dots."""
+def _mechanisms(names: Collection[str]) -> dict[str, dict[str, Any]]:
+    """Style mechanisms by colours and marks, which shrink where many curves coincide."""
     count = len(names)
     sizes = np.linspace(_NESTED, _LEAST, count, endpoint=False) if count > _APART else [_MARK] * count
-    styles: Styles = {}
-    for each, size in zip(series_looks(names), sizes, strict=True):
-        solid = stroke(each, ls="-", ms=size, lw=1.0, mfc="none", mew=0.9)
-        dotted = stroke(each, ls=DASHES[2], marker="None", lw=1.6)
-        styles |= {(name, each.label): dotted if _is_lower(name) else solid for name in looks}
-    return styles
+    looks = zip(series_looks(names), sizes, strict=True)
+    return {look.label: stroke(look, ls="-", ms=size, lw=1.0, mfc="none", mew=0.9) for look, size in looks}
 
 
 # --- verdicts --------------------------------------------------------------------------------------------------------
@@ -148,10 +140,9 @@ class Curves:
     """
 
     def __init__(self, table: pd.DataFrame, points: int = LEAST_POINTS) -> None:
-        known = [json.loads(text) for text in table["parameters"]]
-        columns = {name: [each.get(name, np.nan) for each in known] for name in ("epsilon", "mechanism", "printed")}
+        known = pd.DataFrame(map(json.loads, table["parameters"]), table.index, ["epsilon", "mechanism", "printed"])
         # of a panel of a composition, what is composed
-        self._table = table.assign(**columns, randomizer=table["panel"].str.split(",").str[0])
+        self._table = table.join(known).assign(randomizer=table["panel"].str.split(",").str[0])
         self._points = points
 
     def rows(self, figures: Sequence[str], where: Mapping[str, Any] | None = None) -> pd.DataFrame:
