@@ -356,9 +356,9 @@ TRIALS = [
     ("a", "x", "epsilon", 2.0, 900, 0.5, 1.0, 2.5, "violated", True, False),
     ("a", "x", "epsilon", 2.0, 999, 0.5, 0.25, math.nan, "holds", True, False),
     ("a", "x", "epsilon", 2.0, 999, math.nan, 5.0, math.nan, "not applicable", False, False),
-    ("b", "y", "delta", 1.0, 2, 0.5, 0.5, 1.0, "holds", True, False),
     ("b", "x", "delta", 1.0, 2, 0.5, 0.25, 0.5, "holds", False, False),
     ("b", "x", "delta", 1.0, 2, 0.5, 0.25, 0.5, "holds", True, False),
+    ("b", "y", "delta", 1.0, 2, 0.5, 0.5, 1.0, "holds", True, False),
     ("c", "y", "delta", 1.0, 2, math.nan, 0.25, math.nan, "not applicable", False, False),
 ]
 

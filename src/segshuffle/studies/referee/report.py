@@ -18,13 +18,6 @@ from segshuffle.studies.referee.compute import LABELS, MARGIN
 
 #: Deltas below this are left out where the largest ratio of deltas is named: in the far tails it has no limit.
 LEAST_DELTA = 1e-6
-#: Columns of results/referee-verdicts.csv, in order.
-COLUMNS = (
-    *("accountant", "case", "kind", "verdict", "cells", "violated", "vacuous"),
-    *("few_delta_ratio", "many_delta_ratio", "many_epsilon_ratio"),
-    *("worst_local_epsilon", "worst_n_users", "worst_claimed", "worst_proven"),
-    *("smallest_n_users", "smallest_claimed", "smallest_proven", "command"),
-)
 
 
 def tally(table: pd.DataFrame) -> pd.DataFrame:
@@ -38,17 +31,18 @@ def tally(table: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `COLUMNS`, one row per accountant and case in the table's order. ``few_delta_ratio``: largest true over claimed
-        delta among points that ask for a delta (few users) and where the proven delta is at least `LEAST_DELTA`.
+        One row per accountant and case in the table's order. ``few_delta_ratio``: largest true over claimed delta among
+        points that ask for a delta (few users) and where the proven delta is at least `LEAST_DELTA`.
         ``many_delta_ratio`` and ``many_epsilon_ratio``: the same at delta = delta_times_n/n, for the delta at the
         claimed epsilon and for the epsilon; ``worst_*`` is the point of the latter. ``smallest_*`` is the violation
-        with the fewest users that ``command`` shows, the widest gap among those.
+        with the fewest users that ``command`` shows, the widest gap among those. Where there is none: nan.
     """
-    kinds = {name: pd.CategoricalDtype(list(table[name].unique())) for name in ("accountant", "case")}
-    groups = table.astype(kinds).groupby(["accountant", "case"], observed=True)
-    found = pd.DataFrame([{"accountant": who, "case": case, **_verdict(rows)} for (who, case), rows in groups])
-    whole = {"worst_n_users": "Int64", "smallest_n_users": "Int64"}
-    return found.reindex(columns=list(COLUMNS)).astype(whole)
+    found = pd.DataFrame(
+        {"accountant": who, "case": case, **_verdict(rows)}
+        for who, own in table.groupby("accountant", sort=False)
+        for case, rows in own.groupby("case", sort=False)
+    )
+    return found.astype({"worst_n_users": "Int64", "smallest_n_users": "Int64"})
 
 
 def _verdict(rows: pd.DataFrame) -> dict[str, Any]:
@@ -57,26 +51,23 @@ def _verdict(rows: pd.DataFrame) -> dict[str, Any]:
     few = tried[(tried["asked"] == "delta") & (tried["proven"] >= LEAST_DELTA)]
     many = tried[tried["asked"] == "epsilon"]
     word = "not applicable" if tried.empty else "vacuous" if tried["vacuous"].all() else "sound so far"
-    row = {
+    worst = many.nlargest(1, "ratio")
+    shown = broken[broken["by_equal_others"]].assign(gap=broken["proven"] - broken["claimed"])
+    smallest = shown.sort_values(["n_users", "gap"], ascending=[True, False]).head(1)
+    # the largest number of one row is its number, of none nan
+    return {
         "kind": rows["kind"].iloc[0],
         "verdict": "violated" if len(broken) else word,
         "cells": len(tried),
         "violated": len(broken),
-        "vacuous": int(tried["vacuous"].sum()),
+        "vacuous": tried["vacuous"].sum(),
         "few_delta_ratio": few["ratio"].max(),
         "many_delta_ratio": many["delta_ratio"].max(),
         "many_epsilon_ratio": many["ratio"].max(),
+        **{f"worst_{name}": worst[name].max() for name in ("local_epsilon", "n_users", "claimed", "proven")},
+        **{f"smallest_{name}": smallest[name].max() for name in ("n_users", "claimed", "proven")},
+        "command": smallest["command"].max(),
     }
-    if len(many):
-        worst = many.iloc[int(many["ratio"].argmax())]
-        row |= {f"worst_{name}": worst[name] for name in ("local_epsilon", "n_users", "claimed", "proven")}
-    shown = broken[broken["by_equal_others"]]
-    if len(shown):
-        fewest = shown[shown["n_users"] == shown["n_users"].min()]
-        smallest = fewest.iloc[int((fewest["proven"] - fewest["claimed"]).argmax())]
-        row |= {f"smallest_{name}": smallest[name] for name in ("n_users", "claimed", "proven")}
-        row["command"] = smallest["command"]
-    return row
 
 
 _INTRO = f"""Every upper bound is compared with a proven lower bound for the same mechanism, n, epsilon and
