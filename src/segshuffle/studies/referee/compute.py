@@ -36,7 +36,7 @@ _TRIVIAL = 1e-12
 LARGEST_USERS = 3
 #: Bound on the rounding error of an enumerated delta, in units of the mass that is summed, 1 + e^epsilon.
 ROUNDING = 1e-13
-_SAME_COLUMN, _TIE = 1e-11, 1e-12
+_SAME_COLUMN = 1e-11
 
 #: Columns of results/referee.csv, in order.
 COLUMNS = (
@@ -222,38 +222,34 @@ def worst_datasets(*, matrix: FloatArray, victims: Sequence[tuple[int, int]], n_
         `delta` is rounded down by `ROUNDING` (1 + e^epsilon), at least 0.
     """
     laws, gain = merged_outputs(matrix), math.exp(epsilon)
+    shape = (laws.shape[1],) * n_users
+    # every place in an array with one axis per message -> the place of the same messages in order
+    multiset = np.ravel_multi_index(tuple(np.sort(np.indices(shape), axis=0)), shape).ravel()
+
+    def shuffled(*inputs: int) -> FloatArray:
+        """Return the law of the multiset of messages."""
+        in_order = reduce(np.multiply.outer, laws[list(inputs)])
+        return np.asarray(np.bincount(multiset, weights=in_order.ravel()), dtype=float)
+
     found = []
     for others in combinations_with_replacement(range(len(laws)), n_users - 1):
-        # law of the other users' messages in random order: an array with one axis per user
-        hidden = _shuffled(reduce(np.multiply.outer, laws[list(others)], np.ones(())))
         for victim in (pair for one, other in victims for pair in ((one, other), (other, one))):
-            first, second = (_shuffled(np.multiply.outer(laws[own], hidden)) for own in victim)
+            first, second = (shuffled(own, *others) for own in victim)
             found.append(Witness(float(np.maximum(first - gain * second, 0.0).sum()), victim, others))
-    largest = max(found).delta
     # of datasets that are equal but for rounding the first
-    worst = next(each for each in found if each.delta >= largest * (1 - _TIE))
-    return worst._replace(delta=max(largest - ROUNDING * (1 + gain), 0.0))
+    worst = max(found, key=lambda each: rounded(each.delta))
+    return worst._replace(delta=max(worst.delta - ROUNDING * (1 + gain), 0.0))
 
 
 def merged_outputs(matrix: FloatArray) -> FloatArray:
-    """Add up proportional columns of a law; the result has the shape (inputs, classes).
+    """Add up proportional columns of a law without zeros; the result has the shape (inputs, classes).
 
     Merging outputs is post-processing of every message: a lower bound stays one, whatever is merged; for
     proportional columns nothing is lost.
     """
-    total = matrix.sum(axis=0)
-    sent = matrix[:, total > 0]
-    shapes = np.round(sent / sent.sum(axis=0) / _SAME_COLUMN)
+    shapes = np.round(matrix / matrix.sum(axis=0) / _SAME_COLUMN)
     _, inverse = np.unique(shapes, axis=1, return_inverse=True)
-    classes = np.zeros((len(matrix), int(inverse.max()) + 1))
-    np.add.at(classes.T, inverse.ravel(), sent.T)
-    return classes
-
-
-def _shuffled(placed: FloatArray) -> FloatArray:
-    """Put the first message at a random place among the others, whose order is random already."""
-    ways = [np.moveaxis(placed, 0, place) for place in range(placed.ndim)]
-    return np.asarray(sum(ways) / len(ways)) if ways else placed
+    return np.array([np.bincount(inverse.ravel(), weights=law) for law in matrix])
 
 
 # --- claims and verdicts ---------------------------------------------------------------------------------------------
