@@ -50,13 +50,13 @@ class Measured(NamedTuple):
 
     Parameters
     ----------
-    parts : mapping of str to mapping of str to float
+    parts : mapping of str to mapping (or Series) of str to float
         What was measured -> place -> value, nan where there is none.
     form : str
         Format of a value.
     """
 
-    parts: Mapping[str, Mapping[Any, float]]
+    parts: Mapping[str, Mapping[Any, float] | pd.Series]
     form: str = ".1%"
 
 
