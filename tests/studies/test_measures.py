@@ -11,7 +11,7 @@ import yaml
 
 from segshuffle.protocols.registry import paper_competitors
 from segshuffle.studies.amplification import report as curve_claims
-from segshuffle.studies.amplification.report import Curves
+from segshuffle.studies.amplification.report import curves_of
 from segshuffle.studies.claims import report as panel_claims
 from segshuffle.studies.claims.report import (
     COMMON,
@@ -269,9 +269,11 @@ def rows(accountant, values, *, figure="f", panel="p", curve="c", **known):
     ]
 
 
-def of_curves(measure, *parts, figures=("f",), **of):
-    curves = Curves(pd.DataFrame([row for part in parts for row in part]))
-    return {title: dict(part) for title, part in measure(curves, figures=list(figures), **of).parts.items()}
+def of_curves(measure, *parts, figures=("f",), least=1, **of):
+    curves = curves_of(pd.DataFrame([row for part in parts for row in part]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(curve_claims, "LEAST_POINTS", least)
+        return {title: dict(part) for title, part in measure(curves, figures=list(figures), **of).parts.items()}
 
 
 A, B, C = (rows(*each) for each in (("a", [0.5, 0.9]), ("b", [1.0, 1.5]), ("c", [2.0, 1.0])))
@@ -320,9 +322,9 @@ def test_ratios_are_of_curves_panels_and_mechanisms():
 def test_how_far_a_curve_leaves_two_others():
     parts = [
         rows("a", values, curve=curve)
-        for curve, values in (("in", [1.5, 4.0, 0.5]), ("x", [1.0, 1.0, 1.0]), ("y", [2.0] * 3))
+        for curve, values in (("in", [1.5, 4.0, 0.5]), ("low", [1.0, 1.0, 1.0]), ("high", [2.0] * 3))
     ]
-    of = {"inner": "in", "outer": ["y", "x"], "where": {"accountant": "a"}}
+    of = {"inner": "in", "outer": ["high", "low"], "where": {"accountant": "a"}}
     (part,) = of_curves(curve_claims.outside, *parts, rows("b", [9.0] * 3, curve="in"), **of).values()
     assert list(part.values()) == [0.75, 2.0, 2.0]
 
@@ -334,22 +336,12 @@ def test_values_over_printed_ones():
 
 
 def test_curves_of_few_points_are_not_judged_and_printed_tables_are():
-    table = pd.DataFrame(
-        [
-            row
-            for name in ("variation1", "variation-table5")
-            for each in (A, B)
-            for row in each
-            for row in [row | {"figure": name}]
-        ]
-    )
-    for name, points, judged_ in (("variation1", 12, True), ("variation1", 11, False), ("variation-table5", 11, True)):
-        curves = Curves(table, points)
-        if judged_:
-            assert curve_claims.ratio(curves, figures=[name], pairs=[["a", "b"]]).parts
-        else:
-            with pytest.raises(NotRunError, match=r"^the curves of variation1 have 11 points, fewer than 12$"):
-                curve_claims.ratio(curves, figures=[name], pairs=[["a", "b"]])
+    for name, points in (("variation1", 12), ("variation-table5", 11)):
+        curves = [rows(accountant, [1.0] * points, figure=name) for accountant in ("a", "b")]
+        assert of_curves(curve_claims.ratio, *curves, figures=[name], pairs=[["a", "b"]], least=12)
+    curves = [rows(accountant, [1.0] * 11, figure="variation1") for accountant in ("a", "b")]
+    with pytest.raises(NotRunError, match=r"^the curves of variation1 have 11 points, fewer than 12$"):
+        of_curves(curve_claims.ratio, *curves, figures=["variation1"], pairs=[["a", "b"]], least=12)
 
 
 # --- the sweep of the literature -------------------------------------------------------------------------------------

@@ -109,13 +109,10 @@ class Condition(NamedTuple):
         return "; ".join(f"{name}: {self._part(pd.Series(part), found.form)}" for name, part in found.parts.items())
 
     def _part(self, values: pd.Series, form: str) -> str:
-        if values.isna().all():
-            return f"no value at {len(values)} of {len(values)} places"
         each = {place: f"{value:{form}} ({place})" for place, value in values.items()}
+        if len(values) <= _LISTED or values.isna().all():
+            return ", ".join(each.values())
         middle = "mean" if self.quantity == "mean" else "median"
-        if len(values) <= _LISTED:
-            head = "" if self.quantity in _SHARES else f"{middle} {values.agg(middle):{form}} of "
-            return head + ", ".join(each.values())
         count = f"{int(self.meets(values).sum())} of {len(values)} {self.said}"
         ends = f"from {each[values.idxmin()]} to {each[values.idxmax()]}"
         return f"{count}; {middle} {values.agg(middle):{form}}, {ends}"

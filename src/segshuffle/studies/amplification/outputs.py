@@ -170,7 +170,7 @@ def rules(config: Config, _panels: Panels) -> list[Rule]:
         },
     )
     claims = (
-        Step(judged, f"{report}:evaluate", read, points),
+        Step(judged, f"{report}:evaluate", read),
         Step(readable, "studies.verdicts:markdown", {"claims": judged}, {"title": _TITLE, "papers": PAPERS}),
     )
     figures, to_read = (

@@ -123,41 +123,30 @@ def _mechanisms(names: Collection[str]) -> dict[str, dict[str, Any]]:
 #: Least number of points of a curve that is judged; with fewer a statement may hold by chance.
 LEAST_POINTS = 12
 #: Columns that name a point.
-PLACE = ("figure", "panel", "curve", "x")
+PLACE = ["figure", "panel", "curve", "x"]
 #: What a curve is compared with, if it is not another curve -> its column.
 OTHERS = {"the original analysis": "x", "the printed value": "printed"}
 
 
-class Curves:
-    """All tidy tables.
+def curves_of(table: pd.DataFrame) -> pd.DataFrame:
+    """Add columns to the stacked tables of the figures: some of the parameters, and what is composed in a panel."""
+    known = pd.DataFrame(map(json.loads, table["parameters"]), table.index, ["epsilon", "mechanism", "printed"])
+    return table.join(known).assign(randomizer=table["panel"].str.split(",").str[0])
 
-    Parameters
-    ----------
-    table : DataFrame
-        Stacked tables of the figures, as `compute.compute` returns them.
-    points : int
-        Number of points of every curve; curves with too few are not judged.
-    """
 
-    def __init__(self, table: pd.DataFrame, points: int = LEAST_POINTS) -> None:
-        known = pd.DataFrame(map(json.loads, table["parameters"]), table.index, ["epsilon", "mechanism", "printed"])
-        # of a panel of a composition, what is composed
-        self._table = table.join(known).assign(randomizer=table["panel"].str.split(",").str[0])
-        self._points = points
-
-    def rows(self, figures: Sequence[str], where: Mapping[str, Any] | None = None) -> pd.DataFrame:
-        """Return the rows of some figures with the given values in some columns."""
-        for figure in figures:
-            if figure not in set(self._table["figure"]):
-                raise NotRunError(f"{figure} did not run")
-            if self._points < LEAST_POINTS and "-table" not in figure:
-                raise NotRunError(f"the curves of {figure} have {self._points} points, fewer than {LEAST_POINTS}")
-        rows = self._table[self._table["figure"].isin(figures)]
-        return rows[(rows[list(where)] == list(where.values())).all(axis=1)] if where else rows
+def _rows(curves: pd.DataFrame, figures: Sequence[str], where: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the rows of some figures with the given values in some columns."""
+    for figure in figures:
+        points = curves[curves["figure"] == figure].groupby("accountant")["x"].nunique()
+        if points.empty:
+            raise NotRunError(f"{figure} did not run")
+        if points.max() < LEAST_POINTS and "-table" not in figure:
+            raise NotRunError(f"the curves of {figure} have {points.max()} points, fewer than {LEAST_POINTS}")
+    return curves[curves["figure"].isin(figures) & (curves[list(where)] == list(where.values())).all(axis=1)]
 
 
 def ratio(
-    curves: Curves,
+    curves: pd.DataFrame,
     *,
     figures: list[str],
     pairs: list[tuple[str, str | list[str]]],
@@ -171,8 +160,8 @@ def ratio(
 
     Parameters
     ----------
-    curves : Curves
-        All tables.
+    curves : DataFrame
+        All tables, as `curves_of` returns them.
     figures : list of str
         Figures whose points are compared.
     pairs : list of (str, str or list of str)
@@ -186,7 +175,7 @@ def ratio(
     from_x : float
         Least abscissa.
     """
-    rows = curves.rows(figures, where)
+    rows = _rows(curves, figures, where or {})
     shared = by or [name for name in PLACE if name != column]
     found = {}
     for one, others in pairs:
@@ -201,30 +190,24 @@ def ratio(
         if own.empty:
             raise NotRunError(f"no point of {', '.join(figures)} has all of {', '.join([one, *names])}")
         title = f"{one} over {'the least of ' * (len(names) > 1)}{', '.join(names)}"
-        own = own.set_index(list(PLACE))
-        found[_plain(title)] = _placed(own[value] / own[names].min(axis=1))
+        places = [_plain("{}, {}, {}, x = {:g}".format(*place)) for place in own[PLACE].itertuples(index=False)]
+        found[_plain(title)] = (own[value] / own[names].min(axis=1)).set_axis(places)
     return Measured(found, ".5g")
 
 
-def saving(curves: Curves, **asked: Any) -> Measured:
+def saving(curves: pd.DataFrame, **asked: Any) -> Measured:
     """Divide the first epsilon by the second (or the least of several), and subtract this from 1, at each point."""
-    parts = ratio(curves, **asked).parts
-    saved = {f"saving of {name}": {place: 1 - each for place, each in part.items()} for name, part in parts.items()}
-    return Measured(saved, ".2%")
+    return Measured(
+        {f"saving of {name}": 1 - pd.Series(part) for name, part in ratio(curves, **asked).parts.items()}, ".2%"
+    )
 
 
-def outside(curves: Curves, *, figures: list[str], inner: str, outer: list[str], where: Mapping[str, Any]) -> Measured:
+def outside(curves: pd.DataFrame, *, inner: str, outer: list[str], **asked: Any) -> Measured:
     """Measure how far a curve leaves the range of two others, as a ratio (at most 1 inside), at each point."""
-    rows = curves.rows(figures, where)
-    wide = rows.pivot_table(index=["figure", "panel", "x"], columns="curve", values="epsilon")[[inner, *outer]].dropna()
-    far: Any = np.maximum(wide[outer].min(axis=1) / wide[inner], wide[inner] / wide[outer].max(axis=1))
-    found = _placed({(figure, panel, inner, x): value for (figure, panel, x), value in far.items()})
-    return Measured({f"{inner} outside of {' and '.join(outer)}": found}, ".4f")
-
-
-def _placed(values: Any) -> dict[str, float]:
-    """Name every value by its place."""
-    return {_plain("{}, {}, {}, x = {:g}".format(*place)): value for place, value in values.items()}
+    parts = ratio(curves, column="curve", pairs=[(inner, name) for name in outer], **asked).parts
+    over = pd.DataFrame(parts)
+    far = over.min(axis=1).combine(1 / over.max(axis=1), max)
+    return Measured({f"{inner} outside of {' and '.join(outer)}": far}, ".4f")
 
 
 def _plain(text: str) -> str:
@@ -237,9 +220,9 @@ def _plain(text: str) -> str:
 MEASURES = (ratio, saving, outside)
 
 
-def evaluate(table: pd.DataFrame, reference: list[dict[str, Any]], *, points: int = LEAST_POINTS) -> pd.DataFrame:
+def evaluate(table: pd.DataFrame, reference: list[dict[str, Any]]) -> pd.DataFrame:
     """Judge every statement on the stacked tidy tables of all figures; see `verdicts.judge`."""
-    return judge(Curves(table, points), MEASURES, reference)
+    return judge(curves_of(table), MEASURES, reference)
 
 
 # --- tables to read --------------------------------------------------------------------------------------------------
