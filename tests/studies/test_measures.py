@@ -36,15 +36,8 @@ BEST_AT_10 = (4.0, 2.0, 1.0)
 
 def panel(*, curve=(2.0, 1.0, 4.0), messages=GRID, competitors=None, **place):
     """Rows of one panel: our error at every m of the grid, and the competitors' (10 unless given)."""
-    common = {
-        **MSNBC,
-        "n_users": 100,
-        **place,
-        "domain_size": 17,
-        "source": "real",
-        "accounting": "published",
-        "role": "best",
-    }
+    common = {**MSNBC, "n_users": 100, "domain_size": 17, "source": "real", "accounting": "published", "role": "best"}
+    common |= place
     rows = [
         {
             **common,

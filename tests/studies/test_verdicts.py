@@ -137,8 +137,8 @@ def test_the_readable_table_counts_and_lists():
     )
     judged_by = f"\n\nHow each statement is judged:\n\n- one: {rule.format(0)}\n- two: {rule.format(9)}\n"
     count = "2 statements: 1 reproduced, 0 partly reproduced, 1 not reproduced."
-    text = markdown(claims, title="# T", remark="Said.")
-    assert text == f"# T\n\n{count}\n\nSaid.\n\n{head}\n{rows[0]}\n{rows[1]}{judged_by}"
+    text = markdown(claims, title="# T", table=pd.DataFrame({"dataset": ["a"], "source": ["real"]}))
+    assert text == f"# T\n\n{count}\n\nData: a (real).\n\n{head}\n{rows[0]}\n{rows[1]}{judged_by}"
     text = markdown(claims, title="# T", papers={"p": "First", "q": "Second"})
     assert text == f"# T\n\n{count}\n\n## First\n\n{head}\n{rows[0]}\n\n## Second\n\n{head}\n{rows[1]}{judged_by}"
     nothing = judge([], (given,), entries)
@@ -188,22 +188,18 @@ def test_statements_are_about_what_there_is(root):
 
 
 def test_what_did_not_run_is_not_evaluated(root, full_config):
-    empty = pd.DataFrame(
-        {
-            name: pd.Series(dtype=object)
-            for name in ("accounting", "dataset", "parameters", "panel", "figure", "accountant", "x")
-        }
-    )
+    panels = pd.DataFrame(columns=["accounting", "dataset", "n_users", "set_size", "split"])
+    point = {"panel": "p", "curve": "c", "accountant": "nobody", "x": 1.0, "y": 1.0, "parameters": "{}"}
     sweep = {"set_size": [1], "split": "one", "mse_expected": np.nan, "accounting": "proven", "method": "signed"}
     claims = [
-        panel_claims.evaluate(empty.assign(n_users=0, set_size=0, split=""), statements(root, "claims"), full_config),
-        curve_claims.evaluate(empty, statements(root, "claims-amplification")),
+        panel_claims.evaluate(panels, statements(root, "claims"), full_config),
+        curve_claims.evaluate(
+            pd.DataFrame({"figure": list(EXHIBITS), **point}), statements(root, "claims-amplification")
+        ),
         winners.evaluate(pd.DataFrame(sweep), statements(root, "claims-pareto")),
     ]
-    for each, said in zip(claims, ("did not run", "did not run", "has no plan"), strict=True):
+    for each, said in zip(claims, ("did not run", "fewer than 12|no point of", "has no plan"), strict=True):
         assert set(each["verdict"]) == {OPEN}
         assert each["found"].str.contains(said).all()
-    sources = pd.DataFrame({"dataset": ["a"], "source": ["real"]})
-    assert "\nData: a (real).\n" in panel_claims.readable(claims[0], sources)
     text = markdown(claims[1], title="# T", papers=PAPERS)
     assert text.count("\n## ") == 3

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Self
 import pandas as pd
 
 from segshuffle.errors import ConfigError
-from segshuffle.pipeline.rows import table_of
+from segshuffle.pipeline.rows import sources_of, table_of
 
 REPRODUCED, PARTLY, NOT, OPEN = "reproduced", "partly reproduced", "not reproduced", "not evaluated"
 #: Up to so many values are listed one by one.
@@ -182,7 +182,9 @@ def _judged(subject: Any, known: Mapping[str, Callable[..., Measured]], entry: M
     return PARTLY if partly and partly.holds(results[-1]) else NOT, found, rule
 
 
-def markdown(claims: pd.DataFrame, *, title: str, remark: str = "", papers: Mapping[str, str] | None = None) -> str:
+def markdown(
+    claims: pd.DataFrame, *, title: str, table: pd.DataFrame | None = None, papers: Mapping[str, str] | None = None
+) -> str:
     """Write the verdicts to read.
 
     Parameters
@@ -191,15 +193,15 @@ def markdown(claims: pd.DataFrame, *, title: str, remark: str = "", papers: Mapp
         As `judge` returns it.
     title : str
         Heading, with its number signs.
-    remark : str
-        Sentence below the count of the verdicts.
+    table : DataFrame, optional
+        What the verdicts are read off, to say what its data are.
     papers : mapping of str to str, optional
         Value of column paper -> title of its section; one table if it is not given.
     """
     counts = claims["verdict"].value_counts()
     shown = [REPRODUCED, PARTLY, NOT, *([OPEN] if OPEN in counts else [])]
     count = f"{len(claims)} statements: " + ", ".join(f"{int(counts.get(each, 0))} {each}" for each in shown) + "."
-    lines = [title, "", count, "", *([remark, ""] if remark else [])]
+    lines = [title, "", count, "", *([] if table is None else [sources_of(table), ""])]
     tables = [("", claims)] if papers is None else list(claims.groupby("paper", sort=False))
     for paper, rows in tables:
         lines += [f"## {papers[str(paper)]}", ""] if papers else []

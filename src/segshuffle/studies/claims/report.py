@@ -13,9 +13,8 @@ import numpy as np
 import pandas as pd
 
 from segshuffle.pipeline.design import Config
-from segshuffle.pipeline.rows import sources_of
 from segshuffle.protocols.registry import paper_competitors
-from segshuffle.studies.verdicts import Measured, NotRunError, judge, markdown
+from segshuffle.studies.verdicts import Measured, NotRunError, judge
 
 #: What every panel of the paper has in common; the options of the competitors are those of docs/deviations.md.
 COMMON: Config = {"delta_times_n": 0.01, "levels": [0.5, 1.0, 2.0]}
@@ -218,9 +217,3 @@ MEASURES = (best_m, best_m_of, excess_at, reduction, mean_reduction, order, chan
 def evaluate(table: pd.DataFrame, reference: list[dict[str, Any]], config: Config) -> pd.DataFrame:
     """Judge every statement on rows of results/mse.csv; see `Panels` for the configuration, and `verdicts.judge`."""
     return judge(Panels(table, config), MEASURES, reference)
-
-
-def readable(claims: pd.DataFrame, table: pd.DataFrame) -> str:
-    """Write the verdicts to read, with what the data of the table of all panels are."""
-    title = "# Statements of section 6, and what came out"
-    return markdown(claims, title=title, remark=sources_of(table))
