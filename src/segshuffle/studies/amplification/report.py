@@ -177,19 +177,18 @@ def ratio(
     shared = by or [name for name in PLACE if name != column]
     found = {}
     for one, others in pairs:
-        names = [others] if isinstance(others, str) else list(others)
+        names = [others] if isinstance(others, str) else others
         own = rows[(rows[column] == one) & (rows["x"] >= from_x)]
-        for name in names:
-            if name in OTHERS:
-                own = own.assign(**{name: own[OTHERS[name]]})
-            else:
-                theirs = rows[rows[column] == name].groupby(shared)[value].min()
-                own = own.join(theirs.rename(name), on=shared, how="inner")
+        if names[0] in OTHERS:
+            own = own.assign(other=own[OTHERS[names[0]]])
+        else:
+            least = rows[rows[column].isin(names)].groupby(shared)[value].min()
+            own = own.join(least.rename("other"), on=shared, how="inner")
         if own.empty:
-            raise NotRunError(f"no point of {', '.join(figures)} has all of {', '.join([one, *names])}")
+            raise NotRunError(f"no point of {', '.join(figures)} has both {one} and {' or '.join(names)}")
         title = f"{one} over {'the least of ' * (len(names) > 1)}{', '.join(names)}"
         places = [_plain("{}, {}, {}, x = {:g}".format(*place)) for place in own[PLACE].itertuples(index=False)]
-        found[_plain(title)] = (own[value] / own[names].min(axis=1)).set_axis(places)
+        found[_plain(title)] = (own[value] / own["other"]).set_axis(places)
     return Measured(found, ".5g")
 
 

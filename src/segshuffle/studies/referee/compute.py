@@ -275,8 +275,8 @@ def claim(accountant: Accountant, known: Mechanism, point: Point) -> float:
     """
     try:
         if point.asked == "epsilon":
-            return float(accountant.epsilon_of(known, point.n_users, point.target))
-        return float(accountant.delta_of(known, point.n_users, point.target).upper)
+            return accountant.epsilon_of(known, point.n_users, point.target)
+        return accountant.delta_of(known, point.n_users, point.target).upper
     except ParameterError:
         return math.nan
 
