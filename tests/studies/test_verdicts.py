@@ -108,14 +108,14 @@ def test_few_values_are_listed_and_many_summed_up():
 @pytest.mark.parametrize(
     ("changed", "named"),
     [
-        ({"measure": "guess"}, "x: measure 'guess' is not one of given, halved"),
-        ({"also": {"measure": "guess", "of": {}}}, "x: measure 'guess' is not one of given, halved"),
-        ({"reproduced": ["every", "above", 1.0]}, "x: 'every' is not one of all, most"),
-        ({"reproduced": ["all", "over", 1.0]}, "x: 'over' is not one of above, at least"),
+        ({"measure": "guess"}, "'guess'"),
+        ({"also": {"measure": "guess", "of": {}}}, "'guess'"),
+        ({"reproduced": ["every", "above", 1.0]}, "'every'"),
+        ({"reproduced": ["all", "over", 1.0]}, "'over'"),
     ],
 )
 def test_what_does_not_exist_is_named_with_what_does(changed, named):
-    with pytest.raises(ConfigError, match=named):
+    with pytest.raises(ConfigError, match=f"statement x: {named} is not one of given, halved, all, .*, about"):
         judged([1.0], **{"reproduced": ["all", "above", 0.0], **changed})
 
 

@@ -69,17 +69,8 @@ class Condition(NamedTuple):
 
     @classmethod
     def of(cls, given: Sequence[Any]) -> Self:
-        """Read a condition of a file of statements, such as [all, at least, 0.1].
-
-        Raises
-        ------
-        ConfigError
-            If it names a quantity or a comparison that does not exist.
-        """
+        """Read a condition of a file of statements, such as [all, at least, 0.1]."""
         quantity, comparison, *numbers = given
-        for name, known in ((quantity, [*_SHARES, *_ONE_NUMBER]), (comparison, list(COMPARISONS))):
-            if name not in known:
-                raise ConfigError(f"{name!r} is not one of {', '.join(known)}")
         return cls(quantity, comparison, tuple(numbers))
 
     @property
@@ -148,8 +139,9 @@ def judge(subject: Any, measures: Iterable[Callable[..., Measured]], reference: 
     for entry in reference:
         try:
             verdict, found, rule = _judged(subject, known, entry)
-        except ConfigError as error:
-            raise ConfigError(f"claims: {entry['id']}: {error}") from None
+        except KeyError as error:
+            names = ", ".join([*known, *_SHARES, *_ONE_NUMBER, *COMPARISONS])
+            raise ConfigError(f"statement {entry['id']}: {error} is not one of {names}") from error
         note = entry.get("note", "") if verdict in (PARTLY, NOT) else ""
         stated: dict[str, Any] = {key: entry[key] for key in ("id", "paper", "section", "statement") if key in entry}
         rows.append({**stated, "verdict": verdict, "found": found, "note": note, "rule": rule})
@@ -162,9 +154,6 @@ def _judged(subject: Any, known: Mapping[str, Callable[..., Measured]], entry: M
     given = entry.get("partly", ["some", *entry["reproduced"][1:]])
     partly = Condition.of(given) if given else None
     sources = [entry, *([entry["also"]] if "also" in entry else [])]
-    for source in sources:
-        if source["measure"] not in known:
-            raise ConfigError(f"measure {source['measure']!r} is not one of {', '.join(known)}")
     titles = [(known[source["measure"]].__doc__ or "").strip().splitlines()[0].rstrip(".") for source in sources]
     rule = f"{titles[0]}. Reproduced if {wanted.sentence}."
     if partly:
