@@ -74,8 +74,6 @@ class Case:
         Changes of the victim's input, places in `inputs`.
     cut : mapping
         Parameters of the randomizer in place of its own throughout.
-    known : tuple of (local_epsilon, n_users, epsilon)
-        Points that are tried beside the grid: counterexamples found by hand.
     """
 
     label: str
@@ -85,7 +83,6 @@ class Case:
     inputs: Sequence[Items] = ((0,), (1,), (2,), (3,))
     victims: tuple[tuple[int, int], ...] = ((0, 1),)
     cut: Mapping[str, int] = field(default_factory=dict)
-    known: tuple[tuple[float, int, float], ...] = ()
 
     def mechanism(self, local_epsilon: float) -> Mechanism:
         """Return the mechanism at one local epsilon."""
@@ -107,22 +104,16 @@ class Case:
         )
 
 
-def _krr(domain_size: int, *known: tuple[float, int, float]) -> Case:
-    sizes = {"domain_size": domain_size}
-    label, inputs = f"{domain_size}-ary RR", Case.inputs[:domain_size]
-    return Case(label=label, name="krr", parameters=sizes, inputs=inputs, known=known)
-
-
-_LOG3 = math.log(3)
 #: Pairs of items of the subset exponential mechanism: four disjoint ones, and one that shares an item with two of them.
 _PAIRS = ((0, 1), (2, 3), (4, 5), (6, 7), (0, 2))
 #: Everything that can be tried, by the name used in the configuration, in the order of the tables.
 CASES: dict[str, Case] = {
-    "krr-2": _krr(2),
-    "krr-3": _krr(3),
-    "krr-4": _krr(4, (_LOG3, 2, math.log(5 / 2)), (_LOG3, 5, math.log(8 / 5))),
-    "krr-10": _krr(10, (_LOG3, 10, math.log(3 / 2)), (_LOG3, 30, math.log(13 / 10))),
-    "krr-100": _krr(100),
+    **{
+        f"krr-{size}": Case(
+            label=f"{size}-ary RR", name="krr", parameters={"domain_size": size}, inputs=Case.inputs[:size]
+        )
+        for size in (2, 3, 4, 10, 100)
+    },
     "blh": Case(label="binary local hash", name="blh"),
     "rappor": Case(label="RAPPOR", name="rappor"),
     "oue": Case(label="unary encoding", name="oue"),
@@ -145,8 +136,16 @@ CASES: dict[str, Case] = {
 }
 
 
-def questions(case: Case, config: Config) -> Iterator[tuple[float, Point]]:
-    """Yield all points of a case with their local epsilon: those of the configuration's grid, and the case's own.
+_LOG3 = math.log(3)
+#: Counterexamples found by hand, which are tried beside the grid: (local epsilon, number of users, epsilon).
+BY_HAND: dict[str, tuple[tuple[float, int, float], ...]] = {
+    "krr-4": ((_LOG3, 2, math.log(5 / 2)), (_LOG3, 5, math.log(8 / 5))),
+    "krr-10": ((_LOG3, 10, math.log(3 / 2)), (_LOG3, 30, math.log(13 / 10))),
+}
+
+
+def questions(name: str, config: Config) -> Iterator[tuple[float, Point]]:
+    """Yield all points of a case with their local epsilon: those of the configuration's grid, and those `BY_HAND`.
 
     The grid has deltas over shares of the local epsilon at few users, and epsilons at delta = delta_times_n/n at many.
     """
@@ -156,7 +155,7 @@ def questions(case: Case, config: Config) -> Iterator[tuple[float, Point]]:
             yield local, Point(n_users, "delta", rounded(share * local))
         for n_users in grid["many_users"]:
             yield local, Point(n_users, "epsilon", rounded(least_delta(config, n_users)))
-    for local, n_users, target in case.known:
+    for local, n_users, target in BY_HAND.get(name, ()):
         yield local, Point(n_users, "delta", target)
 
 
@@ -318,7 +317,7 @@ def trials(config: Config) -> pd.DataFrame:
 
 def _case_rows(config: Config, name: str) -> Iterator[tuple[Any, ...]]:
     case = CASES[name]
-    for local, point in questions(case, config):
+    for local, point in questions(name, config):
         known = case.mechanism(local)
         proof, generic = proof_of(case, known, point), generic_claims(local, point)
         claims = generic | {
