@@ -33,11 +33,7 @@ COMPARISONS: dict[str, tuple[Callable[..., Any], str]] = {
     ),
 }
 #: What is compared, and how it is said: the share of the values that meet the comparison, or one number of all.
-_SHARES: dict[str, tuple[Callable[[float], bool], str]] = {
-    "all": (lambda share: share == 1, "every value is"),
-    "most": (lambda share: share > 0.5, "most values are"),
-    "some": (lambda share: share > 0, "some value is"),
-}
+_SHARES = {"all": "every value is", "most": "most values are", "some": "some value is"}
 _ONE_NUMBER = {"median": "median", "mean": "mean", "least": "min", "largest": "max"}
 
 
@@ -81,8 +77,7 @@ class Condition(NamedTuple):
     @property
     def sentence(self) -> str:
         """The whole condition in words."""
-        subject = _SHARES[self.quantity][1] if self.quantity in _SHARES else f"the {self.quantity} is"
-        return f"{subject} {self.said}"
+        return f"{_SHARES.get(self.quantity, f'the {self.quantity} is')} {self.said}"
 
     def meets(self, values: Any) -> Any:
         """Say whether a value, or which of several, meets the comparison."""
@@ -92,7 +87,8 @@ class Condition(NamedTuple):
         """Say whether the values of a measure meet the condition."""
         values = pd.concat([pd.Series(part) for part in found.parts.values()], ignore_index=True)
         if self.quantity in _SHARES:
-            return _SHARES[self.quantity][0](float(self.meets(values).mean()))
+            share = self.meets(values).mean()
+            return bool({"all": share == 1, "most": share > 0.5, "some": share > 0}[self.quantity])
         return bool(self.meets(values.agg(_ONE_NUMBER[self.quantity])))
 
     def describe(self, found: Measured) -> str:

@@ -203,6 +203,7 @@ def outside(curves: pd.DataFrame, *, inner: str, outer: list[str], **asked: Any)
     """Measure how far a curve leaves the range of two others, as a ratio (at most 1 inside), at each point."""
     parts = ratio(curves, column="curve", pairs=[(inner, name) for name in outer], **asked).parts
     over = pd.DataFrame(parts)
+    # above both, the larger of the two counts; below both, the smaller
     far = over.min(axis=1).combine(1 / over.max(axis=1), max)
     return Measured({f"{inner} outside of {' and '.join(outer)}": far}, ".4f")
 
