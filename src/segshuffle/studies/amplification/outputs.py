@@ -167,9 +167,14 @@ def rules(config: Config, _panels: Panels) -> list[Rule]:
     figures, to_read = (
         tuple(name for name, exhibit in EXHIBITS.items() if exhibit.kind == kind) for kind in ("Figure", "Table")
     )
-    what = "Every curve of one figure or table of the amplification papers. Sees no data."
     return [
-        Rule("amplification_curves", what, (computed,), tuple(EXHIBITS), seconds=60),
+        Rule(
+            "amplification_curves",
+            "Every curve of one figure or table of the amplification papers. Sees no data.",
+            (computed,),
+            tuple(EXHIBITS),
+            seconds=60,
+        ),
         Rule("figure_amplification", "One figure of the amplification papers.", (figure,), figures),
         Rule("table_amplification", "One table of the amplification papers, readable.", (table,), to_read),
         Rule("claims_amplification", "Verdict on the statements of the amplification papers' evaluations.", claims),

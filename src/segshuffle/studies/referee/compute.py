@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, reduce
-from itertools import combinations_with_replacement, product
+from itertools import chain, combinations_with_replacement, permutations, product
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -174,7 +174,7 @@ class Witness(NamedTuple):
     """A proven lower bound of delta, and the neighbouring datasets that attain it (rows of the matrix)."""
 
     delta: float
-    victim: tuple[int, int]
+    victim: tuple[int, ...]
     others: tuple[int, ...]
 
 
@@ -232,7 +232,7 @@ def worst_datasets(*, matrix: FloatArray, victims: Sequence[tuple[int, int]], n_
 
     found = []
     for others in combinations_with_replacement(range(len(laws)), n_users - 1):
-        for victim in (pair for one, other in victims for pair in ((one, other), (other, one))):
+        for victim in chain.from_iterable(map(permutations, victims)):
             first, second = (shuffled(own, *others) for own in victim)
             found.append(Witness(float(np.maximum(first - gain * second, 0.0).sum()), victim, others))
     # of datasets that are equal but for rounding the first
