@@ -240,10 +240,8 @@ def laplace_gparv_cdf(*, local_epsilon: float, epsilon: float, value: float) -> 
         Where.
     """
     least, largest = gparv_range(local_epsilon, epsilon)
-    if value < least:
-        return 0.0
-    if value >= largest:
-        return 1.0
+    if not least <= value < largest:
+        return float(value >= largest)
     blanket, gain = math.exp(-0.5 * local_epsilon), math.exp(epsilon)
     below = 0.5 * math.sqrt(gain / (1 - value)) if value < 1 - gain else 1 - 0.5 / math.sqrt(value + gain)
     return blanket * below + (1 - blanket if value >= 0 else 0.0)
