@@ -241,14 +241,15 @@ def worst_datasets(*, matrix: FloatArray, victims: Sequence[tuple[int, int]], n_
 
 
 def merged_outputs(matrix: FloatArray) -> FloatArray:
-    """Add up proportional columns of a law without zeros; the result has the shape (inputs, classes).
+    """Add up proportional columns of a law; the result has the shape (inputs, classes).
 
     Merging outputs is post-processing of every message: a lower bound stays one, whatever is merged; for
     proportional columns nothing is lost.
     """
-    shapes = np.round(matrix / matrix.sum(axis=0) / _SAME_COLUMN)
+    sent = matrix[:, matrix.sum(axis=0) > 0]
+    shapes = np.round(sent / sent.sum(axis=0) / _SAME_COLUMN)
     _, inverse = np.unique(shapes, axis=1, return_inverse=True)
-    return np.array([np.bincount(inverse.ravel(), weights=law) for law in matrix])
+    return np.array([np.bincount(inverse.ravel(), weights=law) for law in sent])
 
 
 # --- claims and verdicts ---------------------------------------------------------------------------------------------
