@@ -218,7 +218,7 @@ import numpy as np
 from scipy import stats
 
 from segshuffle.blankets.atoms import Atoms
-from segshuffle.blankets.base import Blanket, BlanketPair, Space, within
+from segshuffle.blankets.base import Blanket, BlanketPair
 from segshuffle.blankets.parts import Part
 from segshuffle.looks import DASHES, PALETTE, Look
 
@@ -232,10 +232,6 @@ class Mixed(Blanket):
     about = "singles and clusters"
     look = Look("Mixed blanket", PALETTE["olive"], "d", DASHES[5])
     means = (2.0, 5e3)
-
-    @classmethod
-    def space(cls, pairs, delta):
-        return Space((), lambda variance: ((), within(variance / 1.5, *cls.means)))
 
     def parts(self, mean):
         return Part(mean / 2, 0.0), Part(mean / 2, 0.5)

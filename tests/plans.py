@@ -26,7 +26,7 @@ def separate_plan(problem, blankets, weights, law=BINOMIAL, *, kind="published")
     """Users of every level send all their items, in a collection of their own with so many dummies and that weight."""
     everything = (1.0,) * len(blankets)
     collections = tuple(
-        collection_of(problem, everything, m, law, only=k, weight=float(w))
+        collection_of(problem, everything, m, law, levels=(k,), weight=float(w))
         for k, (n, m, w) in enumerate(zip(problem.level_counts, blankets, weights, strict=True))
         if n
     )

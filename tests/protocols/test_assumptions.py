@@ -97,7 +97,7 @@ def test_decimal_shares_are_whole_numbers_of_users():
             assert under(Problem(5, 1, (1.0,), (n,), 0.1), honest_fraction=k / n).honest_users == k
 
 
-@pytest.mark.parametrize("method", [Segmented(), BallsIntoBins(), BallsIntoBins(weights="plain"), SubsetExponential()])
+@pytest.mark.parametrize("method", [Segmented(), BallsIntoBins(), BallsIntoBins(name="sepmm"), SubsetExponential()])
 @pytest.mark.parametrize("assumptions", [{"sets": "at-most"}, {"honest_fraction": 0.9}, {"rounds": 2}], ids=str)
 def test_other_protocols_refuse_what_they_have_no_analysis_for(method, assumptions):
     with pytest.raises(ParameterError, match=next(iter(assumptions))):

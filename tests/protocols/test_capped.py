@@ -6,7 +6,6 @@ import pytest
 from plans import MSNBC
 
 from segshuffle.accounting.collections.blanket_cap import cap_overflow
-from segshuffle.blankets.clustered import Clustered
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import Assumptions, Problem, uniform_item_counts
 from segshuffle.protocols.capped import Capped
@@ -76,6 +75,6 @@ def test_rounds_and_fewer_honest_users_are_counted(capped):
 
 
 def test_a_cap_is_proven_for_single_dummies_alone():
-    clusters = ProvenSegmented(blanket_per_user=0.25, blanket=Clustered(0.5))
+    clusters = ProvenSegmented(max_messages=4.0, laws=("clustered",))
     with pytest.raises(ParameterError, match="single dummies alone"):
         Capped(clusters).plan(Problem(2, 1, (1.0,), (400,), 1e-3))

@@ -80,7 +80,7 @@ def test_separate_balls_into_bins(sets, level_counts, weights, blankets):
             mean = [m + weights[k] * share for m, share in zip(mean, shares, strict=True)]
         exact += sum((m - w) ** 2 for m, w in zip(mean, truth, strict=True))
     exact /= len(assignments)
-    method = BallsIntoBins(weights="plain")
+    method = BallsIntoBins(name="sepmm")
     plan = separate_plan(problem_of(3, sets, level_counts), blankets, weights)
     assert method.expected_mse(plan, counts_of(3, sets)) == pytest.approx(float(exact), rel=1e-13, abs=0)
 

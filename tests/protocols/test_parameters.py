@@ -104,9 +104,9 @@ def test_closed_form_blankets_and_the_weights_that_follow_from_them():
     blankets = 32 * np.log(2 * s * np.exp(levels) / delta) * d * s**2 / (levels**2 * counts)
     problem = Problem(d, s, tuple(levels), tuple(counts.tolist()), delta)
     raws = {
-        "plain": np.ones(3),
-        "published": 1 / np.sqrt(d * s**2 * math.log(1 / delta) / (counts * levels) ** 2 + s / counts),
-        "inverse-variance": counts / (blankets + s),
+        "sepmm": np.ones(3),
+        "weighted-sepmm": 1 / np.sqrt(d * s**2 * math.log(1 / delta) / (counts * levels) ** 2 + s / counts),
+        "inverse-variance-sepmm": counts / (blankets + s),
     }
     for name, raw in raws.items():
         plan = BallsIntoBins("closed-form", name).plan(problem)
@@ -125,7 +125,7 @@ def test_closed_form_blankets_and_the_weights_that_follow_from_them():
 def test_a_level_that_one_user_has_counts(counts):
     problem = Problem(5, 2, (0.5, 1.0), counts, 0.01)
     plan = separate_plan(problem, (1.5, 2.5), (0.25, 0.75) if counts[0] else (0.0, 1.0))
-    check_simulation(BallsIntoBins(weights="plain"), plan, make_sample(problem, 4000))
+    check_simulation(BallsIntoBins(name="sepmm"), plan, make_sample(problem, 4000))
 
 
 def test_a_whole_number_of_dummies_is_no_secret():

@@ -158,8 +158,8 @@ def test_signs_reach_an_error_with_hardly_more_messages_than_it_was_the_least_fo
 @pytest.mark.parametrize("blanket", [Clustered(0.6), Signed(0.5, 0.6, 0.5)])
 def test_simulations_have_the_error_that_is_expected(blanket):
     problem = Problem(domain_size=9, set_size=2, levels=(0.5, 2.0), level_counts=(60, 140), delta=1e-3)
-    method = ProvenSegmented(blanket_per_user=1.0, blanket=blanket)
-    check_simulation(method, method.plan(problem), make_sample(problem, 1500))
+    method = ProvenSegmented()
+    check_simulation(method, method.searches(problem)[0].plan_at(blanket, 1.0), make_sample(problem, 1500))
 
 
 def test_what_cannot_be_had_is_refused():

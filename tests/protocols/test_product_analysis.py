@@ -12,9 +12,9 @@ from segshuffle.protocols.base import Problem
 
 METHODS = {
     "mm": BallsIntoBins(analysis="proven"),
-    "sepmm": BallsIntoBins("proven", "plain"),
-    "weighted-sepmm": BallsIntoBins(weights="published", analysis="proven"),
-    "inverse-variance-sepmm": BallsIntoBins(weights="inverse-variance", analysis="proven"),
+    "sepmm": BallsIntoBins("proven", "sepmm"),
+    "weighted-sepmm": BallsIntoBins(name="weighted-sepmm", analysis="proven"),
+    "inverse-variance-sepmm": BallsIntoBins(name="inverse-variance-sepmm", analysis="proven"),
 }
 SETTINGS = [
     SMALL,
@@ -54,7 +54,7 @@ def test_exact_accounting_never_costs(problem):
     """Against group privacy over the items it saves a factor that grows with s."""
     for published, exact in (
         (BallsIntoBins(), METHODS["mm"]),
-        (BallsIntoBins(weights="plain"), METHODS["sepmm"]),
+        (BallsIntoBins(name="sepmm"), METHODS["sepmm"]),
     ):
         ratio = published.plan(problem).blanket_per_user / exact.plan(problem).blanket_per_user
         assert ratio > 0.6 * problem.set_size

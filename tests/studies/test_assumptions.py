@@ -14,7 +14,6 @@ from segshuffle.datasets.population import Population
 from segshuffle.pipeline.design import Scenario, Setting
 from segshuffle.pipeline.style import mark_edition
 from segshuffle.protocols.almost_single_message import AlmostSingleMessage
-from segshuffle.protocols.method import influence as influence_of
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.studies.assumptions import compute
 from segshuffle.studies.assumptions import report as figures
@@ -154,7 +153,7 @@ def test_influence_is_that_of_a_hundredth_of_the_users(influenced):
         "almost-single",
     ]
     for row, plan in zip(table.iloc[2:].itertuples(), chosen, strict=False):
-        one = influence_of(plan, lineup(LIARS, "published")[plan.method][0])
+        one = lineup(LIARS, "published")[plan.method][0].influence(plan)
         assert (row.item, row.all_items) == (4 * one.item, 4 * one.all_items)
     ours = table.iloc[:2]
     assert np.isfinite(ours["item"]).all()  # the cap

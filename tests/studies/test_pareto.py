@@ -6,7 +6,7 @@ import pytest
 from matplotlib import pyplot as plt
 from reader import complaints, legend_texts, open_marks, points, shape, visible
 
-from segshuffle.protocols.base import Problem
+from segshuffle.protocols.base import Assumptions, Problem
 from segshuffle.protocols.central import WEIGHTED
 from segshuffle.protocols.fake_users import FakeUsers
 from segshuffle.studies.pareto import compute, outputs
@@ -99,11 +99,11 @@ def test_front_by_hand():
 
 
 def test_a_plan_that_is_refused_says_why():
-    few = Problem(domain_size=17, set_size=1, levels=(0.001,), level_counts=(2,), delta=1e-9)
+    twice = Problem(17, 1, (1.0,), (2,), 1e-9, Assumptions(rounds=2))
     method = FakeUsers()
-    row = compute.numbers_of(method, lambda: method.plan(few), np.ones(17, dtype=np.int64))
+    row = compute.numbers_of(method, lambda: method.plan(twice), np.ones(17, dtype=np.int64))
     assert list(row) == ["refused"]
-    assert row["refused"].startswith("fake-users needs")
+    assert row["refused"].startswith("rounds = 2")
 
 
 @pytest.mark.quick(0)

@@ -96,26 +96,26 @@ def test_partly_has_a_condition_of_its_own_and_a_measure():
 
 def test_few_values_are_listed_and_many_summed_up():
     assert judged([0.5, NAN], ["all", "above", 0.0], of={"form": ".1%"})["found"] == "value: 50.0% (a), nan% (b)"
-    assert judged([1.0, 4.0], ["mean", "above", 0.0])["found"] == "value: mean 2.5 of 1 (a), 4 (b)"
+    assert judged([1.0, 4.0], ["mean", "above", 0.0])["found"] == "value: 1 (a), 4 (b)"
     many = [5.0, 1.0, 2.0, 7.0, 4.0]
     summed = "value: 3 of 5 above 3; median 4, from 1 (b) to 7 (d)"
     assert judged(many, ["all", "above", 3.0])["found"] == summed
     assert judged(many, ["mean", "above", 3.0])["found"] == summed.replace("median 4", "mean 3.8")
-    assert judged([NAN] * 5, ["all", "above", 3.0])["found"] == "value: no value at 5 of 5 places"
+    assert judged([NAN] * 5, ["all", "above", 3.0])["found"] == "value: nan (a), nan (b), nan (c), nan (d), nan (e)"
     assert judged([], ["all", "above", 3.0])["found"] == "nothing ran"
 
 
 @pytest.mark.parametrize(
     ("changed", "named"),
     [
-        ({"measure": "guess"}, "x: measure 'guess' is not one of given, halved"),
-        ({"also": {"measure": "guess", "of": {}}}, "x: measure 'guess' is not one of given, halved"),
-        ({"reproduced": ["every", "above", 1.0]}, "x: 'every' is not one of all, most"),
-        ({"reproduced": ["all", "over", 1.0]}, "x: 'over' is not one of above, at least"),
+        ({"measure": "guess"}, "'guess'"),
+        ({"also": {"measure": "guess", "of": {}}}, "'guess'"),
+        ({"reproduced": ["every", "above", 1.0]}, "'every'"),
+        ({"reproduced": ["all", "over", 1.0]}, "'over'"),
     ],
 )
 def test_what_does_not_exist_is_named_with_what_does(changed, named):
-    with pytest.raises(ConfigError, match=named):
+    with pytest.raises(ConfigError, match=f"statement x: {named} is not one of given, halved, all, .*, about"):
         judged([1.0], **{"reproduced": ["all", "above", 0.0], **changed})
 
 
@@ -137,8 +137,8 @@ def test_the_readable_table_counts_and_lists():
     )
     judged_by = f"\n\nHow each statement is judged:\n\n- one: {rule.format(0)}\n- two: {rule.format(9)}\n"
     count = "2 statements: 1 reproduced, 0 partly reproduced, 1 not reproduced."
-    text = markdown(claims, title="# T", remark="Said.")
-    assert text == f"# T\n\n{count}\n\nSaid.\n\n{head}\n{rows[0]}\n{rows[1]}{judged_by}"
+    text = markdown(claims, title="# T", table=pd.DataFrame({"dataset": ["a"], "source": ["real"]}))
+    assert text == f"# T\n\n{count}\n\nData: a (real).\n\n{head}\n{rows[0]}\n{rows[1]}{judged_by}"
     text = markdown(claims, title="# T", papers={"p": "First", "q": "Second"})
     assert text == f"# T\n\n{count}\n\n## First\n\n{head}\n{rows[0]}\n\n## Second\n\n{head}\n{rows[1]}{judged_by}"
     nothing = judge([], (given,), entries)
@@ -188,19 +188,18 @@ def test_statements_are_about_what_there_is(root):
 
 
 def test_what_did_not_run_is_not_evaluated(root, full_config):
-    empty = pd.DataFrame(
-        {name: pd.Series(dtype=object) for name in ("accounting", "dataset", "parameters", "panel", "figure")}
-    )
+    panels = pd.DataFrame(columns=["accounting", "dataset", "n_users", "set_size", "split"])
+    point = {"panel": "p", "curve": "c", "accountant": "nobody", "x": 1.0, "y": 1.0, "parameters": "{}"}
     sweep = {"set_size": [1], "split": "one", "mse_expected": np.nan, "accounting": "proven", "method": "signed"}
     claims = [
-        panel_claims.evaluate(empty.assign(n_users=0, set_size=0, split=""), statements(root, "claims"), full_config),
-        curve_claims.evaluate(empty, statements(root, "claims-amplification")),
+        panel_claims.evaluate(panels, statements(root, "claims"), full_config),
+        curve_claims.evaluate(
+            pd.DataFrame({"figure": list(EXHIBITS), **point}), statements(root, "claims-amplification")
+        ),
         winners.evaluate(pd.DataFrame(sweep), statements(root, "claims-pareto")),
     ]
-    for each, said in zip(claims, ("did not run", "did not run", "has no plan"), strict=True):
+    for each, said in zip(claims, ("did not run", "fewer than 12|no point of", "has no plan"), strict=True):
         assert set(each["verdict"]) == {OPEN}
         assert each["found"].str.contains(said).all()
-    sources = pd.DataFrame({"dataset": ["a"], "source": ["real"]})
-    assert "\nData: a (real).\n" in panel_claims.readable(claims[0], sources)
     text = markdown(claims[1], title="# T", papers=PAPERS)
     assert text.count("\n## ") == 3

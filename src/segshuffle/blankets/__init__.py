@@ -14,10 +14,12 @@ declares
 import re
 from pathlib import Path
 
-_NAME = re.compile(r'^class \w+\(Blanket\):.*?^    name = "([^"]+)"$', re.MULTILINE | re.DOTALL)
+_NAME = re.compile(
+    r'^class \w+\(Blanket\):.*?^    name = "([^"]+)"$(?!.*^    proven = False$)', re.MULTILINE | re.DOTALL
+)
 
 
 def law_names() -> list[str]:
-    """List the names of all laws, read from their files without importing them: `--help` must be immediate."""
+    """List the names of all proven laws, read from their files without importing them: `--help` must be immediate."""
     found = (_NAME.search(path.read_text(encoding="utf-8")) for path in sorted(Path(__file__).parent.glob("*.py")))
     return [match[1] for match in found if match]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -78,15 +78,17 @@ def within(means: FloatArray, least: Any, most: Any) -> FloatArray:
 class Blanket(ABC):
     """Law of the dummy messages of one client, without their number; each law is a frozen dataclass.
 
-    The counters of the items are independent for every law, so the proof holds for every law.
+    The published law apart, the counters of the items are independent for every law, so the proof holds for it.
     """
 
     #: Identifier; the words for the dummies in a sentence; the description of the law in a table.
     name: ClassVar[str]
     words: ClassVar[str]
     about: ClassVar[str]
-    #: How plans with it are drawn.
+    #: How plans with it are drawn, if the proof holds.
     look: ClassVar[Look]
+    #: Whether the proof holds (docs/proof.md).
+    proven: ClassVar[bool] = True
     #: Whether messages have a sign: the word of item j with a minus is d + j.
     has_signs: ClassVar[bool] = False
     #: Whether a cap on the dummies of a user is proven (docs/proof.md).
@@ -98,20 +100,26 @@ class Blanket(ABC):
     @property
     @abstractmethod
     def means(self) -> tuple[float, float]:
-        """Least and largest expected messages per item that the accountant allows."""
+        """Least and largest expected messages per item that the accountant allows; infinite if it allows none."""
 
     @abstractmethod
     def parts(self, mean: float) -> tuple[Part, ...]:
         """Independent parts at `mean` expected messages per item, all signs together."""
 
-    @abstractmethod
     def pair(self, mean: float, copies: float) -> CounterPair:
-        """Counters of an exchanged item."""
+        """Counters of an exchanged item; by default those of a law with one part."""
+        return CountPair(mean, copies, self)
 
     @classmethod
-    @abstractmethod
     def space(cls, pairs: int, delta: float) -> Space:
-        """Return what a planner may choose from, for a product of `pairs` pairs."""
+        """Return what a planner may choose from, for a product of `pairs` pairs; by default only the mean."""
+        law = cls()
+        return Space((), lambda variance: ((), within(variance / law.variance(1.0), *law.means)))
+
+    @classmethod
+    def parameters(cls) -> list[str]:
+        """Names of the parameters."""
+        return [each.name for each in fields(cls)]  # type: ignore[arg-type]
 
     def rough(self) -> Blanket:
         """Nearly the same law with quicker tables, for searches; its numbers are not proven."""
@@ -129,13 +137,9 @@ class Blanket(ABC):
         """Variance of one item's net counter: the sum over the parts of (what a unit adds)^2 mean/(1 - p)."""
         return sum(part.net**2 * part.variance for part in self.parts(mean))
 
-    def noise(self, n_users: int, per_user: float, domain_size: int) -> float:
-        """Variance of what the dummies of all users add to an item's count."""
-        return self.variance(n_users * per_user / domain_size)
-
-    def total_noise(self, n_users: int, per_user: float, domain_size: int) -> float:
-        """Variance of what the dummies of all users add to the sum of all counts."""
-        return domain_size * self.noise(n_users, per_user, domain_size)
+    def noise(self, n_users: int, per_user: float, domain_size: int, items: int = 1) -> float:
+        """Variance of what the dummies of all users add to the count of one item, or of several items together."""
+        return items * self.variance(n_users * per_user / domain_size)
 
     def net_mean(self, mean: float) -> float:
         """Return what the dummies add on average to an item's count; messages with a minus are subtracted."""
@@ -200,6 +204,11 @@ class BlanketPair(AtomPair):
         check_copies(self.copies)
 
     @property
+    def parts(self) -> tuple[Part, ...]:
+        """Parts of the blanket."""
+        return self.blanket.parts(self.blanket_mean)
+
+    @property
     def floor(self) -> int:
         """Certain copies k = floor(a)."""
         return math.floor(self.copies)
@@ -220,7 +229,7 @@ class BlanketPair(AtomPair):
         if not self.floor:
             return 0.0
         law = np.ones(1)
-        for part in self.blanket.parts(self.blanket_mean):
+        for part in self.parts:
             if 1 in part.signs:
                 law = np.convolve(law, part.masses((0, self.floor)))[: self.floor]
         return float(law.sum())
@@ -235,14 +244,9 @@ class CountPair(BlanketPair):
         Pr[X + M = x] / Pr[X = x] = q(x) q(x - 1) ... q(x - k + 1) (1 - f + f q(x - k)),   q(x) = x/(p (x + r - 1)).
     """
 
-    @property
-    def part(self) -> Part:
-        """Units of one item."""
-        return self.blanket.parts(self.blanket_mean)[0]
-
     def log_ratio(self, count: FloatArray) -> FloatArray:
         """Log of this ratio at counts >= floor(a) (any shape); nondecreasing in the count."""
-        mean, p, total = self.blanket_mean, self.part.p, np.zeros_like(count)
+        mean, p, total = self.blanket_mean, self.parts[0].p, np.zeros_like(count)
 
         def above_one(copy: int) -> FloatArray:
             gap = (count - copy) - mean
@@ -257,11 +261,11 @@ class CountPair(BlanketPair):
 
     def window(self, log_tail: float) -> tuple[int, int]:
         """Return counts [low, high] that hold all but e^-log_tail of each tail of X and of X + M."""
-        low, high = self.part.window(log_tail)
+        low, high = self.parts[0].window(log_tail)
         return max(low, self.floor), high + self.floor + 1
 
     def _atoms(self, log_tail: float) -> Atoms:
-        window, part = self.window(log_tail), self.part
+        window, part = self.window(log_tail), self.parts[0]
         ratio = self.log_ratio(np.arange(window[0], window[1] + 1, dtype=float))
         error = 1e-13 * (self.floor + 1) * (float(np.abs(ratio).max()) + (part.p > 0))
         of_masses = mass_error(window, part.mean) if part.p else 1e-11

@@ -1,8 +1,9 @@
 """The binomial blanket of Algorithm 2, as published; no guarantee is proven for it."""
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,20 +11,23 @@ from numpy.typing import NDArray
 from segshuffle.accounting.numerics.ranges import blanket_slots
 from segshuffle.arrays import IntArray
 from segshuffle.blankets import exact
+from segshuffle.blankets.base import Blanket
+from segshuffle.errors import ParameterError
 
 
 @dataclass(frozen=True)
-class Binomial:
+class Binomial(Blanket):
     """ceil(m) slots, each filled with probability m/ceil(m) by a uniform item."""
 
     name = "binomial"
     words = "about random items"
     about = "a fixed number of slots, as published"
-    has_signs = can_be_capped = False
+    proven = False
+    means = (math.inf, math.inf)
 
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready form."""
-        return {"name": self.name}
+    def parts(self, mean: float) -> NoReturn:
+        """Raise an error, because the counters of the items are not independent."""
+        raise ParameterError("blanket", self.name, "a law with independent counters")
 
     def most(self, per_user: float) -> float:
         """Return ceil(m)."""
@@ -53,13 +57,10 @@ class Binomial:
         """Return the mean, because messages have no signs."""
         return mean
 
-    def noise(self, n_users: int, per_user: float, domain_size: int) -> float:
-        """Variance of a counter, n m/d (1 - m/(d ceil(m)))."""
-        return n_users * per_user / domain_size * (1.0 - blanket_slots(per_user)[1] / domain_size)
-
-    def total_noise(self, n_users: int, per_user: float, domain_size: int) -> float:
-        """Variance of the number of filled slots, n m (1 - m/ceil(m))."""
-        return n_users * per_user * (1.0 - blanket_slots(per_user)[1])
+    def noise(self, n_users: int, per_user: float, domain_size: int, items: int = 1) -> float:
+        """Variance of the number of slots filled by a share h = items/d of the items, n m h (1 - h m/ceil(m))."""
+        share = items / domain_size
+        return n_users * per_user * share * (1.0 - share * blanket_slots(per_user)[1])
 
 
 BINOMIAL = Binomial()

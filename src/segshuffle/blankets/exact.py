@@ -18,39 +18,31 @@ def bernoulli(probability: Fraction, below: Below) -> bool:
 
 
 def poisson(mean: Fraction, below: Below) -> int:
-    """Draw a Poisson number of any mean >= 0: the sum of ceil(2 mean) independent ones of equal means."""
-    pieces = math.ceil(2 * mean)
-    return sum(_small_poisson(2 * mean / pieces, below) for _ in range(pieces))
-
-
-def _small_poisson(twice: Fraction, below: Below) -> int:
-    """Draw a Poisson number of mean twice/2 <= 1/2 by rejection.
-
-    Coins propose k with probability 2^-(k+1), and k is kept with probability twice^k/k!. The product is mean^k/k! up to
-    a factor. So a proposal is kept with probability e^mean/2.
-    """
-    while True:
-        count = 0
-        while below(2):
-            count += 1
-        # one Bernoulli(twice/j) for every j, without reducing the fractions
-        if all(below(twice.denominator * j) < twice.numerator for j in range(1, count + 1)):
-            return count
+    """Draw a Poisson number of any mean >= 0."""
+    return _sum_of_pieces(Fraction(1, 2), 2 * mean, 0, below)
 
 
 def negative_binomial(size: Fraction, p: Fraction, below: Below) -> int:
     """Draw from NB(r, p), r >= 0, p in [0, 1): Pr[k] is proportional to p^k r (r + 1) ... (r + k - 1)/k!."""
-    pieces = math.ceil(size)
-    return sum(_small_negative_binomial(size / pieces, p, below) for _ in range(pieces))
+    return _sum_of_pieces(p, size, 1, below)
 
 
-def _small_negative_binomial(size: Fraction, p: Fraction, below: Below) -> int:
-    """Draw from NB(r, p), r <= 1, by rejection: a geometric number k is kept with probability r ... (r + k - 1)/k!."""
+def _sum_of_pieces(odds: Fraction, first: Fraction, growth: int, below: Below) -> int:
+    """Draw k with Pr[k] proportional to odds^k w_0 ... w_(k-1), w_j = (first + growth j)/(j + 1), growth 0 or 1.
+
+    It is the sum of independent numbers of such laws, whose `first` is at most 1.
+    """
+    pieces = math.ceil(first)
+    return sum(_piece(odds, first / pieces, growth, below) for _ in range(pieces))
+
+
+def _piece(odds: Fraction, first: Fraction, growth: int, below: Below) -> int:
+    """Draw from such a law by rejection: coins propose k with Pr[k] proportional to odds^k; every w_j is at most 1."""
     while True:
         count = 0
-        while bernoulli(p, below):
+        while bernoulli(odds, below):
             count += 1
-        if all(bernoulli((size + j) / (j + 1), below) for j in range(count)):
+        if all(bernoulli((first + growth * j) / (j + 1), below) for j in range(count)):
             return count
 
 

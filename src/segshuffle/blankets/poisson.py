@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from segshuffle.accounting.numerics.laws import log_poisson
 from segshuffle.accounting.numerics.loss_distribution import LossTable
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.atoms import MOST_CELLS
-from segshuffle.blankets.base import BLANKET_MEAN_RANGE, Blanket, CountPair, Space, within
-from segshuffle.blankets.parts import Part, log_poisson, log_poisson_deviation
+from segshuffle.blankets.base import BLANKET_MEAN_RANGE, Blanket, CountPair
+from segshuffle.blankets.parts import Part
 from segshuffle.looks import Look
 
 #: Least mean for blocks of counts; least counts per cell that make blocks worthwhile, and cells per unit of the tail.
@@ -35,11 +36,6 @@ class Poisson(Blanket):
     look = Look.of("Poisson blanket (ours, proven)", "blue", "o")
     means = BLANKET_MEAN_RANGE
     can_be_capped = True
-
-    @classmethod
-    def space(cls, pairs: int, delta: float) -> Space:
-        """Leave nothing to choose: the mean equals the variance."""
-        return Space((), lambda variance: ((), within(variance, *cls.means)))
 
     def parts(self, mean: float) -> tuple[Part, ...]:
         """Single units."""
@@ -64,7 +60,7 @@ class ItemPair(CountPair):
         low, high = self.window(log_tail)
         spacing = max((high - low) / 256, 1.0)
         count = np.minimum(low + spacing * np.arange(math.floor((high - low) / spacing) + 1), high)
-        return self.log_ratio(count), log_poisson(count, self.blanket_mean) + math.log(spacing)
+        return self.log_ratio(count), log_poisson(count - self.blanket_mean, self.blanket_mean) + math.log(spacing)
 
     def loss_table(self, step: float, log_tail: float) -> LossTable:
         """Loss table of one pair, with cells about `step` wide; e^-log_tail of each tail counts as truncated.
@@ -84,11 +80,8 @@ def _first_counts(pair: ItemPair, levels: FloatArray) -> tuple[FloatArray, float
     """Least count with log r >= each level (counts near mu >= 1e5), and the largest violation found in a check."""
     mu = pair.blanket_mean
     deviation = mu * np.expm1(levels / pair.copies)
-    for _ in range(3):  # Newton's method: log r is a log1p(deviation / mu) up to a relative 1 / sqrt(mu)
-        slope = pair.fraction / (mu + pair.fraction * (deviation - pair.floor))
-        for i in range(pair.floor):
-            slope = slope + 1 / (mu + deviation - i)
-        deviation -= (pair.log_ratio(mu + deviation) - levels) / slope
+    for _ in range(4):  # Newton's method with the slope of a log1p(deviation / mu), which is nearly log r
+        deviation -= (pair.log_ratio(mu + deviation) - levels) * (mu + deviation) / pair.copies
     count = np.ceil(mu + deviation) - 1
     for _ in range(2):
         count += pair.log_ratio(count) < levels
@@ -108,8 +101,8 @@ def block_masses(pair: ItemPair, last: FloatArray) -> tuple[FloatArray, FloatArr
     mu = pair.blanket_mean
     deviation, width = last - mu, np.diff(last)
     nodes = deviation[:-1] + np.outer(_GAUSS_NODES + 1, width / 2)
-    integral = width / 2 * (_GAUSS_WEIGHTS @ np.exp(log_poisson_deviation(nodes, mu)))
-    value = np.exp(log_poisson_deviation(deviation, mu))
+    integral = width / 2 * (_GAUSS_WEIGHTS @ np.exp(log_poisson(nodes, mu)))
+    value = np.exp(log_poisson(deviation, mu))
     # derivatives of the log of the mass, up to 1 / last^2
     slope = -np.log1p(deviation / mu) - 1 / (2 * last)
     third = slope**3 - 3 * slope / last

@@ -88,9 +88,7 @@ class Signed(Blanket):
     @property
     def means(self) -> tuple[float, float]:
         """Means at which r is at least 1 for noise and flood."""
-        noise = 2 * self.p / (1 - self.p) / (1 - self.flood)
-        flood = 2 * self.flood_p / (1 - self.flood_p) / self.flood
-        return max(max(noise, flood) * (1 + 1e-14), BLANKET_MEAN_RANGE[0]), _LARGEST_MEAN
+        return float(_least_mean(self.p, self.flood_p, self.flood)), _LARGEST_MEAN
 
     @classmethod
     def space(cls, pairs: int, delta: float) -> Space:
@@ -110,7 +108,7 @@ class Signed(Blanket):
                     break
                 flood = np.where(too_large, 0.7 * flood, flood)
             share = np.clip(np.round(flood / (flood + noise), 8), 1e-8, 1 - 1e-8)
-            least = 2 * np.maximum(p / (1 - p) / (1 - share), flood_p / (1 - flood_p) / share) * (1 + 1e-14)
+            least = _least_mean(p, flood_p, share)
             has_law = (p > 0) & (flood > 1) & ~too_large
             return (p, flood_p, share), np.where(has_law, within(2 * (flood + noise), least, _LARGEST_MEAN), math.nan)
 
@@ -128,7 +126,7 @@ class Signed(Blanket):
 
     def rough(self) -> SampledSigned:
         """Return nearly the same law, which tabulates only some counts of N-."""
-        return SampledSigned(self.p, self.flood_p, self.flood)
+        return SampledSigned(**vars(self))
 
 
 @dataclass(frozen=True)
@@ -140,20 +138,23 @@ class SampledSigned(Signed):
         return SignedPair(mean, copies, self, _stride(self, mean))
 
 
+def _least_mean(p: float | FloatArray, flood_p: float | FloatArray, flood: float | FloatArray) -> FloatArray:
+    """Least mean at which r is at least 1 for noise and flood."""
+    least = 2 * np.maximum(p / (1 - p) / (1 - flood), flood_p / (1 - flood_p) / flood) * (1 + 1e-14)
+    return np.asarray(np.maximum(least, BLANKET_MEAN_RANGE[0]))
+
+
 def _stride(blanket: Signed, mean: float) -> int:
     """Return how many neighbouring counts of N- one count may stand for."""
     noise, _, flood = blanket.parts(mean)
     return max(round(math.sqrt(noise.variance + flood.variance) / _LOOKS), 1)
 
 
-def table_work(blanket: Signed, mean: float, log_tail: float) -> float:
-    """Upper bound on the products of two masses in a table; its time and memory are proportional to them."""
-    noise, _, flood = blanket.parts(mean)
-    return float(_products(log_tail, noise, flood))
-
-
 def _products(log_tail: float, noise: Part, flood: Part) -> Any:
-    """Return the number of products, for windows from Bernstein's inequality."""
+    """Bound the products of two masses in a table, to which time and memory are proportional, by Bernstein's windows.
+
+    The parts may have arrays of means.
+    """
 
     def width(part: Part) -> Any:
         deviations = np.sqrt(2 * log_tail * part.variance)
@@ -174,7 +175,7 @@ def _joint(blanket: Signed, mean: float, log_tail: float, stride: int, merged: b
     window, flood_window = noise.window(log_tail), flood.window(log_tail)
     f, g = noise.masses(window), flood.masses(flood_window)
     n, error = f.size, 2 * mass_error(window, noise.mean) + mass_error(flood_window, flood.mean)
-    if table_work(blanket, mean, log_tail) / stride > MOST_PRODUCTS:
+    if _products(log_tail, noise, flood) / stride > MOST_PRODUCTS:
         raise AccuracyError(
             f"The counters of {blanket} at {mean:g} messages per item have too many values for a table: take fewer."
         )
@@ -211,9 +212,10 @@ class SignedPair(BlanketPair):
     merged: bool = False
 
     def _atoms(self, log_tail: float) -> Atoms:
+        noise, _, flood = self.parts
         tail = min(_TAIL_STEP * math.ceil(log_tail / _TAIL_STEP), _LONGEST_TAIL)
         # shorter tails if the table would be too large; the bounds are then wider
-        while tail > _SHORTEST_TAIL and table_work(self.blanket, self.blanket_mean, tail) > MOST_PRODUCTS:
+        while tail > _SHORTEST_TAIL and _products(tail, noise, flood) > MOST_PRODUCTS:
             tail -= _TAIL_STEP
         return _atoms(self, tail)
 

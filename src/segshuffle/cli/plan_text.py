@@ -12,7 +12,6 @@ from segshuffle.planning.wording import BETWEEN, factor, many
 from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.messages.level_counts import level_cautions
 from segshuffle.protocols.messages.received import epsilons
-from segshuffle.protocols.method import influence
 from segshuffle.protocols.public import IN_GENERAL, PUBLIC_INPUTS
 from segshuffle.protocols.segmented import Segmented
 
@@ -124,7 +123,7 @@ def _relied_on(plan: Plan) -> dict[str, Any]:
         "rounds": problem.assumptions.rounds,
         "honest_users": problem.honest_users,
     }
-    if (law := plan.scheme.blanket).rough() is not law or problem.pairs == 0:  # its tables take seconds
+    if (law := plan.scheme.law).rough() is not law or problem.pairs == 0:  # its tables take seconds
         return said
     honest = {share: max(1, math.floor(share * problem.n_users)) for share in _HONEST}
     rows = [{"share": share, "epsilons": [*map(_finite, epsilons(plan, n))]} for share, n in honest.items()]
@@ -133,7 +132,7 @@ def _relied_on(plan: Plan) -> dict[str, Any]:
 
 def _influence(plan: Plan) -> dict[str, Any]:
     """Return the influence of one liar, and of shares of all users."""
-    one, n_users = influence(plan), plan.problem.n_users
+    one, n_users = Segmented().influence(plan), plan.problem.n_users
     together = {number: one.of(number) for number in (1, *(math.ceil(share * n_users) for share in _CORRUPT))}
     return {
         "blanket_cap": plan.scheme.blanket_cap,

@@ -235,7 +235,7 @@ class Question:
             raise ParameterError("blanket", BEST, allowed)
         for name in ("blanket_per_user", "blanket_cap"):
             value = getattr(self.limits, name)
-            if value is not None and (self.blanket != SINGLE or isinstance(self.goal, FewestMessages)):
+            if value is not None and (len(self.laws) > 1 or isinstance(self.goal, FewestMessages)):
                 rule = f"left out with other dummies than {SINGLE} ones, and where the fewest messages are searched"
                 raise ParameterError(name.replace("_", "-"), value, rule)
 
@@ -311,8 +311,9 @@ class Question:
 
     def seconds_of(self, law: str) -> float:
         """Estimate how long a plan with one law takes, in seconds of a processor."""
-        times, every_level = (1.0, 0.0) if law == SINGLE else _OTHER_LAWS
-        if laws()[law].spends and isinstance(self.goal, FewestMessages):
+        chosen = laws()[law]
+        times, every_level = _OTHER_LAWS if chosen.parameters() else (1.0, 0.0)
+        if chosen.spends and isinstance(self.goal, FewestMessages):
             times, every_level = _BUDGETS
         return times * expected_seconds(self.problem) + every_level * len(self.problem.levels)
 

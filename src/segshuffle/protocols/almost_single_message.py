@@ -36,7 +36,6 @@ from segshuffle.looks import Look
 from segshuffle.protocols.base import Plan, Problem, Sample
 from segshuffle.protocols.method import Declared, ErrorAsPlanned, Influence
 
-_MESSAGES_AT_ONCE = 1_000_000
 #: Fewer consistent dummies than this are useless for any guarantee.
 _LEAST_MEAN = 1e-3
 
@@ -75,25 +74,27 @@ class Hash:
         whole, rest = divmod(self.prime, self.buckets)
         return whole * (rest + self.prime - self.buckets) / (self.prime * (self.prime - 1))
 
-    def consistent(self, items: IntArray, dummies: int, rng: np.random.Generator) -> IntArray:
-        """Draw how many messages are consistent with each item, shape (domain_size,), for these items and dummies."""
-        counts = np.zeros(self.domain_size, dtype=np.int64)
-        for start in range(0, items.size + dummies, _MESSAGES_AT_ONCE):
-            own = items[start : start + _MESSAGES_AT_ONCE]
-            size = min(items.size + dummies - start, _MESSAGES_AT_ONCE)
-            u, v = rng.integers(1, self.prime, size=size), rng.integers(0, self.prime, size=size)
-            w = rng.integers(0, self.buckets, size=size)
-            w[: own.size] = (u[: own.size] * own + v[: own.size]) % self.prime % self.buckets
-            counts += self.count(u, v, w)
-        return counts
+    @property
+    def reach(self) -> int:
+        """Most items with the same hash."""
+        return max(math.ceil(self.prime / self.buckets), 1)
 
-    def count(self, u: IntArray, v: IntArray, w: IntArray) -> IntArray:
-        """Count the messages (u, v, w) consistent with each item, by undoing the hash's last step."""
-        counts, inverse = np.zeros(self.domain_size, dtype=np.int64), _powers(u, self.prime - 2, self.prime)
+    def consistent(self, items: IntArray, dummies: int, rng: np.random.Generator) -> IntArray:
+        """Draw how many messages are consistent with each item, shape (domain_size,), for these items and dummies.
+
+        A message is consistent with x if z = u x + v mod q is one of w, w + b, ... For z at a known item, and 1/u mod q
+        in place of u, which is as uniform, these x follow without a search.
+        """
+        if not self.prime:
+            messages = np.append(items, rng.integers(self.domain_size, size=dummies))
+            return np.bincount(messages, minlength=self.domain_size).astype(np.int64)
+        size, counts = items.size + dummies, np.zeros(self.domain_size, dtype=np.int64)
+        known, inverse = np.append(items, np.zeros(dummies, dtype=np.int64)), rng.integers(1, self.prime, size=size)
+        z = rng.integers(self.prime, size=size)
+        w = np.append(z[: items.size] % self.buckets, rng.integers(self.buckets, size=dummies))
         for first in range(0, self.prime, self.buckets):
-            value = w + first
-            item = (value - v) % self.prime * inverse % self.prime
-            counts += np.bincount(item[(value < self.prime) & (item < self.domain_size)], minlength=counts.size)
+            x = (known + (w + first - z) * inverse) % self.prime
+            counts += np.bincount(x[(w + first < self.prime) & (x < self.domain_size)], minlength=counts.size)
         return counts
 
 
@@ -107,16 +108,6 @@ def _prime_above(number: int) -> int:
     while any(prime % divisor == 0 for divisor in range(2, math.isqrt(prime) + 1)):
         prime += 1
     return prime
-
-
-def _powers(base: IntArray, exponent: int, modulus: int) -> IntArray:
-    """base^exponent mod modulus by squaring; products stay below 2^63 for a modulus below 2^31."""
-    result = np.ones_like(base)
-    while exponent:
-        if exponent & 1:
-            result = result * base % modulus
-        base, exponent = base * base % modulus, exponent >> 1
-    return result
 
 
 def published_mean(*, n_users: int, epsilon: float, delta: float) -> float:
@@ -198,18 +189,11 @@ class AlmostSingleMessage(ErrorAsPlanned):
 
     def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
         """Simulate message by message, because counters of different items are not independent."""
-        hashing, items = _hash_of(plan), sample.items.ravel().astype(np.int64)
-        estimates = np.empty((sample.repetitions, sample.domain_size))
-        for estimate in estimates:
-            dummies = self._draw_dummies(plan, sample.n_users, rng)
-            if hashing.prime:
-                counts = hashing.consistent(items, dummies, rng)
-            else:
-                share = np.full(sample.domain_size, 1 / sample.domain_size)
-                counts = sample.item_counts + rng.multinomial(dummies, share)
-            expected = sample.n_users * plan.blanket_per_user / hashing.buckets + items.size * hashing.collision
-            estimate[:] = (counts - expected) / ((1 - hashing.collision) * sample.n_users)
-        return estimates
+        hashing, items, n_users = _hash_of(plan), sample.items.ravel().astype(np.int64), sample.n_users
+        expected = n_users * plan.blanket_per_user / hashing.buckets + items.size * hashing.collision
+        runs = range(sample.repetitions)
+        counts = np.array([hashing.consistent(items, self._draw_dummies(plan, n_users, rng), rng) for _ in runs])
+        return np.asarray((counts - expected) / ((1 - hashing.collision) * n_users))
 
     def _draw_dummies(self, plan: Plan, n_users: int, rng: np.random.Generator) -> int:
         if self.accounting == "proven":
@@ -228,14 +212,12 @@ class AlmostSingleMessage(ErrorAsPlanned):
 
     def influence(self, plan: Plan) -> Influence:
         """Count a message for every item with the same hash: at most ceil(q/b) items."""
-        d, s, n = plan.problem.sizes
-        hashing = _hash_of(plan)
+        hashing, s = _hash_of(plan), plan.problem.set_size
         # a Poisson number of dummies has no maximum
         most = s + math.ceil(plan.blanket_per_user) if plan.kind == "published" else math.inf
-        dummies, weight = plan.blanket_per_user / hashing.buckets, (1 - hashing.collision) * n
+        dummies, weight = plan.blanket_per_user / hashing.buckets, (1 - hashing.collision) * plan.problem.n_users
         free, held = dummies + s * hashing.collision, 1 + dummies + (s - 1) * hashing.collision
-        reach = max(math.ceil(hashing.prime / hashing.buckets), 1)
-        return Influence(most, max(most - free, held) / weight, (most * reach + (d - s) * free + s * held) / weight)
+        return Influence.of_messages(plan.problem, weight, most, free, held, hashing.reach)
 
 
 def _hash_of(plan: Plan) -> Hash:

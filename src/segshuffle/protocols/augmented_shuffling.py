@@ -54,8 +54,7 @@ class AugmentedShuffling(IndependentCounters):
 
     def influence(self, plan: Plan) -> Influence:
         """Let a liar send all s messages about one item; dummies come from the shuffler."""
-        _, s, n = plan.problem.sizes
-        return Influence(s, s / n, 2 * s / n)
+        return Influence.of_messages(plan.problem, plan.problem.n_users, plan.problem.set_size, 0.0, 1.0)
 
 
 METHODS = (

@@ -9,9 +9,7 @@ Every user sends each held item, and m uniform blanket messages on average. Thre
 """
 
 import math
-from dataclasses import dataclass
-
-import numpy as np
+from dataclasses import dataclass, replace
 
 from segshuffle.accounting.collections.calibration import least_blanket_mean
 from segshuffle.accounting.collections.published import item_target, least_blanket_per_user
@@ -23,9 +21,9 @@ from segshuffle.digits import rounded_up
 from segshuffle.looks import Look
 from segshuffle.protocols.base import Plan, Problem, collection_of
 from segshuffle.protocols.method import Collected, Declared
+from segshuffle.protocols.scheme import Collection
 
-#: How the estimates of the levels are weighted -> name of the method.
-_NAMES = {"none": "mm", "plain": "sepmm", "published": "weighted-sepmm", "inverse-variance": "inverse-variance-sepmm"}
+_NAMES = ("mm", "sepmm", "weighted-sepmm", "inverse-variance-sepmm")
 
 
 def least_blanket(problem: Problem, epsilon: float, n_users: int, analysis: str) -> float:
@@ -55,22 +53,17 @@ class BallsIntoBins(Collected):
     ----------
     analysis : str
         "numerical" or "closed-form" (published), or "proven".
-    weights : str
-        How SepMM averages the levels' estimates: "plain" (SepMM), "published" (Weighted SepMM: 1/sqrt(d s^2
-        ln(1/delta)/(n_k E_k)^2 + s/n_k), normalised), or "inverse-variance" (not in the paper: the variance includes
-        the sampling of the level's users). "none": MM.
+    name : str
+        "mm", or how SepMM averages the levels' estimates: all alike ("sepmm"), by 1/sqrt(d s^2 ln(1/delta)/(n_k E_k)^2
+        + s/n_k) ("weighted-sepmm"), or by the inverse of the variance, the sampling of the level's users included
+        ("inverse-variance-sepmm", not in the paper).
     """
 
     analysis: str = "numerical"
-    weights: str = "none"
+    name: str = "mm"
 
     def __post_init__(self) -> None:
-        check_choice("weights", self.weights, _NAMES)
-
-    @property
-    def name(self) -> str:
-        """Identifier of the variant."""
-        return _NAMES[self.weights]
+        check_choice("name", self.name, _NAMES)
 
     def plan(self, problem: Problem) -> Plan:
         """Fix m, and the weight of every collection if there are several.
@@ -80,37 +73,33 @@ class BallsIntoBins(Collected):
         proven, s = self.analysis == "proven", problem.set_size
         # the blanket of the honest users is a smaller Poisson blanket
         problem.assumptions.refuse_beyond_plain(self.name, covered=("honest_fraction",) if proven else ())
-        collected: list[tuple[int | None, int]] = [(None, problem.n_users)]
-        if self.weights != "none":
-            collected = [(level, n) for level, n in enumerate(problem.level_counts) if n]
-        found = [
-            (k, n, least_blanket(problem, problem.levels[k or 0], problem.assumptions.honest_of(n), self.analysis))
-            for k, n in collected
-        ]
-        raw = np.array([self._weight(problem, *each) for each in found])
-        weights = (raw / raw.sum()).tolist()
-        blanket = sum(m * (n / problem.n_users) for _, n, m in found)
-        everything, law = (1.0,) * len(problem.levels), SINGLES if proven else BINOMIAL
+        levels = range(len(problem.levels))
+        groups = [tuple(levels)] if self.name == "mm" else [(level,) for level in levels if problem.level_counts[level]]
+        found = [self._collection(problem, group) for group in groups]
+        total = sum(each.weight for each in found)
+        collections = tuple(replace(each, weight=each.weight / total) for each in found)
+        sent = [(each.weight, each.announcement.n_users, each.announcement.blanket_per_user) for each in collections]
+        blanket = sum(m * (n / problem.n_users) for _, n, m in sent)
         return Plan(
             method=self.name,
             problem=problem,
             kind="exact" if proven else "published",
             blanket_per_user=blanket,
             messages_per_user=blanket + s,
-            collections=tuple(
-                collection_of(problem, everything, m, law, only=k, weight=weight)
-                for weight, (k, _, m) in zip(weights, found, strict=True)
-            ),
-            mse_bound=sum(weight**2 * (m + s) / n for weight, (_, n, m) in zip(weights, found, strict=True)),
+            collections=collections,
+            mse_bound=sum(weight**2 * (m + s) / n for weight, n, m in sent),
         )
 
-    def _weight(self, problem: Problem, level: int | None, n_users: int, blanket: float) -> float:
-        """Weight of a collection's estimate, up to a factor."""
-        s = problem.set_size
-        if self.weights == "published":
-            noise = problem.domain_size * s**2 * math.log(1 / problem.delta)
-            return 1.0 / math.sqrt(noise / (n_users * problem.levels[level or 0]) ** 2 + s / n_users)
-        return n_users / (blanket + s) if self.weights == "inverse-variance" else 1.0
+    def _collection(self, problem: Problem, levels: tuple[int, ...]) -> Collection:
+        """Return the collection of some levels, all with the lowest of them; its weight is right up to a factor."""
+        n, epsilon = sum(problem.level_counts[level] for level in levels), problem.levels[levels[0]]
+        m = least_blanket(problem, epsilon, problem.assumptions.honest_of(n), self.analysis)
+        d, s, _ = problem.sizes
+        weight = n / (m + s) if self.name == "inverse-variance-sepmm" else 1.0
+        if self.name == "weighted-sepmm":
+            weight = 1.0 / math.sqrt(d * s**2 * math.log(1 / problem.delta) / (n * epsilon) ** 2 + s / n)
+        law = SINGLES if self.analysis == "proven" else BINOMIAL
+        return collection_of(problem, (1.0,) * len(problem.levels), m, law, levels, weight)
 
 
 OPTIONS = {
@@ -130,19 +119,19 @@ METHODS = (
     Declared(
         "sepmm",
         Look.of("SepMM, shuffle", "green", "D", 4),
-        lambda options: BallsIntoBins(options["analysis"], "plain"),
+        lambda options: BallsIntoBins(options["analysis"], "sepmm"),
         in_paper=True,
     ),
     Declared(
         "weighted-sepmm",
         Look.of("Weighted SepMM, shuffle", "vermilion", "P", 5),
-        lambda options: BallsIntoBins(options["analysis"], "published"),
+        lambda options: BallsIntoBins(options["analysis"], "weighted-sepmm"),
         in_paper=True,
     ),
     Declared(
         "inverse-variance-sepmm",
         Look.of("SepMM, inverse variance (not in the paper)", "blue", "X", 6),
-        lambda options: BallsIntoBins(options["analysis"], "inverse-variance"),
+        lambda options: BallsIntoBins(options["analysis"], "inverse-variance-sepmm"),
     ),
     Declared(
         "mm",
@@ -153,19 +142,19 @@ METHODS = (
     Declared(
         "sepmm",
         Look.of("SepMM (proven)", "green", "D", 4),
-        lambda _: BallsIntoBins("proven", "plain"),
+        lambda _: BallsIntoBins("proven", "sepmm"),
         accounting="proven",
     ),
     Declared(
         "weighted-sepmm",
         Look.of("Weighted SepMM (proven)", "vermilion", "P", 5),
-        lambda _: BallsIntoBins("proven", "published"),
+        lambda _: BallsIntoBins("proven", "weighted-sepmm"),
         accounting="proven",
     ),
     Declared(
         "inverse-variance-sepmm",
         Look.of("SepMM, inverse variance (proven)", "olive", "X", 6),
-        lambda _: BallsIntoBins("proven", "inverse-variance"),
+        lambda _: BallsIntoBins("proven", "inverse-variance-sepmm"),
         accounting="proven",
     ),
 )

@@ -25,7 +25,6 @@ from segshuffle.accounting.numerics.ranges import (
 )
 from segshuffle.arrays import LARGEST_DOMAIN, NO_ITEM, FloatArray, IntArray, Numbers
 from segshuffle.blankets.base import Blanket
-from segshuffle.blankets.named import Dummies
 from segshuffle.blankets.singles import SINGLES
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.scheme import Collection, Scheme
@@ -285,7 +284,7 @@ class Plan:
 
     def __post_init__(self) -> None:
         for law in (each.announcement.law for each in self.collections):
-            if not isinstance(law, Blanket) and self.kind != "published":
+            if not law.proven and self.kind != "published":
                 raise ParameterError("blanket", law.name, f"a law for which numbers of kind {self.kind!r} exist")
 
     @property
@@ -295,7 +294,7 @@ class Plan:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready form, without the problem."""
-        values = {**vars(self), "collections": self.chosen["collections"], "certificate": list(self.certificate)}
+        values = {**vars(self), "collections": self.chosen["collections"]}
         del values["problem"]
         return values
 
@@ -380,13 +379,12 @@ def collection_of(
     problem: Problem,
     copies: Sequence[float] | FloatArray,
     blanket_per_user: float,
-    law: Dummies = SINGLES,
-    *,
-    only: int | None = None,
+    law: Blanket = SINGLES,
+    levels: tuple[int, ...] = (),
     weight: float = 1.0,
 ) -> Collection:
-    """Return the collection in which users of all levels, or of only one, send these copies and dummies."""
-    levels = tuple(range(len(problem.levels))) if only is None else (only,)
+    """Return the collection in which users of some levels, by default of all, send these copies and dummies."""
+    levels = levels or tuple(range(len(problem.levels)))
     n_users = sum(problem.level_counts[level] for level in levels)
     scheme = Scheme(problem.domain_size, problem.set_size, n_users, tuple(copies), float(blanket_per_user), law)
     return Collection(scheme, levels, weight)

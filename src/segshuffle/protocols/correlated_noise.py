@@ -47,7 +47,8 @@ class CorrelatedNoise(IndependentCounters):
         odds = rounded_up(math.exp(-(1 - self.flood_share) * epsilon))
         flood_odds = rounded_up(math.exp(-0.2 * min(1.0, self.flood_share * epsilon)))
         flood_shape = rounded_up(3 * (1 + math.log(1 / delta)))
-        per_item = 2 * _mean(1.0, odds) + 2 * _mean(flood_shape, flood_odds)
+        # twice the mean of a negative binomial law of noise, and of one of the flood
+        per_item = 2 * odds / (1 - odds) + 2 * flood_shape * flood_odds / (1 - flood_odds)
         blanket = rounded_up(problem.domain_size * per_item / problem.n_users)
         return Plan(
             method=self.name,
@@ -74,11 +75,6 @@ class CorrelatedNoise(IndependentCounters):
     def influence(self, _plan: Plan) -> Influence:
         """Return infinity: the number of dummies has no maximum."""
         return Influence(math.inf, math.inf, math.inf)
-
-
-def _mean(shape: float, odds: float) -> float:
-    """Mean of the negative binomial law NB(shape, odds)."""
-    return shape * odds / (1 - odds)
 
 
 OPTIONS = {

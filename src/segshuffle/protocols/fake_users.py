@@ -24,13 +24,9 @@ from segshuffle.accounting.collections.published import exchange_target
 from segshuffle.accounting.numerics.ranges import check_integer
 from segshuffle.arrays import FloatArray
 from segshuffle.digits import rounded_up
-from segshuffle.errors import InfeasibleError
 from segshuffle.looks import Look
 from segshuffle.protocols.base import Plan, Problem, Sample
 from segshuffle.protocols.method import Declared, IndependentCounters, Influence
-
-#: More fake vectors of one user are refused.
-MOST_FAKES = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -50,7 +46,7 @@ class FakeUsers(IndependentCounters):
     name = "fake-users"
 
     def __post_init__(self) -> None:
-        check_integer("fakes_per_user", self.fakes_per_user, 1, most=MOST_FAKES)
+        check_integer("fakes_per_user", self.fakes_per_user, 1, most=1_000_000)
 
     def plan(self, problem: Problem) -> Plan:
         """Fix k and q for the lowest level and all users."""
@@ -80,10 +76,6 @@ class FakeUsers(IndependentCounters):
         wanted = 33 / (5 * n_users) / math.tanh(epsilon / 2) ** 2 * math.log(4 / delta)
         # q is below 0.5, where the variance would be infinite
         fakes = max(self.fakes_per_user, math.floor(4 * wanted) + 1)
-        if fakes > MOST_FAKES:
-            raise InfeasibleError(
-                f"fake-users needs {fakes} fake vectors of every user: more than {MOST_FAKES}. Raise epsilon or delta."
-            )
         share = wanted / fakes
         # the smaller root of q (1 - q) = share, without cancellation
         return fakes, rounded_up(2 * share / (1 + math.sqrt(1 - 4 * share)))

@@ -5,7 +5,6 @@ The configuration is checked with them before any job starts, without numpy.
 
 import ast
 import functools
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -44,10 +43,11 @@ def _declared_in(path: Path, text: bytes) -> Listed | None:
         tree = ast.parse(text.decode("utf-8"))
     except (SyntaxError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: not a Python file: {error}") from error
-    assigned = [node for node in tree.body if isinstance(node, ast.Assign)]
-    values = {ast.unparse(target): node.value for node in assigned for target in node.targets}
-    typed = [node for node in tree.body if isinstance(node, ast.AnnAssign)]
-    values |= {ast.unparse(node.target): node.value for node in typed if node.value}
+    values: dict[str, ast.expr] = {}
+    for node in tree.body:
+        match node:
+            case ast.Assign([ast.Name(name)], value) | ast.AnnAssign(ast.Name(name), _, ast.expr() as value):
+                values[name] = value
     if "METHODS" not in values:
         return None
     try:
@@ -60,14 +60,9 @@ def _declared_in(path: Path, text: bytes) -> Listed | None:
 
 def _declared(call: ast.Call) -> tuple[str, str, str]:
     """Accounting, role and name of one method."""
-    stated = {word.arg: word.value for word in call.keywords}
-    accounting = stated.get("accounting", ast.Constant("published"))
-    role = stated.get("role", ast.Constant("competitor"))
-    return (
-        ast.literal_eval(accounting),
-        ast.literal_eval(role),
-        ast.literal_eval(stated.get("name") or call.args[0]),
-    )
+    found = {"accounting": "published", "role": "competitor"}
+    found |= {word.arg: ast.literal_eval(word.value) for word in call.keywords if word.arg in found}
+    return found["accounting"], found["role"], ast.literal_eval(call.args[0])
 
 
 def competitor_names() -> tuple[str, ...]:
@@ -81,17 +76,14 @@ def schemas() -> dict[str, dict[str, Any]]:
 
     These keys are the options of each file, under its name, and the list of methods.
     """
-    files = listed()
     methods = {"type": "array", "uniqueItems": True, "items": {"enum": list(competitor_names())}}
-    return {
-        "competitors": {"methods": methods, **_sections({file: each.published for file, each in files.items()})},
-        "proven": _sections({file: each.proven for file, each in files.items()}),
-    }
+    return {"competitors": {"methods": methods, **_sections("published")}, "proven": _sections("proven")}
 
 
-def _sections(options: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+def _sections(accounting: str) -> dict[str, Any]:
+    """JSON schema of the options of every file that has some under this accounting."""
     return {
-        file: {"type": "object", "additionalProperties": False, "properties": properties}
-        for file, properties in options.items()
-        if properties
+        file: {"type": "object", "additionalProperties": False, "properties": options}
+        for file, declared in listed().items()
+        if (options := getattr(declared, accounting))
     }

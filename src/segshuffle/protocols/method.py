@@ -8,13 +8,12 @@ that name an item. Competitors with other messages have formulas of their own.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
 from segshuffle.arrays import FloatArray, IntArray
-from segshuffle.errors import ParameterError
 from segshuffle.looks import Look
 from segshuffle.protocols.base import Plan, Problem, Sample
 
@@ -42,6 +41,51 @@ class Method(Protocol):
     def sum_variance(self, plan: Plan, item_counts: IntArray) -> float | None:
         """Variance of the sum of all estimates if every user holds s items; None if no closed form is known."""
         ...
+
+
+@dataclass(frozen=True)
+class Influence:
+    """Largest shift of the expected estimates that one user can cause.
+
+    Parameters
+    ----------
+    most_messages : float
+        Most messages that the shuffler takes from one sender; +inf without a cap.
+    item : float
+        Largest shift of the share of one item.
+    all_items : float
+        Upper bound on the shift of all shares, summed over the items.
+    """
+
+    most_messages: float
+    item: float
+    all_items: float
+
+    @classmethod
+    def of_messages(
+        cls, problem: Problem, weight: float, most: float, free: float, held: float, reach: int = 1
+    ) -> Influence:
+        """Return the influence of a user whose messages are counted.
+
+        Parameters
+        ----------
+        problem : Problem
+            The collection.
+        weight : float
+            What the counts are divided by.
+        most : float
+            Most messages of a user.
+        free, held : float
+            Messages that an honest user adds on average to the count of an item that it does not hold, or holds.
+        reach : int
+            Most items that count the same message.
+        """
+        d, s, _ = problem.sizes
+        return cls(most, max(most - free, held) / weight, (most * reach + (d - s) * free + s * held) / weight)
+
+    def of(self, corrupt_users: float) -> Influence:
+        """Return the influence of several users together."""
+        return Influence(self.most_messages, corrupt_users * self.item, corrupt_users * self.all_items)
 
 
 class ErrorAsPlanned:
@@ -98,63 +142,19 @@ class Collected:
 
     def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
         """Variance of the sum of all estimates: levels add nothing to it, nor do dummies of a fixed number."""
-        counts, (_, own, _) = plan.problem.level_counts, variance_sources(plan)
-        noise = sum(each.factor(counts) ** 2 * each.announcement.total_noise for each in plan.collections)
-        return noise + plan.problem.set_size * own
+        (d, s, _), counts, (_, own, _) = plan.problem.sizes, plan.problem.level_counts, variance_sources(plan)
+        noise = sum(each.factor(counts) ** 2 * each.announcement.noise_of(d) for each in plan.collections)
+        return noise + s * own
 
-
-@dataclass(frozen=True)
-class Influence:
-    """Largest shift of the expected estimates that one user can cause.
-
-    Parameters
-    ----------
-    most_messages : float
-        Most messages that the shuffler takes from one sender; +inf without a cap.
-    item : float
-        Largest shift of the share of one item.
-    all_items : float
-        Upper bound on the shift of all shares, summed over the items.
-    """
-
-    most_messages: float
-    item: float
-    all_items: float
-
-    def of(self, corrupt_users: float) -> Influence:
-        """Return the influence of several users together."""
-        return Influence(self.most_messages, corrupt_users * self.item, corrupt_users * self.all_items)
-
-
-def influence(plan: Plan, method: object = None) -> Influence:
-    """Influence of one user on the estimates of a plan.
-
-    Parameters
-    ----------
-    plan : Plan
-        A plan for users who send copies of their items and dummies. A message adds to one item, or subtracts, the
-        weight of its collection divided by the copies of all users. The worst collection counts.
-    method : Method, optional
-        The method that made the plan. If users send other messages, it has a function ``influence`` of its own.
-
-    Raises
-    ------
-    ParameterError
-        If the influence is not known for this protocol.
-    """
-    if method is not None and hasattr(method, "influence"):
-        own: Influence = method.influence(plan)
-        return own
-    if not plan.collections:
-        raise ParameterError("method", plan.method, "one whose messages name items, or that has a function influence")
-    found = []
-    for collection in plan.collections:
-        scheme, factor = collection.announcement, collection.factor(plan.problem.level_counts)
-        most, m = scheme.most_messages, scheme.blanket_per_user
-        mean, copies = m / scheme.domain_size, max(scheme.copies)
-        item, moved = max(most - mean, copies + mean), most + m + scheme.set_size * copies
-        found.append((most, item * factor, moved * factor))
-    return Influence(*map(max, zip(*found, strict=True)))
+    def influence(self, plan: Plan) -> Influence:
+        """Return the influence of one user in the worst collection."""
+        found = []
+        for each in plan.collections:
+            scheme, weight = each.announcement, 1 / each.factor(plan.problem.level_counts)
+            free = scheme.blanket_per_user / scheme.domain_size
+            one = Influence.of_messages(plan.problem, weight, scheme.most_messages, free, free + max(scheme.copies))
+            found.append(astuple(one))
+        return Influence(*map(max, zip(*found, strict=True)))
 
 
 Options = Mapping[str, Any]

@@ -46,7 +46,6 @@ def guessed_holders(shares: Mapping[int, float], domain_size: int, zipf: float) 
         If a number is outside its range.
     """
     check_integer("domain_size", domain_size, 2, most=_LARGEST_GUESS)
-    check_within("zipf", zipf, 0, 10)
     if not all(0 <= size < domain_size and share >= 0.0 for size, share in shares.items()):
         raise ParameterError("guess", dict(shares), f"shares >= 0 of sizes in 0..{domain_size - 1}")
     if abs(sum(shares.values()) - 1.0) > 1e-9:

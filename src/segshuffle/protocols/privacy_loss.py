@@ -70,5 +70,5 @@ def product_of(plan: Plan, *, level: float) -> tuple[CounterPair, int]:
         raise ParameterError("level", level, f"one of the plan's, {', '.join(f'{each:g}' for each in problem.levels)}")
     copies = plan.scheme.copies
     most = max(copies) if problem.assumptions.private_levels else copies[problem.levels.index(level)]
-    pair = plan.scheme.blanket.pair(problem.honest_mean(plan.blanket_per_user), most)
+    pair = plan.scheme.law.pair(problem.honest_mean(plan.blanket_per_user), most)
     return pair, problem.pairs

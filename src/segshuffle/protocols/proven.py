@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass, replace
 
 from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET, check_choice, check_flag, check_within
-from segshuffle.blankets.base import COPIES_RANGE, Blanket
+from segshuffle.blankets.base import COPIES_RANGE
 from segshuffle.blankets.named import laws
 from segshuffle.blankets.singles import SINGLES
 from segshuffle.errors import ParameterError
@@ -21,6 +21,8 @@ from segshuffle.protocols.method import Collected, Declared
 from segshuffle.protocols.planner import Search, fewest_messages, least_error
 from segshuffle.protocols.weights import ErrorTerms
 
+#: The simplest law: single dummies.
+SINGLE = SINGLES.name
 #: Largest error of a law with fewer messages, divided by the error with single dummies.
 SLACK = 1.05
 
@@ -32,7 +34,7 @@ class ProvenSegmented(Collected):
     Parameters
     ----------
     blanket_per_user : float or None
-        Expected dummies per user m, with the law `blanket`; None searches both.
+        Expected dummies per user m, of the first law; None searches both.
     copies_max : float
         Largest expected copies a_k per held item, in [1e-120, 64]; 1 is the sampling of the paper.
     max_messages : float or None
@@ -45,9 +47,7 @@ class ProvenSegmented(Collected):
     target_error : float or None
         Largest error; the plan has about the fewest messages for it.
     laws : tuple of str
-        Names of the laws of dummies to choose from; empty: single dummies.
-    blanket : Blanket or None
-        Law of the dummies for a given `blanket_per_user`; None for single ones.
+        Names of the laws of dummies to choose from, the simplest first.
     measure : ErrorTerms or None
         The error that is minimised or bounded, for dummies with variance 1; None for the squared error of all items, if
         these are equally frequent.
@@ -64,8 +64,7 @@ class ProvenSegmented(Collected):
     group_privacy: bool = False
     equal_copies: bool = False
     target_error: float | None = None
-    laws: tuple[str, ...] = ()
-    blanket: Blanket | None = None
+    laws: tuple[str, ...] = (SINGLE,)
     measure: ErrorTerms | None = None
 
     def __post_init__(self) -> None:
@@ -84,22 +83,19 @@ class ProvenSegmented(Collected):
     @property
     def name(self) -> str:
         """Identifier of the variant."""
-        if self.blanket is not None:
-            return self.blanket.name
-        if len(self.laws) > 2:
-            return "best"
-        if self.laws[-1:] not in ((), (SINGLE,)):
-            return self.laws[-1]
+        law = self.laws[-1]
+        if len(self.laws) > 1:
+            return law if len(self.laws) == 2 else "best"
         if self.group_privacy:
-            return f"{SINGLE}-group"
+            return f"{law}-group"
         if self.equal_copies:
-            return f"{SINGLE}-equal"
-        return SINGLE if self.copies_max <= 1 else f"{SINGLE}-copies"
+            return f"{law}-equal"
+        return law if self.copies_max <= 1 else f"{law}-copies"
 
     def searches(self, problem: Problem) -> list[Search]:
         """Return a search for each law."""
         options = (self.copies_max, self.measure, self.equal_copies, self.group_privacy)
-        return [Search(problem, laws()[name], *options) for name in self.laws or (SINGLE,)]
+        return [Search(problem, laws()[name], *options) for name in self.laws]
 
     def plan(self, problem: Problem) -> Plan:
         """Fix m and all a_k jointly, and certify every level.
@@ -114,7 +110,7 @@ class ProvenSegmented(Collected):
     def _plan(self, searches: list[Search]) -> Plan:
         first, budget = searches[0], self.max_messages or math.inf
         if self.blanket_per_user is not None:
-            return first.plan_at(self.blanket or first.law(), self.blanket_per_user, budget)
+            return first.plan_at(first.law(), self.blanket_per_user, budget)
         if self.target_error is not None:
             return fewest_messages(searches, self.target_error)
         if self.max_messages is None and len(searches) == 2 and not searches[-1].law.spends:
@@ -129,9 +125,6 @@ def expected_seconds(problem: Problem) -> float:
     """
     return len(problem.levels) * (0.04 + 0.005 * math.sqrt(problem.pairs))
 
-
-#: The simplest law: single dummies.
-SINGLE = SINGLES.name
 
 METHODS = (
     Declared(
@@ -172,7 +165,6 @@ METHODS = (
             accounting="proven",
             role="compared",
         )
-        for name, law in laws().items()
-        if name != SINGLE
+        for name, law in list(laws().items())[1:]
     ),
 )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import itertools
 import json
 import zlib
 from collections.abc import Iterable, Mapping
@@ -100,15 +101,15 @@ def paper_competitors() -> frozenset[str]:
     return frozenset(each.name for each in every().values() if each.in_paper)
 
 
-def look_of(name: str, parameters: Mapping[str, Any] | str | None = None, *, accounting: str = "published") -> Look:
+def look_of(name: str, parameters: str | None = None, *, accounting: str = "published") -> Look:
     """How a method is drawn in all figures; the label of a method that is not declared is its name.
 
     Parameters
     ----------
     name : str
         Name of the method.
-    parameters : mapping or str, optional
-        The parameters of its plan, or their JSON as in tables; some legends show one of them.
+    parameters : str, optional
+        The parameters of its plan in JSON, as in tables; some legends show one of them.
     accounting : {"published", "proven"}
         Which accounting is meant if the method is declared under both.
     """
@@ -118,18 +119,17 @@ def look_of(name: str, parameters: Mapping[str, Any] | str | None = None, *, acc
     look, detail = _looks()[key], every()[key].detail
     if not detail or parameters is None:
         return look
-    values = json.loads(parameters) if isinstance(parameters, str) else parameters
-    return look._replace(label=look.label + detail.format(**values))
+    return look._replace(label=look.label + detail.format(**json.loads(parameters)))
 
 
 @functools.cache
 def _looks() -> dict[Key, Look]:
     own = [each.look for each in every().values() if isinstance(each.look, Look)]
-    looks: dict[Key, Look] = {}
-    for key, each in every().items():
-        spare = sum(isinstance(every()[other].look, str) for other in looks)
-        looks[key] = each.look if isinstance(each.look, Look) else spare_look(each.look, spare, taken=own)
-    return looks
+    spare = itertools.count()
+    return {
+        key: each.look if isinstance(each.look, Look) else spare_look(each.look, next(spare), taken=own)
+        for key, each in every().items()
+    }
 
 
 def looks_in(table: pd.DataFrame) -> dict[str, Look]:

@@ -15,7 +15,7 @@ from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET, check_integer
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.blankets import exact
 from segshuffle.blankets.base import Blanket
-from segshuffle.blankets.named import Dummies, law_from
+from segshuffle.blankets.named import law_from
 from segshuffle.blankets.parts import Part
 from segshuffle.blankets.singles import SINGLES
 from segshuffle.errors import ParameterError
@@ -40,7 +40,7 @@ class Scheme:
         In [0, 1] this is the sampling rate lambda_k.
     blanket_per_user : float
         Expected dummy messages per client m >= 0, whatever the level.
-    law : Dummies
+    law : Blanket
         Law of the dummies.
     blanket_cap : int or None
         Most dummies of one client, who draws again if there are more. Only for laws that can be capped.
@@ -51,7 +51,7 @@ class Scheme:
     n_users: int
     copies: tuple[float, ...]
     blanket_per_user: float
-    law: Dummies = field(default=SINGLES)
+    law: Blanket = field(default=SINGLES)
     blanket_cap: int | None = None
 
     def __post_init__(self) -> None:
@@ -69,7 +69,7 @@ class Scheme:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready form."""
-        return {**vars(self), "copies": list(self.copies), "law": self.law.as_dict()}
+        return {**vars(self), "law": self.law.as_dict()}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Scheme:
@@ -120,37 +120,30 @@ class Scheme:
         whole = math.floor(self.copies[level])
         more = Fraction(self.copies[level]) - whole
         own = [item for item in items for _ in range(whole + exact.bernoulli(more, below))]
-        dummies = list[int]()
-        if self.blanket_per_user:
+        while True:
             dummies = self.law.sample(self.blanket_per_user, self.domain_size, below)
-            while self.blanket_cap is not None and len(dummies) > self.blanket_cap:
-                dummies = self.law.sample(self.blanket_per_user, self.domain_size, below)
-        return exact.shuffled(own + dummies, below)
+            if self.blanket_cap is None or len(dummies) <= self.blanket_cap:
+                return exact.shuffled(own + dummies, below)
 
     # -- what the server counts and concludes --------------------------------------------------------------------------
 
     def simulate_dummies(self, n_clients: int, rng: np.random.Generator) -> Words:
         """Draw the dummies of many clients, in floating point."""
-        if not self.blanket_per_user:
-            return np.empty(0, dtype=self.dtype)
-        draw = self.law.simulate
-        words, numbers = draw(self.blanket_per_user, self.domain_size, n_clients, rng, self.dtype)
-        found = []
+        words, numbers = self.law.simulate(self.blanket_per_user, self.domain_size, n_clients, rng, self.dtype)
+        if self.blanket_cap is None or not (above := numbers > self.blanket_cap).any():
+            return words
         # only laws with one message per unit can be capped, so the words are in the order of the clients
-        while self.blanket_cap is not None and (above := numbers > self.blanket_cap).any():
-            found.append(words[np.repeat(~above, numbers)])
-            words, numbers = draw(self.blanket_per_user, self.domain_size, int(above.sum()), rng, self.dtype)
-        return np.concatenate([*found, words])
+        kept = words[np.repeat(~above, numbers)]
+        return np.concatenate([kept, self.simulate_dummies(int(above.sum()), rng)])
 
     @property
     def noise(self) -> float:
         """Variance of what all users' dummies add to the count of one item."""
-        return self.law.noise(self.n_users, self.blanket_per_user, self.domain_size)
+        return self.noise_of(1)
 
-    @property
-    def total_noise(self) -> float:
-        """Variance of what all users' dummies add to the sum of all counts."""
-        return self.law.total_noise(self.n_users, self.blanket_per_user, self.domain_size)
+    def noise_of(self, items: int) -> float:
+        """Variance of what all users' dummies add to the counts of so many items together."""
+        return self.law.noise(self.n_users, self.blanket_per_user, self.domain_size, items)
 
     @property
     def mean(self) -> float:
@@ -158,22 +151,15 @@ class Scheme:
         return self.n_users * self.blanket_per_user / self.domain_size
 
     @property
-    def blanket(self) -> Blanket:
-        """The law of the dummies, if the proof applies to it.
+    def parts(self) -> tuple[Part, ...]:
+        """Independent parts of all users' dummies about one item.
 
         Raises
         ------
         ParameterError
             If the counters of these dummies are not independent.
         """
-        if not isinstance(self.law, Blanket):
-            raise ParameterError("blanket", self.law.name, "a law with independent counters")
-        return self.law
-
-    @property
-    def parts(self) -> tuple[Part, ...]:
-        """Independent parts of all users' dummies about one item; raises the errors of `blanket`."""
-        return self.blanket.parts(self.mean)
+        return self.law.parts(self.mean)
 
     @property
     def net_mean(self) -> float:
@@ -252,7 +238,7 @@ class Collection:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready form."""
-        return {**vars(self), "announcement": self.announcement.as_dict(), "levels": list(self.levels)}
+        return {**vars(self), "announcement": self.announcement.as_dict()}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Collection:

@@ -70,8 +70,6 @@ class Report(subsets.SubsetExponential):
         parts: list[Numbers] = []
         for i in range(below.size):
             rows = items.compress(shared == i, axis=0)
-            if rows.size == 0:
-                continue
             chosen = _distinct(rng, rows.shape[0], self.set_size, i)
             parts.append(np.take_along_axis(rows.T, chosen, axis=0).ravel())
             ranks = _distinct(rng, rows.shape[0], self.domain_size - self.set_size, self.subset_size - i)

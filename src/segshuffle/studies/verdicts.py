@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Self
 import pandas as pd
 
 from segshuffle.errors import ConfigError
-from segshuffle.pipeline.rows import table_of
+from segshuffle.pipeline.rows import sources_of, table_of
 
 REPRODUCED, PARTLY, NOT, OPEN = "reproduced", "partly reproduced", "not reproduced", "not evaluated"
 #: Up to so many values are listed one by one.
@@ -33,11 +33,7 @@ COMPARISONS: dict[str, tuple[Callable[..., Any], str]] = {
     ),
 }
 #: What is compared, and how it is said: the share of the values that meet the comparison, or one number of all.
-_SHARES: dict[str, tuple[Callable[[float], bool], str]] = {
-    "all": (lambda share: share == 1, "every value is"),
-    "most": (lambda share: share > 0.5, "most values are"),
-    "some": (lambda share: share > 0, "some value is"),
-}
+_SHARES = {"all": "every value is", "most": "most values are", "some": "some value is"}
 _ONE_NUMBER = {"median": "median", "mean": "mean", "least": "min", "largest": "max"}
 
 
@@ -50,13 +46,13 @@ class Measured(NamedTuple):
 
     Parameters
     ----------
-    parts : mapping of str to mapping of str to float
+    parts : mapping of str to mapping (or Series) of str to float
         What was measured -> place -> value, nan where there is none.
     form : str
         Format of a value.
     """
 
-    parts: Mapping[str, Mapping[Any, float]]
+    parts: Mapping[str, Mapping[Any, float] | pd.Series]
     form: str = ".1%"
 
 
@@ -69,17 +65,8 @@ class Condition(NamedTuple):
 
     @classmethod
     def of(cls, given: Sequence[Any]) -> Self:
-        """Read a condition of a file of statements, such as [all, at least, 0.1].
-
-        Raises
-        ------
-        ConfigError
-            If it names a quantity or a comparison that does not exist.
-        """
+        """Read a condition of a file of statements, such as [all, at least, 0.1]."""
         quantity, comparison, *numbers = given
-        for name, known in ((quantity, [*_SHARES, *_ONE_NUMBER]), (comparison, list(COMPARISONS))):
-            if name not in known:
-                raise ConfigError(f"{name!r} is not one of {', '.join(known)}")
         return cls(quantity, comparison, tuple(numbers))
 
     @property
@@ -90,8 +77,7 @@ class Condition(NamedTuple):
     @property
     def sentence(self) -> str:
         """The whole condition in words."""
-        subject = _SHARES[self.quantity][1] if self.quantity in _SHARES else f"the {self.quantity} is"
-        return f"{subject} {self.said}"
+        return f"{_SHARES.get(self.quantity, f'the {self.quantity} is')} {self.said}"
 
     def meets(self, values: Any) -> Any:
         """Say whether a value, or which of several, meets the comparison."""
@@ -101,7 +87,8 @@ class Condition(NamedTuple):
         """Say whether the values of a measure meet the condition."""
         values = pd.concat([pd.Series(part) for part in found.parts.values()], ignore_index=True)
         if self.quantity in _SHARES:
-            return _SHARES[self.quantity][0](float(self.meets(values).mean()))
+            share = self.meets(values).mean()
+            return bool({"all": share == 1, "most": share > 0.5, "some": share > 0}[self.quantity])
         return bool(self.meets(values.agg(_ONE_NUMBER[self.quantity])))
 
     def describe(self, found: Measured) -> str:
@@ -109,13 +96,10 @@ class Condition(NamedTuple):
         return "; ".join(f"{name}: {self._part(pd.Series(part), found.form)}" for name, part in found.parts.items())
 
     def _part(self, values: pd.Series, form: str) -> str:
-        if values.isna().all():
-            return f"no value at {len(values)} of {len(values)} places"
         each = {place: f"{value:{form}} ({place})" for place, value in values.items()}
+        if len(values) <= _LISTED or values.isna().all():
+            return ", ".join(each.values())
         middle = "mean" if self.quantity == "mean" else "median"
-        if len(values) <= _LISTED:
-            head = "" if self.quantity in _SHARES else f"{middle} {values.agg(middle):{form}} of "
-            return head + ", ".join(each.values())
         count = f"{int(self.meets(values).sum())} of {len(values)} {self.said}"
         ends = f"from {each[values.idxmin()]} to {each[values.idxmax()]}"
         return f"{count}; {middle} {values.agg(middle):{form}}, {ends}"
@@ -151,8 +135,9 @@ def judge(subject: Any, measures: Iterable[Callable[..., Measured]], reference: 
     for entry in reference:
         try:
             verdict, found, rule = _judged(subject, known, entry)
-        except ConfigError as error:
-            raise ConfigError(f"claims: {entry['id']}: {error}") from None
+        except KeyError as error:
+            names = ", ".join([*known, *_SHARES, *_ONE_NUMBER, *COMPARISONS])
+            raise ConfigError(f"statement {entry['id']}: {error} is not one of {names}") from error
         note = entry.get("note", "") if verdict in (PARTLY, NOT) else ""
         stated: dict[str, Any] = {key: entry[key] for key in ("id", "paper", "section", "statement") if key in entry}
         rows.append({**stated, "verdict": verdict, "found": found, "note": note, "rule": rule})
@@ -165,9 +150,6 @@ def _judged(subject: Any, known: Mapping[str, Callable[..., Measured]], entry: M
     given = entry.get("partly", ["some", *entry["reproduced"][1:]])
     partly = Condition.of(given) if given else None
     sources = [entry, *([entry["also"]] if "also" in entry else [])]
-    for source in sources:
-        if source["measure"] not in known:
-            raise ConfigError(f"measure {source['measure']!r} is not one of {', '.join(known)}")
     titles = [(known[source["measure"]].__doc__ or "").strip().splitlines()[0].rstrip(".") for source in sources]
     rule = f"{titles[0]}. Reproduced if {wanted.sentence}."
     if partly:
@@ -185,7 +167,9 @@ def _judged(subject: Any, known: Mapping[str, Callable[..., Measured]], entry: M
     return PARTLY if partly and partly.holds(results[-1]) else NOT, found, rule
 
 
-def markdown(claims: pd.DataFrame, *, title: str, remark: str = "", papers: Mapping[str, str] | None = None) -> str:
+def markdown(
+    claims: pd.DataFrame, *, title: str, table: pd.DataFrame | None = None, papers: Mapping[str, str] | None = None
+) -> str:
     """Write the verdicts to read.
 
     Parameters
@@ -194,15 +178,15 @@ def markdown(claims: pd.DataFrame, *, title: str, remark: str = "", papers: Mapp
         As `judge` returns it.
     title : str
         Heading, with its number signs.
-    remark : str
-        Sentence below the count of the verdicts.
+    table : DataFrame, optional
+        What the verdicts are read off, to say what its data are.
     papers : mapping of str to str, optional
         Value of column paper -> title of its section; one table if it is not given.
     """
     counts = claims["verdict"].value_counts()
     shown = [REPRODUCED, PARTLY, NOT, *([OPEN] if OPEN in counts else [])]
     count = f"{len(claims)} statements: " + ", ".join(f"{int(counts.get(each, 0))} {each}" for each in shown) + "."
-    lines = [title, "", count, "", *([remark, ""] if remark else [])]
+    lines = [title, "", count, "", *([] if table is None else [sources_of(table), ""])]
     tables = [("", claims)] if papers is None else list(claims.groupby("paper", sort=False))
     for paper, rows in tables:
         lines += [f"## {papers[str(paper)]}", ""] if papers else []

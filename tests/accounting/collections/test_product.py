@@ -19,8 +19,8 @@ from scipy import special, stats
 from segshuffle.accounting.collections import product
 from segshuffle.accounting.collections.calibration import epsilon_upper, largest_copies, least_blanket_mean
 from segshuffle.accounting.collections.product import delta_interval, log_delta_bound
+from segshuffle.accounting.numerics.laws import window_of_mass
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError, log_delta_lower, log_delta_upper
-from segshuffle.blankets.parts import poisson_window
 from segshuffle.blankets.poisson import ItemPair, block_masses
 from segshuffle.errors import InfeasibleError, ParameterError
 
@@ -366,7 +366,7 @@ def delta_near_the_mean(mu, copies, epsilon):
 @pytest.mark.parametrize("share", [0.5, 0.9, 0.99, 0.995, 0.999, 1 - 1e-6, 1.0, 1.001])
 def test_a_window_that_nearly_begins_at_no_count_leaves_no_more_out(mean, share):
     """No message at all has probability e^-mean: from a tail that small on, the window begins there."""
-    low, high = poisson_window(mean, share * mean)
+    low, high = window_of_mass(mean, 0.0, share * mean)
     assert stats.poisson.cdf(low - 1, mean) <= math.exp(-share * mean)
     assert stats.poisson.sf(high, mean) <= math.exp(-share * mean)
     assert low <= 0.12 * mean if share > 0.9 else low <= 0.6 * mean

@@ -82,48 +82,36 @@ def test_a_rate_is_the_number_that_the_accountant_uses(rate):
     assert {Fraction(numerator, n) for n in asked} == {Fraction(rate)}
 
 
-@pytest.mark.parametrize("pieces", [1, 2])
-def test_poisson_by_enumeration(pieces):
-    """The number k, at the first attempt of every piece, has probability 2^-pieces mean^k/k!: Poisson after rejection.
-
-    With 2 mean/pieces = 3/4 the j-th acceptance asks for an integer below 4 j, and coins for one below 2.
-    """
-    mean = Fraction(3, 8) * pieces
-    most = 3 // pieces
-    law = enumerated(lambda below: draw_once(mean, below, most), stop=lambda n, value: n > 2 and value >= 3)
-    for k in range(most + 1):
-        assert law[k] == Fraction(1, 2**pieces) * mean**k / math.factorial(k)
-
-
-def draw_once(mean, below, most):
-    """The number, or a mark if some piece threw more than `most` heads."""
-    heads = 0
-
-    def counting(n):
-        nonlocal heads
-        value = below(n)
-        heads = heads + 1 if n == 2 and value else 0
-        if heads > most:
-            raise OverflowError
-        return value
-
-    try:
-        return exact.poisson(mean, counting)
-    except OverflowError:
-        return "more"
-
-
-@pytest.mark.quick("size0")
-@pytest.mark.parametrize("size", [Fraction(1, 2), Fraction(5, 4)])
-def test_negative_binomial_by_enumeration(size):
-    """At the first attempt of every piece of size r: (1 - p)^pieces p^k times the weights of NB(r, p)."""
-    p, pieces = Fraction(1, 3), math.ceil(size)
+@pytest.mark.parametrize(
+    ("draw", "odds", "first", "growth"),
+    [
+        (lambda below: exact.poisson(Fraction(3, 8), below), Fraction(1, 2), Fraction(3, 4), 0),
+        (lambda below: exact.poisson(Fraction(3, 4), below), Fraction(1, 2), Fraction(3, 2), 0),
+        (
+            lambda below: exact.negative_binomial(Fraction(1, 2), Fraction(1, 3), below),
+            Fraction(1, 3),
+            Fraction(1, 2),
+            1,
+        ),
+        (
+            lambda below: exact.negative_binomial(Fraction(5, 4), Fraction(1, 3), below),
+            Fraction(1, 3),
+            Fraction(5, 4),
+            1,
+        ),
+    ],
+    ids=["poisson", "poisson of two pieces", "negative binomial", "negative binomial of two pieces"],
+)
+@pytest.mark.quick("poisson", "negative binomial")
+def test_counts_by_enumeration(draw, odds, first, growth):
+    """At the first attempt of every piece: (1 - odds)^pieces odds^k times the weights of the law."""
+    pieces = math.ceil(first)
 
     def once(below):
         kept = []
 
         def flip(probability, below):
-            if probability == p:  # a coin of the proposal
+            if probability == odds:  # a coin of the proposal
                 if kept and not all(kept):  # another attempt
                     raise OverflowError
                 kept.clear()
@@ -138,15 +126,15 @@ def test_negative_binomial_by_enumeration(size):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(exact, "bernoulli", flip)
             try:
-                return exact.negative_binomial(size, p, below)
+                return draw(below)
             except OverflowError:
                 return None
 
     law = enumerated(once)
     weight = Fraction(1)
     for k in range(4):
-        assert law[k] == (1 - p) ** pieces * p**k * weight
-        weight *= (size + k) / (k + 1)
+        assert law[k] == (1 - odds) ** pieces * odds**k * weight
+        weight *= (first + growth * k) / (k + 1)
 
 
 exact_bernoulli = exact.bernoulli
@@ -175,7 +163,7 @@ def test_a_client_by_enumeration():
     def counters(below):
         def at_most_two(n):
             value = below(n)
-            heads.append(n == 2 and value)
+            heads.append(n == 2 and not value)
             if heads[1:4] == [True] * 3:  # after the client's own coin
                 raise OverflowError
             return value

@@ -6,7 +6,6 @@ Cells with an expectation below 20 are pooled, so that the chi-square tail holds
 """
 
 from collections import Counter
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -167,14 +166,14 @@ def assert_same_law(one, other):
     [
         *((Segmented(), blanket) for blanket in (0.6, 1.0, 2.5)),
         (BallsIntoBins(), 3.3),
-        (BallsIntoBins(weights="plain"), (4.5, 2.0, 0.7)),
-        (BallsIntoBins(weights="published"), (4.5, 2.0, 0.7)),
+        (BallsIntoBins(name="sepmm"), (4.5, 2.0, 0.7)),
+        (BallsIntoBins(name="weighted-sepmm"), (4.5, 2.0, 0.7)),
         (ProvenSegmented(), 2.0),
         (ProvenSegmented(copies_max=2.0), 4.0),
-        (ProvenSegmented(blanket=Clustered(0.5)), 2.0),
-        (ProvenSegmented(copies_max=2.0, blanket=Signed(0.5, 0.6, 0.4)), 4.0),
+        (ProvenSegmented(), (Clustered(0.5), 2.0)),
+        (ProvenSegmented(copies_max=2.0), (Signed(0.5, 0.6, 0.4), 4.0)),
         (BallsIntoBins(analysis="proven"), 3.3),
-        (BallsIntoBins("proven", "plain"), (4.5, 2.0, 0.7)),
+        (BallsIntoBins("proven", "sepmm"), (4.5, 2.0, 0.7)),
     ],
     ids=lambda value: getattr(value, "name", str(value)),
 )
@@ -183,10 +182,10 @@ def test_messages_are_counted_as_simulated(method, blanket, chunk_users):
     if isinstance(method, Segmented):
         plan = plan_at(problem, blanket, (0.3, 0.7, 1.0))
     elif isinstance(method, ProvenSegmented):
-        plan = replace(method, blanket_per_user=blanket).plan(problem)
+        plan = method.searches(problem)[0].plan_at(*(blanket if isinstance(blanket, tuple) else (POISSON, blanket)))
     else:
         law, kind = (POISSON, "exact") if method.analysis == "proven" else (BINOMIAL, "published")
-        if method.weights != "none":
+        if method.name != "mm":
             plan = separate_plan(problem, blanket, (0.2, 0.3, 0.5), law, kind=kind)
         else:
             plan = given_plan(problem, (1.0,) * 3, blanket, law, kind=kind)

@@ -239,7 +239,7 @@ def test_bad_users_are_refused_before_anything_is_sent(items, levels, options, m
     [
         (SubsetExponential(local_epsilon=1.0).plan, {}, "blanket of uniform items"),
         (
-            BallsIntoBins(weights="plain").plan,
+            BallsIntoBins(name="sepmm").plan,
             {"level_privacy": LevelPrivacy(1.0, 1e-3)},
             r"level_privacy .* depend on exact n_k",
         ),
@@ -267,7 +267,7 @@ def test_clients_send_the_blanket_that_the_numbers_are_about(kind, law):
 def test_level_nobody_chose():
     items, _ = users()
     levels = np.full(N, 2)
-    for method in (BallsIntoBins(), BallsIntoBins(weights="plain")):
+    for method in (BallsIntoBins(), BallsIntoBins(name="sepmm")):
         result = run(items, levels, planner=method.plan)
         assert result.levels.planning == (0, 0, N)
         assert len(result.counters) == 1

@@ -54,7 +54,7 @@ def believing(assumptions, n=5000):
         (ProvenSegmented(copies_max=3.0), Assumptions(honest_fraction=0.8), 17, 4),
         (ProvenSegmented(), Assumptions(sets="at-most", rounds=3), 5, 4),
         (ProvenSegmented(blanket_per_user=0.01), Assumptions(), 17, 4),
-        (ProvenSegmented(blanket_per_user=0.5, blanket=Clustered(0.5)), Assumptions(honest_fraction=0.9), 17, 4),
+        (ProvenSegmented(max_messages=6.0, laws=("clustered",)), Assumptions(honest_fraction=0.9), 17, 4),
         (ProvenSegmented(max_messages=1.0), Assumptions(), 128, 8),
     ],
 )

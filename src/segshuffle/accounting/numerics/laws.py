@@ -64,7 +64,12 @@ def stirling_error(count: FloatArray | float) -> FloatArray:
 
 def deviance(count: FloatArray | float, mean: FloatArray | float) -> FloatArray:
     """Return count * log(count / mean) + mean - count, without cancellation when the two are close (mean > 0)."""
-    v: FloatArray = np.subtract(count, mean) / mean
+    return deviance_at(np.subtract(count, mean), mean)
+
+
+def deviance_at(gap: FloatArray, mean: FloatArray | float) -> FloatArray:
+    """Return the deviance of mean + gap: the gap keeps its digits where the mean is much larger."""
+    v: FloatArray = gap / mean
     near = np.abs(v) < _SERIES_BELOW
     # (1 + v) log(1 + v) - v with log(1 + v) = 2 artanh(w): the next term is below 1e-18 of the first
     w = np.where(near, v / (2.0 + v), 0.0)
@@ -74,7 +79,7 @@ def deviance(count: FloatArray | float, mean: FloatArray | float) -> FloatArray:
     if near.all():
         return close
     # the logarithm of 1 + v, not of the rounded x/centre, whose error would be multiplied by x
-    far = special.xlog1py(count, v) + np.subtract(mean, count)
+    far = special.xlog1py(mean + gap, v) - gap
     return np.where(near, close, far)
 
 
@@ -240,10 +245,7 @@ class PoissonLaw:
     def pmf(self, count: FloatArray) -> FloatArray:
         """Pr[C = count], elementwise, zero outside the support."""
         inside = (count >= 0) & np.isfinite(count)
-        k = np.maximum(count, 1.0)
-        with np.errstate(invalid="ignore"):  # at +inf
-            bulk = np.exp(-stirling_error(k) - deviance(k, self.mean)) / np.sqrt(2 * math.pi * k)
-        return np.where(inside, np.where(count == 0, math.exp(-self.mean), bulk), 0.0)
+        return np.where(inside, np.exp(log_poisson(np.where(inside, count, 0.0) - self.mean, self.mean)), 0.0)
 
     def ratio(self, count: FloatArray) -> FloatArray:
         """Pr[C = count] / Pr[C = count - 1] for count >= 1; it decreases in count."""
@@ -282,7 +284,7 @@ class PoissonLaw:
 # -- the negative binomial law ---------------------------------------------------------------------------------------
 #
 # NB(r, p) is the law of a Poisson number of clusters of logarithmic size, Pr[x] = Gamma(x + r)/(Gamma(r) x!) p^x
-# (1 - p)^r with mean r p/(1 - p).
+# (1 - p)^r with mean r p/(1 - p). For p = 0 it is the Poisson law of that mean.
 
 
 def size_of(mean: float, p: float) -> float:
@@ -290,8 +292,17 @@ def size_of(mean: float, p: float) -> float:
     return mean * (1 - p) / p
 
 
+def log_poisson(gap: FloatArray, mean: float) -> FloatArray:
+    """Log of the Poisson mass at mean + gap, 0 or any real count >= 1; relative error of the mass below 1e-12."""
+    count = np.maximum(mean + gap, 1.0)
+    bulk = -stirling_error(count) - deviance_at(gap, mean) - 0.5 * np.log(2 * math.pi * count)
+    return np.where(gap > -mean, bulk, -mean)
+
+
 def log_negative_binomial(count: FloatArray, mean: float, p: float) -> FloatArray:
     """Log of the mass at integer counts >= 0 (any shape); relative error of the mass below `mass_error`."""
+    if p == 0:
+        return log_poisson(count - mean, mean)
     r = size_of(mean, p)
     x = np.maximum(count, 1.0)
     total = x + r
@@ -313,10 +324,12 @@ def window_of_mass(mean: float, p: float, log_tail: float) -> tuple[int, int]:
 
     Its exponent is convex and 0 at the mean: bisection keeps an outer end at which it was evaluated.
     """
-    r = size_of(mean, p)
+    r = size_of(mean, p) if p else math.inf
     log_tail += 1e-5  # more than the round-off of the exponent at a mean of 1e10
 
     def exponent(x: float) -> float:
+        if p == 0:
+            return x * math.log1p((x - mean) / mean) - (x - mean) if x > 0 else mean
         if x <= 0:
             return -r * math.log1p(-p)
         return x * math.log(x / ((x + r) * p)) + r * math.log(r / ((x + r) * (1 - p)))

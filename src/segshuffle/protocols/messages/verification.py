@@ -161,7 +161,7 @@ class Exchange:
     def counters(self) -> tuple[Blanket, float, float] | None:
         """Law, mean and copies of counters with this delta or a larger one; None if nothing is proven."""
         law, mean = self.scheme.law, self.problem.honest_mean(self.scheme.blanket_per_user)
-        if not isinstance(law, Blanket) or mean < law.means[0] or self.copies > COPIES_RANGE[1]:
+        if mean < law.means[0] or self.copies > COPIES_RANGE[1]:
             return None
         # delta does not decrease in the copies, and does not increase in the mean
         return law, min(mean, law.means[1]), max(self.copies, COPIES_RANGE[0])

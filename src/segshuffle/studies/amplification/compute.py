@@ -12,8 +12,9 @@ Numbers that the texts do not give are named in docs/amplification.md.
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -35,9 +36,28 @@ LOCAL_EPSILONS = (0.1, 5.0)
 Row = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Point:
-    """One point of a curve: the least epsilon of a mechanism at delta, by one accountant.
+def tidy(*, parameters: Mapping[str, Any], **columns: Any) -> Row:
+    """Make one row; parameters travel as JSON. A lower bound is rounded down, every other privacy number up."""
+    safe = rounded_down if columns["kind"] == "lower" else rounded_up
+    if columns["y_name"] in ("epsilon", "delta"):
+        columns["y"] = safe(columns["y"])
+    known = {key: safe(value) if key in ("epsilon", "delta") else value for key, value in parameters.items()}
+    return {**columns, "parameters": to_json(known)}
+
+
+def point(
+    panel: str,
+    curve: str,
+    accountant: str,
+    x: float,
+    known: Mechanism,
+    n_users: int,
+    delta: float | None = None,
+    *,
+    x_name: str = "local_epsilon",
+    ratio: bool = False,
+) -> Row:
+    """Compute one point of a curve: the least epsilon of a mechanism at delta, by one accountant.
 
     Parameters
     ----------
@@ -47,7 +67,7 @@ class Point:
         One of the accountants of one message.
     x : float
         Abscissa.
-    mechanism : Mechanism
+    known : Mechanism
         What the accountant sees.
     n_users : int
         Number of users; multi-message protocols: 1 + the number of blanket messages.
@@ -58,44 +78,22 @@ class Point:
     ratio : bool
         Whether y is log2(x/epsilon), the papers' amplification ratio; otherwise y is epsilon.
     """
-
-    panel: str
-    curve: str
-    accountant: str
-    x: float
-    mechanism: Mechanism
-    n_users: int
-    delta: float | None = None
-    x_name: str = "local_epsilon"
-    ratio: bool = False
-
-    def row(self) -> Row:
-        """Compute the point; its parameters hold epsilon, rounded to the safe side."""
-        accountant = ACCOUNTANTS[self.accountant]
-        delta = DELTA_TIMES_N / self.n_users if self.delta is None else self.delta
-        safe = rounded_down if accountant.kind == "lower" else rounded_up
-        epsilon = safe(accountant.epsilon_of(self.mechanism, self.n_users, delta))
-        return tidy(
-            panel=self.panel,
-            curve=self.curve,
-            accountant=self.accountant,
-            kind=accountant.kind_for(self.mechanism),
-            status=accountant.status_for(self.mechanism),
-            x_name=self.x_name,
-            x=self.x,
-            y_name="log2_ratio" if self.ratio else "epsilon",
-            y=math.log2(self.x / epsilon) if self.ratio else epsilon,
-            parameters={"n_users": self.n_users, "delta": delta, "epsilon": epsilon, **self.mechanism.parameters},
-        )
-
-
-def tidy(*, parameters: Mapping[str, Any], **columns: Any) -> Row:
-    """Make one row; parameters travel as JSON. A lower bound is rounded down, every other privacy number up."""
-    safe = rounded_down if columns["kind"] == "lower" else rounded_up
-    if columns["y_name"] in ("epsilon", "delta"):
-        columns["y"] = safe(columns["y"])
-    known = {key: safe(value) if key in ("epsilon", "delta") else value for key, value in parameters.items()}
-    return {**columns, "parameters": to_json(known)}
+    asked = ACCOUNTANTS[accountant]
+    delta = DELTA_TIMES_N / n_users if delta is None else delta
+    safe = rounded_down if asked.kind == "lower" else rounded_up
+    epsilon = safe(asked.epsilon_of(known, n_users, delta))
+    return tidy(
+        panel=panel,
+        curve=curve,
+        accountant=accountant,
+        kind=asked.kind_for(known),
+        status=asked.status_for(known),
+        x_name=x_name,
+        x=x,
+        y_name="log2_ratio" if ratio else "epsilon",
+        y=math.log2(x / epsilon) if ratio else epsilon,
+        parameters={"n_users": n_users, "delta": delta, "epsilon": epsilon, **known.parameters},
+    )
 
 
 def spaced(low: float, high: float, points: int, *, log: bool) -> list[float]:
@@ -119,8 +117,7 @@ def compute(name: str, *, points: int) -> pd.DataFrame:
     DataFrame
         Column figure, then those that `tidy` is given, one row per point.
     """
-    rows = [each.row() if isinstance(each, Point) else each for each in FIGURES[name](points)]
-    return pd.DataFrame({"figure": name, **row} for row in rows)
+    return pd.DataFrame({"figure": name, **row} for row in FIGURES[name](points))
 
 
 # --- decomposition paper ---------------------------------------------------------------------------------------------
@@ -160,16 +157,16 @@ def _curves(
     points: int,
     *,
     upto: float = LOCAL_EPSILONS[1],
-    log: bool = True,
-    **how: Any,
-) -> Iterator[Point]:
-    """Yield epsilon over the local epsilon, one curve per accountant; `how` has further fields of its points."""
+    ratio: bool = False,
+    delta: float | None = None,
+) -> Iterator[Row]:
+    """Yield epsilon over the local epsilon, both logarithmic, or its amplification ratio; a curve per accountant."""
     for accountant in accountants:
-        for x in spaced(LOCAL_EPSILONS[0], upto, points, log=log):
-            yield Point(panel, curve, accountant, x, build(local_epsilon=x), n_users, **how)
+        for x in spaced(LOCAL_EPSILONS[0], upto, points, log=not ratio):
+            yield point(panel, curve, accountant, x, build(local_epsilon=x), n_users, delta, ratio=ratio)
 
 
-def _variants(builds: Mapping[str, Build], accountants: Sequence[str], points: int) -> Iterator[Point]:
+def _variants(builds: Mapping[str, Build], accountants: Sequence[str], points: int) -> Iterator[Row]:
     """Put several mechanisms in one panel, a panel per number of users."""
     for n_users in USERS:
         for curve, build in builds.items():
@@ -191,14 +188,14 @@ def _parallel(builds: Sequence[Build]) -> Build:
     return lambda **known: composed([build(**known) for build in builds], "parallel")
 
 
-def single_randomizers(points: int) -> Iterator[Point]:
+def single_randomizers(points: int) -> Iterator[Row]:
     """Yield the points of Figure 2: single randomizers, two numbers of users."""
     for name, build in SINGLE.items():
         for n_users in USERS:
             yield from _curves(f"{name}, {_power(n_users)}", name, build, AGAINST, n_users, points)
 
 
-def joint_compositions(points: int) -> Iterator[Point]:
+def joint_compositions(points: int) -> Iterator[Row]:
     """Yield the points of Figure 3: joint composition, beside one randomizer with the whole budget."""
     for name in ("10-RR", "BLH", "RAPPOR", "OUE"):
         for count in (2, 3):
@@ -230,7 +227,8 @@ def laplace_gparv_cdf(*, local_epsilon: float, epsilon: float, value: float) -> 
 
     G is 0 with probability 1 - e^{-eps_0/2}, the left-over. Under the blanket it falls with the output y: from
     e^{eps_0} - e^eps on y < 0, over e^{eps_0 (1 - 2y)} - e^eps on [0, 1/2] and 1 - e^{eps + eps_0 (2y - 1)} on
-    [1/2, 1], to 1 - e^{eps + eps_0} on y > 1 (Appendix B of the paper, not in our copy).
+    [1/2, 1], to 1 - e^{eps + eps_0} on y > 1 (Appendix B of the paper, not in our copy). The share of the blanket's
+    mass right of an output in [0, 1/2] is 1 - e^{eps_0 (y - 1/2)}/2, right of one in [1/2, 1] e^{eps_0 (1/2 - y)}/2.
 
     Parameters
     ----------
@@ -242,17 +240,11 @@ def laplace_gparv_cdf(*, local_epsilon: float, epsilon: float, value: float) -> 
         Where.
     """
     least, largest = gparv_range(local_epsilon, epsilon)
-    if value < least:
-        return 0.0
-    if value >= largest:
-        return 1.0
-    if value < -math.expm1(epsilon):
-        output = 0.5 * (1 + (math.log1p(-value) - epsilon) / local_epsilon)
-        below = 0.5 * math.exp(-local_epsilon * output)
-    else:
-        output = 0.5 * (1 - math.log(value + math.exp(epsilon)) / local_epsilon)
-        below = math.exp(-local_epsilon / 2) - 0.5 * math.exp(-local_epsilon * (1 - output))
-    return below + (-math.expm1(-local_epsilon / 2) if value >= 0 else 0.0)
+    if not least <= value < largest:
+        return float(value >= largest)
+    blanket, gain = math.exp(-0.5 * local_epsilon), math.exp(epsilon)
+    below = 0.5 * math.sqrt(gain / (1 - value)) if value < 1 - gain else 1 - 0.5 / math.sqrt(value + gain)
+    return blanket * below + (1 - blanket if value >= 0 else 0.0)
 
 
 def gparv_range(local_epsilon: float, epsilon: float) -> tuple[float, float]:
@@ -332,15 +324,15 @@ def best_hash(local_epsilon: float) -> Mechanism:
     return replace(made, randomizer=response, lower=replace(variation, log_q_other=0.0 if size == 2 else None))
 
 
-def _over_local(panel: str, curve: str, n_users: int, points: int, build: Build) -> Iterator[Point]:
+def _over_local(panel: str, curve: str, n_users: int, points: int, build: Build) -> Iterator[Row]:
     """Yield the amplification ratio of one mechanism by all earlier accountants, first on the range of Erlingsson's."""
     bare, known = partial(Mechanism, name="any"), (*EARLIER, *(BOTH if curve == "subset" else ()))
     few = max(2, points // 3)
-    yield from _curves(panel, curve, bare, ("erlingsson",), n_users, few, upto=ERLINGSSON_UP_TO, log=False, ratio=True)
-    yield from _curves(panel, curve, build, known, n_users, points, log=False, ratio=True)
+    yield from _curves(panel, curve, bare, ("erlingsson",), n_users, few, upto=ERLINGSSON_UP_TO, ratio=True)
+    yield from _curves(panel, curve, build, known, n_users, points, ratio=True)
 
 
-def subset_selection(points: int) -> Iterator[Point]:
+def subset_selection(points: int) -> Iterator[Row]:
     """Yield the points of Figure 1: subset selection at its best subset size."""
     for domain_size in DOMAIN_SIZES:
         for n_users in VARIATION_USERS:
@@ -348,7 +340,7 @@ def subset_selection(points: int) -> Iterator[Point]:
             yield from _over_local(f"{_power(n_users)}, $d = {domain_size}$", "subset", n_users, points, build)
 
 
-def local_hash(points: int) -> Iterator[Point]:
+def local_hash(points: int) -> Iterator[Row]:
     """Yield the points of Figure 2: optimal local hash."""
     for n_users in VARIATION_USERS:
         yield from _over_local(_power(n_users), "local hash", n_users, points, best_hash)
@@ -364,12 +356,12 @@ def fake_messages(*, epsilon: float, delta: float, n_users: int) -> tuple[int, f
     half = 0.5 * epsilon
     need = 33 / 5 / math.tanh(0.5 * half) ** 2 * math.log(8 / delta)
     count = max(1, math.ceil(need / (LARGEST_FLIP * (1 - LARGEST_FLIP) * n_users)))
-    product = need / (n_users * count)
-    # the smaller root of f (1 - f) = product
-    return count, 2 * product / (1 + math.sqrt(1 - 4 * product))
+    variance = need / (n_users * count)
+    # the smaller root of f (1 - f) = variance
+    return count, 2 * variance / (1 + math.sqrt(1 - 4 * variance))
 
 
-def fake_users(points: int) -> Iterator[Point]:
+def fake_users(points: int) -> Iterator[Row]:
     """Yield the points of Figure 3: flipped one-hot vectors among fake users; the domain size enters nowhere."""
     for n_users in VARIATION_USERS:
         delta = DELTA_TIMES_N / n_users
@@ -379,7 +371,7 @@ def fake_users(points: int) -> Iterator[Point]:
             yield from _over_claimed(_power(n_users), "fake users", claimed, flipped, count * n_users, delta)
 
 
-def balls_into_bins(points: int) -> Iterator[Point]:
+def balls_into_bins(points: int) -> Iterator[Row]:
     """Yield the points of Figure 4: balls into bins, one special bin, the blanket that its own paper asks for."""
     for domain_size in DOMAIN_SIZES:
         bins = mechanism("balls-into-bins", domain_size=domain_size, special_bins=1)
@@ -390,13 +382,13 @@ def balls_into_bins(points: int) -> Iterator[Point]:
 
 def _over_claimed(
     panel: str, curve: str, claimed: float, known: Mechanism, blanket: int, delta: float
-) -> Iterator[Point]:
+) -> Iterator[Row]:
     """Yield the extra amplification over the epsilon that the protocol's own paper claims for this blanket."""
     for accountant in CLOSED:
-        yield Point(panel, curve, accountant, claimed, known, 1 + blanket, delta, "claimed_epsilon", ratio=True)
+        yield point(panel, curve, accountant, claimed, known, 1 + blanket, delta, x_name="claimed_epsilon", ratio=True)
 
 
-def range_queries(points: int) -> Iterator[Point]:
+def range_queries(points: int) -> Iterator[Row]:
     """Yield the points of Figure 5: range queries, one hierarchy level per user, against disjoint groups of users."""
     for levels in (6, 11):
         responses = [partial(mechanism, "krr", domain_size=2 ** (levels - h)) for h in range(levels)]
@@ -408,10 +400,10 @@ def range_queries(points: int) -> Iterator[Point]:
             **dict.fromkeys(BOTH, _parallel(responses)),
         }
         for n_users in VARIATION_USERS:
-            panel, how = f"{_power(n_users)}, $d = {2**levels}$", {"delta": DELTA_TIMES_N / n_users, "ratio": True}
+            panel, delta = f"{_power(n_users)}, $d = {2**levels}$", DELTA_TIMES_N / n_users
             for accountant, build in asked.items():
                 users = n_users // levels if accountant.startswith("separate") else n_users
-                yield from _curves(panel, "range query", build, (accountant,), users, points, log=False, **how)
+                yield from _curves(panel, "range query", build, (accountant,), users, points, ratio=True, delta=delta)
 
 
 def bisections(points: int) -> Iterator[Row]:
@@ -442,9 +434,6 @@ def bisections(points: int) -> Iterator[Row]:
 
 
 # --- personalised paper ----------------------------------------------------------------------------------------------
-
-#: Panels of Figure 4: mechanism and range of the budgets.
-PANELS = (("laplace", "1"), ("gaussian", "1"), ("laplace", "2"), ("gaussian", "2"))
 
 
 def _personal_rows(noise: str, name: str, n_users: int, epsilons: Sequence[float] = ()) -> Iterator[Row]:
@@ -479,10 +468,9 @@ def _personal_rows(noise: str, name: str, n_users: int, epsilons: Sequence[float
 def personal_epsilons(points: int) -> Iterator[Row]:
     """Tabulate Figure 4: epsilon at delta = 1e-5 over n, for `points` of the paper's 20 numbers of users."""
     every = personal.FIGURE_USERS
-    for noise, size in PANELS:
-        for law in ("Uniform", "Gauss"):
-            for place in np.unique(np.linspace(0, len(every) - 1, points).round().astype(int)):
-                yield from _personal_rows(noise, law + size, every[place])
+    chosen = np.unique(np.linspace(0, len(every) - 1, points).round().astype(int))
+    for size, noise, law, place in product("12", ("laplace", "gaussian"), ("Uniform", "Gauss"), chosen):
+        yield from _personal_rows(noise, law + size, every[place])
 
 
 def personal_deltas(points: int) -> Iterator[Row]:
@@ -491,7 +479,7 @@ def personal_deltas(points: int) -> Iterator[Row]:
 
 
 #: Figure or table -> its points or rows, for so many points of every curve.
-FIGURES: dict[str, Callable[[int], Iterable[Point | Row]]] = {
+FIGURES: dict[str, Callable[[int], Iterator[Row]]] = {
     "decomposition2": single_randomizers,
     "decomposition3": joint_compositions,
     "decomposition4": partial(_variants, _PARALLEL, BOTH),

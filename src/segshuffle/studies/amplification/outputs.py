@@ -15,31 +15,31 @@ class Exhibit:
     ----------
     paper : str
         "decomposition", "variation" or "personalized".
-    number : int
-        Number of the figure or table in the paper.
+    kind : str
+        "Figure" or "Table".
+    number : str
+        Its number in the paper.
     shows : str
         What it shows, in a few words.
-    table : bool
-        Whether it is a table.
     caption : str
         How to read it, beside its title.
     """
 
     paper: str
-    number: int
+    kind: str
+    number: str
     shows: str
-    table: bool = False
-    caption: str = "The legend says which numbers are proven and which are as published."
+    caption: str
 
     @property
     def id(self) -> str:
         """Stable name for files: ``decomposition2``, ``variation-table5``."""
-        return f"{self.paper}-table{self.number}" if self.table else f"{self.paper}{self.number}"
+        return f"{self.paper}-table{self.number}" if self.kind == "Table" else f"{self.paper}{self.number}"
 
     @property
     def title(self) -> str:
         """Number in the paper, and what it shows."""
-        return f"{'Table' if self.table else 'Figure'} {self.number}: {self.shows}"
+        return f"{self.kind} {self.number}: {self.shows}"
 
 
 #: Full titles, for tables and documents.
@@ -49,45 +49,38 @@ PAPERS = {
     "personalized": "Enhanced Privacy Bound for Shuffle Model with Personalized Privacy",
 }
 
-EXHIBITS = {
-    exhibit.id: exhibit
-    for exhibit in (
-        Exhibit("decomposition", 2, "one randomizer: upper and lower bound against earlier bounds"),
-        Exhibit("decomposition", 3, "joint composition of two and of three randomizers"),
-        Exhibit("decomposition", 4, "parallel composition of 10-ary randomized response and binary local hash"),
-        Exhibit("decomposition", 5, "RAPPOR with varying domain size"),
-        Exhibit("decomposition", 6, "Poisson subsampling of 10-ary randomized response"),
-        Exhibit("decomposition", 7, "joint composition: neighbours at Hamming distance 1, 2 and 3"),
-        Exhibit(
-            "decomposition",
-            8,
-            "distribution of the generalised amplification variable, Laplace mechanism",
-            caption="Exact; the distribution function jumps at 0 and at both of its ends.",
-        ),
-        Exhibit("variation", 1, "subset selection"),
-        Exhibit("variation", 2, "optimal local hash"),
-        Exhibit("variation", 3, "flipped one-hot vectors with fake users (Cheu and Zhilyaev)"),
-        Exhibit("variation", 4, "balls into bins"),
-        Exhibit("variation", 5, "range queries: separate, basic and advanced parallel composition"),
-        Exhibit(
-            "variation",
-            5,
-            "general randomizers, bisection with 20 and 10 steps",
-            table=True,
-            caption="delta = 0.01/n. The values are the upper ends of a bisection of [0, local epsilon] in T "
-            "steps, as in the paper; every comparison uses certified intervals. Running times: "
-            "`python benchmarks/variation_ratio.py`.",
-        ),
-        Exhibit("personalized", 4, "epsilon over the number of users, four laws of the budgets"),
-        Exhibit(
-            "personalized",
-            2,
-            "delta at given epsilon, approximate mechanisms",
-            table=True,
-            caption="n = 10,000. Our copy of the paper does not have the printed values.",
-        ),
-    )
+#: What the figures and tables show.
+_SHOWN = {
+    "decomposition Figure 2": "one randomizer: upper and lower bound against earlier bounds",
+    "decomposition Figure 3": "joint composition of two and of three randomizers",
+    "decomposition Figure 4": "parallel composition of 10-ary randomized response and binary local hash",
+    "decomposition Figure 5": "RAPPOR with varying domain size",
+    "decomposition Figure 6": "Poisson subsampling of 10-ary randomized response",
+    "decomposition Figure 7": "joint composition: neighbours at Hamming distance 1, 2 and 3",
+    "decomposition Figure 8": "distribution of the generalised amplification variable, Laplace mechanism",
+    "variation Figure 1": "subset selection",
+    "variation Figure 2": "optimal local hash",
+    "variation Figure 3": "flipped one-hot vectors with fake users (Cheu and Zhilyaev)",
+    "variation Figure 4": "balls into bins",
+    "variation Figure 5": "range queries: separate, basic and advanced parallel composition",
+    "variation Table 5": "general randomizers, bisection with 20 and 10 steps",
+    "personalized Figure 4": "epsilon over the number of users, four laws of the budgets",
+    "personalized Table 2": "delta at given epsilon, approximate mechanisms",
 }
+_CAPTIONS = {
+    "decomposition Figure 8": "Exact; the distribution function jumps at 0 and at both of its ends.",
+    "variation Table 5": "delta = 0.01/n. The values are the upper ends of a bisection of [0, local epsilon] in T "
+    "steps, as in the paper; every comparison uses certified intervals. Running times: "
+    "`python benchmarks/variation_ratio.py`.",
+    "personalized Table 2": "n = 10,000. Our copy of the paper does not have the printed values.",
+}
+_LEGEND = "The legend says which numbers are proven and which are as published."
+_EVERY = (
+    Exhibit(paper, kind, number, shows, _CAPTIONS.get(name, _LEGEND))
+    for name, shows in _SHOWN.items()
+    for paper, kind, number in [name.split()]
+)
+EXHIBITS = {exhibit.id: exhibit for exhibit in _EVERY}
 _KINDS = (
     "Upper, lower and exact are proven; published is as a paper states it, not proven, and some refuted; asymptotic "
     "is a limit without an error term; the table has the kind of every point."
@@ -124,22 +117,25 @@ DOCS = {
 
 def targets(config: Config, _panels: Panels) -> list[Target]:
     """Declare everything of the papers, and every figure and table alone."""
-    full = config["edition"] != "quick"
     every = tuple(output for exhibit in EXHIBITS.values() for output in _outputs(exhibit))
     what = "Figures, tables and verdicts of the amplification papers."
-    single = []
-    for exhibit in EXHIBITS.values():
-        name = f"{'table' if exhibit.table else 'fig'}_{exhibit.paper}{exhibit.number}"
-        shows = f'{exhibit.title[: exhibit.title.index(":")]} of "{PAPERS[exhibit.paper]}": {exhibit.shows}.'
-        single.append(Target(name, shows, _outputs(exhibit), in_all=exhibit.id in _SAMPLE))
-    return [Target("amplification", what, (*every, *_CLAIMS), in_all=full), *single]
+    single = [
+        Target(
+            f"{'table' if exhibit.kind == 'Table' else 'fig'}_{exhibit.paper}{exhibit.number}",
+            f'{exhibit.kind} {exhibit.number} of "{PAPERS[exhibit.paper]}": {exhibit.shows}.',
+            _outputs(exhibit),
+            in_all=exhibit.id in _SAMPLE,
+        )
+        for exhibit in EXHIBITS.values()
+    ]
+    return [Target("amplification", what, (*every, *_CLAIMS), in_all=config["edition"] != "quick"), *single]
 
 
 def _outputs(exhibit: Exhibit) -> tuple[Output, Output]:
     """Declare the table of curves, and what readers see of it."""
     group, table = GROUPS[exhibit.paper], f"amplification/{exhibit.id}"
     shown = Output(f"{table}.md", exhibit.title, group=group)
-    if not exhibit.table:
+    if exhibit.kind == "Figure":
         shown = Output(f"figures/{exhibit.id}", exhibit.title, f"{exhibit.caption} {_KINDS}", group)
     return Output(f"{table}.csv", exhibit.title, group=group), shown
 
@@ -157,29 +153,29 @@ def rules(config: Config, _panels: Panels) -> list[Rule]:
     def tables(case: str) -> dict[str, str]:
         return {"table": f"amplification/{case}.csv"}
 
+    def words(case: str) -> dict[str, str]:
+        exhibit = EXHIBITS[case]
+        return {"title": exhibit.title, "paper": PAPERS[exhibit.paper], "remark": exhibit.caption}
+
     computed = Step(curves, "studies.amplification.compute:compute", arguments=lambda case: {"name": case, **points})
     figure = Step("figures/{case}", f"{report}:draw", tables)
-    table = Step(
-        "amplification/{case}.md",
-        f"{report}:table_markdown",
-        tables,
-        lambda case: {
-            "title": EXHIBITS[case].title,
-            "paper": PAPERS[EXHIBITS[case].paper],
-            "remark": EXHIBITS[case].caption,
-        },
-    )
+    table = Step("amplification/{case}.md", f"{report}:table_markdown", tables, words)
     claims = (
-        Step(judged, f"{report}:evaluate", read, points),
+        Step(judged, f"{report}:evaluate", read),
         Step(readable, "studies.verdicts:markdown", {"claims": judged}, {"title": _TITLE, "papers": PAPERS}),
     )
     figures, to_read = (
-        [exhibit.id for exhibit in EXHIBITS.values() if exhibit.table == kind] for kind in (False, True)
+        tuple(name for name, exhibit in EXHIBITS.items() if exhibit.kind == kind) for kind in ("Figure", "Table")
     )
-    what = "Every curve of one figure or table of the amplification papers. Sees no data."
     return [
-        Rule("amplification_curves", what, (computed,), tuple(EXHIBITS), seconds=60),
-        Rule("figure_amplification", "One figure of the amplification papers.", (figure,), tuple(figures)),
-        Rule("table_amplification", "One table of the amplification papers, readable.", (table,), tuple(to_read)),
+        Rule(
+            "amplification_curves",
+            "Every curve of one figure or table of the amplification papers. Sees no data.",
+            (computed,),
+            tuple(EXHIBITS),
+            seconds=60,
+        ),
+        Rule("figure_amplification", "One figure of the amplification papers.", (figure,), figures),
+        Rule("table_amplification", "One table of the amplification papers, readable.", (table,), to_read),
         Rule("claims_amplification", "Verdict on the statements of the amplification papers' evaluations.", claims),
     ]

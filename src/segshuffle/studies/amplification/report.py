@@ -28,6 +28,8 @@ _HEIGHT, _LOW, _FEW = 2.5, 1.75, 4
 _MARK, _NESTED, _LEAST = 3.4, 9.5, 1.0
 #: Up to so many mechanisms are told apart without nested marks.
 _APART = 3
+#: How the lower bound of a mechanism differs from its upper one.
+_LOWER = {"ls": DASHES[2], "marker": "None", "lw": 1.6}
 #: What is drawn over what -> labels of both axes, and which of them are logarithmic.
 _AXES: dict[tuple[Any, ...], tuple[str, str, str]] = {
     ("local_epsilon", "epsilon"): ("local $\\varepsilon_0$", "$\\varepsilon$ after shuffling", "xy"),
@@ -42,9 +44,6 @@ _AXES: dict[tuple[Any, ...], tuple[str, str, str]] = {
 }
 #: How the curves of Figure 3 of the decomposition paper are called in its legend.
 _CURVES = {"single": "one randomizer alone", "2-joint": "composed", "3-joint": "composed"}
-
-#: (accountant, curve) -> how it is drawn.
-Styles = dict[tuple[str, str], dict[str, Any]]
 
 
 def draw(table: pd.DataFrame) -> Figure:
@@ -61,69 +60,62 @@ def draw(table: pd.DataFrame) -> Figure:
     panels = list(table.groupby("panel", sort=False))
     figure, axes = panel_grid(len(panels), 2, height=_LOW if len(panels) > _FEW else _HEIGHT)
     looks = looks_of(table["accountant"], ACCOUNTANT_LOOKS)
-    curves = table[["panel", "accountant", "curve"]].drop_duplicates()
-    of_one = curves.groupby(["panel", "accountant"])["curve"]
-    curves = curves.assign(place=of_one.cumcount(), count=of_one.transform("size"))
-    alike = curves["count"].max() <= 2
-    styles = _by_accountant(curves, looks) if alike else _by_mechanism(curves["curve"].unique(), looks)
-    order = list(looks)
+    most_curves = table.groupby(["panel", "accountant"])["curve"].nunique().max()
+    mechanisms = _mechanisms(table["curve"].unique()) if most_curves > 2 else {}
     across, up, logarithmic = _AXES[common(table, "x_name", "y_name")]
     for i, (letter, axis, (panel, rows)) in enumerate(zip(letters(), axes, panels, strict=False)):
-        lines: Any = rows.groupby(["accountant", "curve"], sort=False)
         # lower bounds on top
-        for curve, points in sorted(lines, key=lambda line: (_is_lower(line[0][0]), order.index(line[0][0]))):
-            axis.plot(points["x"], points["y"], **styles[curve])
+        for name in sorted(looks, key=_is_lower):
+            curves: Any = rows[rows["accountant"] == name].groupby("curve", sort=False)
+            for place, (curve, points) in enumerate(curves):
+                if mechanisms:
+                    style = mechanisms[curve] | (_LOWER if _is_lower(name) else {})
+                else:
+                    style = _of_accountant(name, looks[name], curve, place, len(curves))
+                axis.plot(points["x"], points["y"], **style)
         log_axes(axis, logarithmic)
         axis.set_title(f"({letter}) {panel}")
         # the outer axes alone are named
         axis.set_xlabel(across if i + 2 >= len(axes) else "")
         axis.set_ylabel("" if i % 2 else up)
-    # colours that are a mechanism's do not tell accountants
-    dashes = {} if alike else {look.label: DASHES[2] if _is_lower(name) else "-" for name, look in looks.items()}
-    handles = [Line2D([], [], color=PALETTE["black"], ls=each, label=label) for label, each in dashes.items()]
     drawn = [line for axis in axes for line in axis.lines]
-    return finished(figure, [*drawn, *handles]) if len(styles) > 1 else figure
+    if mechanisms:
+        # colours that are a mechanism's do not tell accountants
+        dashes = {look.label: DASHES[2] if _is_lower(name) else "-" for name, look in looks.items()}
+        drawn += [Line2D([], [], color=PALETTE["black"], ls=each, label=label) for label, each in dashes.items()]
+    return finished(figure, drawn) if len(axes[0].lines) > 1 else figure
 
 
 def _is_lower(accountant: str) -> bool:
     return accountant.endswith("lower")
 
 
-def _by_accountant(curves: pd.DataFrame, looks: Mapping[str, Look]) -> Styles:
-    """Style curves by their accountants; of two in a panel the second has open marks."""
-    styles: Styles = {}
-    for _, name, curve, place, count in curves.itertuples(index=False):
-        look, outlined = looks[name], name in _OUTLINED
-        styles[name, curve] = stroke(
-            look,
-            label=_entry(look.label, curve, count),
-            marker=look.marker or None,
-            ms=7.0 if outlined else _MARK,
-            mfc="none" if outlined else "white" if place else look.color,
-            mew=0.9,
-            lw=1.0 if look.marker else 1.4,
-            zorder=3 if outlined else 2,
-        )
-    return styles
-
-
-def _entry(label: str, curve: str, count: Any) -> str:
-    """Write the legend text of a curve; a bound that is used outside its conditions is not called proven."""
+def _of_accountant(name: str, look: Look, curve: str, place: int, count: int) -> dict[str, Any]:
+    """Style a curve like its accountant; of two in a panel the second has open marks."""
+    outlined, label = name in _OUTLINED, look.label
     if curve == "largest budget":
-        return label.split(" (", maxsplit=1)[0] + ", largest budget"
-    return f"{label}: {_CURVES.get(curve, curve.rstrip('0123456789'))}" if count > 1 else label
+        # outside its conditions a bound is not called proven
+        label = label.split(" (", maxsplit=1)[0] + ", largest budget"
+    elif count > 1:
+        label += f": {_CURVES.get(curve, curve.rstrip('0123456789'))}"
+    return stroke(
+        look,
+        label=label,
+        marker=look.marker or None,
+        ms=7.0 if outlined else _MARK,
+        mfc="none" if outlined else "white" if place else look.color,
+        mew=0.9,
+        lw=1.0 if look.marker else 1.4,
+        zorder=3 if outlined else 2,
+    )
 
 
-def _by_mechanism(names: Collection[str], looks: Mapping[str, Look]) -> Styles:
-    """Give mechanisms colours and marks, which shrink where many curves coincide, and lower bounds dots."""
+def _mechanisms(names: Collection[str]) -> dict[str, dict[str, Any]]:
+    """Style mechanisms by colours and marks, which shrink where many curves coincide."""
     count = len(names)
     sizes = np.linspace(_NESTED, _LEAST, count, endpoint=False) if count > _APART else [_MARK] * count
-    styles: Styles = {}
-    for each, size in zip(series_looks(names), sizes, strict=True):
-        solid = stroke(each, ls="-", ms=size, lw=1.0, mfc="none", mew=0.9)
-        dotted = stroke(each, ls=DASHES[2], marker="None", lw=1.6)
-        styles |= {(name, each.label): dotted if _is_lower(name) else solid for name in looks}
-    return styles
+    looks = zip(series_looks(names), sizes, strict=True)
+    return {look.label: stroke(look, ls="-", ms=size, lw=1.0, mfc="none", mew=0.9) for look, size in looks}
 
 
 # --- verdicts --------------------------------------------------------------------------------------------------------
@@ -131,42 +123,28 @@ def _by_mechanism(names: Collection[str], looks: Mapping[str, Look]) -> Styles:
 #: Least number of points of a curve that is judged; with fewer a statement may hold by chance.
 LEAST_POINTS = 12
 #: Columns that name a point.
-PLACE = ("figure", "panel", "curve", "x")
+PLACE = ["figure", "panel", "curve", "x"]
 #: What a curve is compared with, if it is not another curve -> its column.
 OTHERS = {"the original analysis": "x", "the printed value": "printed"}
 
 
-class Curves:
-    """All tidy tables.
+def curves_of(table: pd.DataFrame) -> pd.DataFrame:
+    """Add columns to the stacked tables of the figures: some of the parameters, and what is composed in a panel."""
+    known = pd.DataFrame(map(json.loads, table["parameters"]), table.index, ["epsilon", "mechanism", "printed"])
+    return table.join(known).assign(randomizer=table["panel"].str.split(",").str[0])
 
-    Parameters
-    ----------
-    table : DataFrame
-        Stacked tables of the figures, as `compute.compute` returns them.
-    points : int
-        Number of points of every curve; curves with too few are not judged.
-    """
 
-    def __init__(self, table: pd.DataFrame, points: int = LEAST_POINTS) -> None:
-        known = [json.loads(text) for text in table["parameters"]]
-        columns = {name: [each.get(name, np.nan) for each in known] for name in ("epsilon", "mechanism", "printed")}
-        # of a panel of a composition, what is composed
-        self._table = table.assign(**columns, randomizer=table["panel"].str.split(",").str[0])
-        self._points = points
-
-    def rows(self, figures: Sequence[str], where: Mapping[str, Any] | None = None) -> pd.DataFrame:
-        """Return the rows of some figures with the given values in some columns."""
-        for figure in figures:
-            if figure not in set(self._table["figure"]):
-                raise NotRunError(f"{figure} did not run")
-            if self._points < LEAST_POINTS and "-table" not in figure:
-                raise NotRunError(f"the curves of {figure} have {self._points} points, fewer than {LEAST_POINTS}")
-        rows = self._table[self._table["figure"].isin(figures)]
-        return rows[(rows[list(where)] == list(where.values())).all(axis=1)] if where else rows
+def _rows(curves: pd.DataFrame, figures: Sequence[str], where: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the rows of some figures with the given values in some columns."""
+    for figure in figures:
+        points = curves[curves["figure"] == figure].groupby("accountant")["x"].nunique().max()
+        if points < LEAST_POINTS and "-table" not in figure:
+            raise NotRunError(f"the curves of {figure} have {points} points, fewer than {LEAST_POINTS}")
+    return curves[curves["figure"].isin(figures) & (curves[list(where)] == list(where.values())).all(axis=1)]
 
 
 def ratio(
-    curves: Curves,
+    curves: pd.DataFrame,
     *,
     figures: list[str],
     pairs: list[tuple[str, str | list[str]]],
@@ -180,8 +158,8 @@ def ratio(
 
     Parameters
     ----------
-    curves : Curves
-        All tables.
+    curves : DataFrame
+        All tables, as `curves_of` returns them.
     figures : list of str
         Figures whose points are compared.
     pairs : list of (str, str or list of str)
@@ -195,45 +173,39 @@ def ratio(
     from_x : float
         Least abscissa.
     """
-    rows = curves.rows(figures, where)
+    rows = _rows(curves, figures, where or {})
     shared = by or [name for name in PLACE if name != column]
     found = {}
     for one, others in pairs:
-        names = [others] if isinstance(others, str) else list(others)
+        names = [others] if isinstance(others, str) else others
         own = rows[(rows[column] == one) & (rows["x"] >= from_x)]
-        for name in names:
-            if name in OTHERS:
-                own = own.assign(**{name: own[OTHERS[name]]})
-            else:
-                theirs = rows[rows[column] == name].groupby(shared)[value].min()
-                own = own.join(theirs.rename(name), on=shared, how="inner")
+        if names[0] in OTHERS:
+            own = own.assign(other=own[OTHERS[names[0]]])
+        else:
+            least = rows[rows[column].isin(names)].groupby(shared)[value].min()
+            own = own.join(least.rename("other"), on=shared, how="inner")
         if own.empty:
-            raise NotRunError(f"no point of {', '.join(figures)} has all of {', '.join([one, *names])}")
+            raise NotRunError(f"no point of {', '.join(figures)} has both {one} and {' or '.join(names)}")
         title = f"{one} over {'the least of ' * (len(names) > 1)}{', '.join(names)}"
-        own = own.set_index(list(PLACE))
-        found[_plain(title)] = _placed(own[value] / own[names].min(axis=1))
+        places = [_plain("{}, {}, {}, x = {:g}".format(*place)) for place in own[PLACE].itertuples(index=False)]
+        found[_plain(title)] = (own[value] / own["other"]).set_axis(places)
     return Measured(found, ".5g")
 
 
-def saving(curves: Curves, **asked: Any) -> Measured:
+def saving(curves: pd.DataFrame, **asked: Any) -> Measured:
     """Divide the first epsilon by the second (or the least of several), and subtract this from 1, at each point."""
-    parts = ratio(curves, **asked).parts
-    saved = {f"saving of {name}": {place: 1 - each for place, each in part.items()} for name, part in parts.items()}
-    return Measured(saved, ".2%")
+    return Measured(
+        {f"saving of {name}": 1 - pd.Series(part) for name, part in ratio(curves, **asked).parts.items()}, ".2%"
+    )
 
 
-def outside(curves: Curves, *, figures: list[str], inner: str, outer: list[str], where: Mapping[str, Any]) -> Measured:
+def outside(curves: pd.DataFrame, *, inner: str, outer: list[str], **asked: Any) -> Measured:
     """Measure how far a curve leaves the range of two others, as a ratio (at most 1 inside), at each point."""
-    rows = curves.rows(figures, where)
-    wide = rows.pivot_table(index=["figure", "panel", "x"], columns="curve", values="epsilon")[[inner, *outer]].dropna()
-    far: Any = np.maximum(wide[outer].min(axis=1) / wide[inner], wide[inner] / wide[outer].max(axis=1))
-    found = _placed({(figure, panel, inner, x): value for (figure, panel, x), value in far.items()})
-    return Measured({f"{inner} outside of {' and '.join(outer)}": found}, ".4f")
-
-
-def _placed(values: Any) -> dict[str, float]:
-    """Name every value by its place."""
-    return {_plain("{}, {}, {}, x = {:g}".format(*place)): value for place, value in values.items()}
+    parts = ratio(curves, column="curve", pairs=[(inner, name) for name in outer], **asked).parts
+    over = pd.DataFrame(parts)
+    # above both, the larger of the two counts; below both, the smaller
+    far = over.min(axis=1).combine(1 / over.max(axis=1), max)
+    return Measured({f"{inner} outside of {' and '.join(outer)}": far}, ".4f")
 
 
 def _plain(text: str) -> str:
@@ -246,9 +218,9 @@ def _plain(text: str) -> str:
 MEASURES = (ratio, saving, outside)
 
 
-def evaluate(table: pd.DataFrame, reference: list[dict[str, Any]], *, points: int = LEAST_POINTS) -> pd.DataFrame:
+def evaluate(table: pd.DataFrame, reference: list[dict[str, Any]]) -> pd.DataFrame:
     """Judge every statement on the stacked tidy tables of all figures; see `verdicts.judge`."""
-    return judge(Curves(table, points), MEASURES, reference)
+    return judge(curves_of(table), MEASURES, reference)
 
 
 # --- tables to read --------------------------------------------------------------------------------------------------
@@ -267,5 +239,5 @@ def table_markdown(table: pd.DataFrame, *, title: str, paper: str, remark: str) 
     wide = table.assign(shown=shown).pivot_table(index=_ROW, columns="x", values="shown", aggfunc="first", sort=False)
     over, what = common(table, "x_name", "y_name")
     head = [*_ROW, *(f"{what} at {over} = {x:,.6g}" for x in wide.columns)]
-    lines = table_of(head, (map(_plain, row) for row in wide.reset_index().itertuples(index=False)))
-    return "\n".join([f"# {title}", "", f"*{paper}*", "", *lines, "", remark]) + "\n"
+    lines = "\n".join(table_of(head, (map(_plain, row) for row in wide.reset_index().itertuples(index=False))))
+    return f"# {title}\n\n*{paper}*\n\n{lines}\n\n{remark}\n"

@@ -17,13 +17,12 @@ import pandas as pd
 from segshuffle.accounting.collections.calibration import epsilon_over_honesty
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.datasets.population import Population
-from segshuffle.errors import ParameterError
 from segshuffle.pipeline.design import Config, Panels, Scenario
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.base import Plan, Problem, Sample, uniform_item_counts
 from segshuffle.protocols.capped import Capped
 from segshuffle.protocols.item_variance import bias_given_levels, error_given_levels
-from segshuffle.protocols.method import Influence, Method, influence
+from segshuffle.protocols.method import Influence, Method
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.studies.planning import Plans, assuming, held_by_level, lineup, problem_of
 
@@ -172,13 +171,12 @@ def influence_table(
         }
 
 
-def _known(plan: Plan, method: Method) -> Influence:
+def _known(plan: Plan, method: Any) -> Influence:
     """Return the influence, or NaN and a line in the log."""
-    try:
-        return influence(plan, method)
-    except ParameterError as reason:
-        print(reason)
-        return Influence(math.nan, math.nan, math.nan)
+    if hasattr(method, "influence"):
+        return method.influence(plan)  # type: ignore[no-any-return]
+    print(f"The influence of users on {plan.method} is not known: the method has no function influence.")
+    return Influence(math.nan, math.nan, math.nan)
 
 
 # --- levels that depend on items -------------------------------------------------------------------------------------

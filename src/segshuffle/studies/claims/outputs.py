@@ -17,6 +17,7 @@ CLAIMS = tuple(
     )
     for suffix in ("csv", "md")
 )
+_TITLE = "# Statements of section 6, and what came out"
 DOCS = {"claims.md": "claims.md"}
 
 
@@ -32,6 +33,6 @@ def rules(config: Config, _panels: Panels) -> list[Rule]:
     judged = part(config, "delta_times_n", "levels", "splits", "competitors")
     steps = (
         Step(table, "studies.claims.report:evaluate", read, {"config": judged}),
-        Step(text, "studies.claims.report:readable", {"claims": table, "table": MSE.path}),
+        Step(text, "studies.verdicts:markdown", {"claims": table, "table": MSE.path}, {"title": _TITLE}),
     )
     return [Rule("verdicts", "Verdict on every statement of the paper's section 6.", steps)]

@@ -5,8 +5,7 @@ in closed form (tests compare them with simulations), so verdicts do not depend 
 "largest" name numbers of users. If the settings of a run are not those of the paper, nothing is judged.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from itertools import pairwise, product
 from typing import Any
 
@@ -14,9 +13,8 @@ import numpy as np
 import pandas as pd
 
 from segshuffle.pipeline.design import Config
-from segshuffle.pipeline.rows import common, sources_of
 from segshuffle.protocols.registry import paper_competitors
-from segshuffle.studies.verdicts import Measured, NotRunError, judge, markdown
+from segshuffle.studies.verdicts import Measured, NotRunError, judge
 
 #: What every panel of the paper has in common; the options of the competitors are those of docs/deviations.md.
 COMMON: Config = {"delta_times_n": 0.01, "levels": [0.5, 1.0, 2.0]}
@@ -24,57 +22,12 @@ SPLITS = {"S1": [0.25, 0.5, 0.25], "S2": [0.5, 0.25, 0.25], "S3": [0.25, 0.25, 0
 COMPETITORS: Config = {"balls_into_bins": {"analysis": "numerical"}, "subset_exponential": {"local_epsilon": 2.0}}
 #: Range of m that the figures show, and the widest step between neighbours that tells a best m.
 BLANKETS, WIDEST_STEP = (0.1, 10.0), 1.25
-#: Dataset -> its populations in the paper.
+#: Numbers of users of both datasets, and dataset -> its other sizes in the paper.
+USERS = {"smallest": 5_000, "largest": 50_000}
 POPULATIONS: dict[str, dict[str, Any]] = {
-    "msnbc": {"domain_size": 17, "n_users": [5_000, 50_000], "set_size": [4], "source": "real"},
-    "synthetic": {"domain_size": 128, "n_users": [5_000, 50_000], "set_size": [4, 8], "source": "synthetic"},
+    "msnbc": {"domain_size": 17, "set_size": [4], "source": "real"},
+    "synthetic": {"domain_size": 128, "set_size": [4, 8], "source": "synthetic"},
 }
-
-
-@dataclass(frozen=True)
-class Panel:
-    """One panel: the paper's protocol over the grid of m, and one error per competitor.
-
-    Parameters
-    ----------
-    name : str
-        Population and split.
-    curve : DataFrame
-        The paper's protocol over the grid of m, ascending.
-    competitors : mapping of str to float
-        Error of every competitor of the paper that ran.
-    altered : str
-        Why the competitors are not the paper's; empty if they are.
-    """
-
-    name: str
-    curve: pd.DataFrame
-    competitors: Mapping[str, float]
-    altered: str
-
-    @property
-    def best(self) -> pd.Series:
-        """The row of least error on the grid."""
-        return self.curve.iloc[int(self.curve["mse_expected"].argmin())]
-
-    def error_of(self, method: str) -> float:
-        """Return the error of a competitor ("strongest": of least error), or the least of the paper's protocol."""
-        if method == "segmented":
-            return float(self.best["mse_expected"])
-        if self.altered:
-            raise NotRunError(self.altered)
-        if method == "strongest":
-            if missing := sorted(paper_competitors() - self.competitors.keys()):
-                raise NotRunError(f"{', '.join(missing)} did not run on {self.name}: the strongest may be among them")
-            return min(self.competitors.values())
-        if method not in self.competitors:
-            ran = ", ".join(self.competitors)
-            raise NotRunError(f"method {method} did not run on {self.name}; competitors that ran: {ran}")
-        return self.competitors[method]
-
-    def reduction(self, competitor: str) -> float:
-        """Return 1 - ours/theirs at our best m."""
-        return 1.0 - self.error_of("segmented") / self.error_of(competitor)
 
 
 class Panels:
@@ -91,152 +44,171 @@ class Panels:
     def __init__(self, table: pd.DataFrame, config: Config) -> None:
         self._table, self._config = table[table["accounting"] == "published"], config
 
-    def get(self, *, dataset: str, n_users: int | str, set_size: int, split: str) -> Panel:
-        """Find one panel; n_users may be "smallest" or "largest"."""
-        if isinstance(n_users, str):
-            n_users = POPULATIONS[dataset]["n_users"][{"smallest": 0, "largest": -1}[n_users]]
-        place = {"dataset": dataset, "n_users": n_users, "set_size": set_size, "split": split}
+    def get(self, *, dataset: str, n_users: str, set_size: int, split: str) -> tuple[str, pd.DataFrame, pd.Series]:
+        """Find one panel; n_users is "smallest" or "largest".
+
+        Returns
+        -------
+        str
+            Population and split.
+        DataFrame
+            The paper's protocol over the grid of m, ascending.
+        Series
+            Error of every competitor of the paper that ran.
+        """
+        users = USERS[n_users]
+        place = {"dataset": dataset, "n_users": users, "set_size": set_size, "split": split}
         rows = self._table[(self._table[list(place)] == list(place.values())).all(axis=1)]
-        where = f"{dataset}, n = {n_users}, s = {set_size}, {split}"
+        name = f"{dataset} n={users} s={set_size} {split}"
         if rows.empty:
-            raise NotRunError(f"panel {where} did not run")
-        if reason := departure(self._config, place, rows):
-            raise NotRunError(f"{where}: {reason}")
+            raise NotRunError(f"panel {name} did not run")
         curve = rows[(rows["method"] == "segmented") & (rows["role"] == "grid")].sort_values("blanket_per_user")
+        if reason := departure(self._config, dataset, split, curve):
+            raise NotRunError(f"{name}: {reason}")
         others = rows[rows["method"].isin(paper_competitors()) & (rows["role"] == "best")]
-        return Panel(
-            name=f"{dataset} n={n_users} s={set_size} {split}",
-            curve=curve,
-            competitors=dict(zip(others["method"], others["mse_expected"], strict=True)),
-            altered=other_options(self._config),
+        return name, curve, others.set_index("method")["mse_expected"]
+
+    def at_best_m(self, **panel: Any) -> pd.Series:
+        """Return one panel's best m, the messages and the error there ("segmented"), and the competitors' errors."""
+        name, curve, errors = self.get(**panel)
+        best = curve.iloc[int(curve["mse_expected"].argmin())]
+        own = {
+            "best m": best["blanket_per_user"],
+            "at the end": best.name == curve.index[-1],
+            "messages": best["messages_per_user"],
+            "segmented": best["mse_expected"],
+        }
+        return pd.Series({**own, **errors}, name=name)
+
+    def every(self, *, datasets: list[str], splits: list[str]) -> pd.DataFrame:
+        """Make a row as `at_best_m` for all panels of some datasets and splits, in the order of the figures."""
+        return pd.DataFrame(
+            self.at_best_m(dataset=dataset, n_users=n_users, set_size=set_size, split=split)
+            for dataset, split in product(datasets, splits)
+            for set_size, n_users in product(POPULATIONS[dataset]["set_size"], USERS)
         )
 
-    def every(self, *, datasets: list[str], splits: list[str]) -> Iterator[Panel]:
-        """Yield all panels of some datasets and splits, in the order of the figures."""
-        for dataset, split in product(datasets, splits):
-            paper = POPULATIONS[dataset]
-            for set_size, n_users in product(paper["set_size"], paper["n_users"]):
-                yield self.get(dataset=dataset, n_users=n_users, set_size=set_size, split=split)
-
-    def pairs(self, *, datasets: list[str], before: str, after: str) -> Iterator[tuple[str, Panel, Panel]]:
-        """Yield every population with its panels under two splits."""
-        both = (self.every(datasets=datasets, splits=[split]) for split in (before, after))
-        for one, other in zip(*both, strict=True):
-            yield one.name.removesuffix(f" {before}"), one, other
+    def both(self, *, datasets: list[str], before: str, after: str) -> Iterator[pd.DataFrame]:
+        """Yield the rows of all populations under one split, and under the other."""
+        for split in (before, after):
+            rows = self.every(datasets=datasets, splits=[split])
+            yield rows.set_axis(rows.index.str.removesuffix(f" {split}"))
 
 
-def departure(config: Mapping[str, Any], panel: Mapping[str, Any], rows: pd.DataFrame) -> str | None:
+def errors_of(panels: pd.DataFrame, method: str) -> pd.Series:
+    """Return the errors of a method in some panels; "strongest" is the competitor of least error in each."""
+    methods = sorted(paper_competitors()) if method == "strongest" else [method]
+    found = panels.reindex(columns=methods)
+    for name, errors in found.items():
+        if errors.isna().any():
+            raise NotRunError(f"{name} did not run on {errors.isna().idxmax()}")
+    return found.min(axis=1)
+
+
+def reductions(panels: pd.DataFrame, competitor: str) -> pd.Series:
+    """Return 1 - ours/theirs at our best m, for every panel."""
+    return 1 - panels["segmented"] / errors_of(panels, competitor)
+
+
+def departure(config: Config, dataset: str, split: str, curve: pd.DataFrame) -> str | None:
     """Say why a panel is not the paper's, with the values on both sides; None if it is.
 
     Parameters
     ----------
-    config : mapping
-        Keys of `COMMON`, and splits.
-    panel : mapping
-        dataset and split.
-    rows : DataFrame
-        The panel's rows of results/mse.csv.
+    config : dict
+        As for `Panels`.
+    dataset, split : str
+        The panel's.
+    curve : DataFrame
+        Rows of the paper's protocol in the panel, m ascending.
     """
-    ours, split = POPULATIONS[panel["dataset"]], panel["split"]
-    domain_size, source = common(rows, "domain_size", "source")
-    both = {key: (config[key], value) for key, value in COMMON.items()}
-    both |= {
-        f"splits.{split}": (config["splits"].get(split), SPLITS.get(split)),
-        "domain_size": (domain_size, ours["domain_size"]),
-        "data": (source, ours["source"]),
-    }
-    for key, (found, wanted) in both.items():
-        if found != wanted:
-            return f"{key} is {found}, the paper's is {wanted}"
+    population = {key: POPULATIONS[dataset][key] for key in ("domain_size", "source")}
+    for found, paper in (
+        (config, COMMON),
+        (config["splits"], {split: SPLITS.get(split)}),
+        (config["competitors"], COMPETITORS),
+        (curve.iloc[0], population),
+    ):
+        for key, wanted in paper.items():
+            if found.get(key) != wanted:
+                return f"{key} is {found.get(key)}, the paper's is {wanted}"
+    blankets = list(curve["blanket_per_user"])
+    widest = max((right / left for left, right in pairwise(blankets)), default=1.0)
     low, high = BLANKETS
-    blankets = sorted(rows.loc[(rows["method"] == "segmented") & (rows["role"] == "grid"), "blanket_per_user"])
-    if not blankets or blankets[0] > low or blankets[-1] < high:
-        return f"the grid of m does not reach from {low:g} to {high:g}"
-    step = max(right / left for left, right in pairwise(blankets))
-    return None if step <= WIDEST_STEP else f"the grid of m has steps of a factor {step:.2g}, above {WIDEST_STEP:g}"
-
-
-def other_options(config: Mapping[str, Any]) -> str:
-    """Say which options of the competitors are not those of the reproduction; empty if none."""
-    found = {key: value for key, value in config["competitors"].items() if key in COMPETITORS}
-    return "" if found == COMPETITORS else f"the competitors' options are {found}, the reproduction's {COMPETITORS}"
+    if blankets[0] <= low and blankets[-1] >= high and widest <= WIDEST_STEP:
+        return None
+    ours = f"goes from {blankets[0]:g} to {blankets[-1]:g} in steps of up to a factor {widest:.3g}"
+    return f"the grid of m {ours}; a best m needs {low:g} to {high:g} and at most {WIDEST_STEP:g}"
 
 
 # --- measures: the first line of each says in the table of verdicts what is measured -------------------------------
 
 
-def best_m(panels: Panels, **panels_asked: list[str]) -> Measured:
+def best_m(panels: Panels, **asked: list[str]) -> Measured:
     """Take the m with the least error, for each panel."""
-    found = {}
-    for panel in panels.every(**panels_asked):
-        end = " at the end of the grid" if panel.best.name == panel.curve.index[-1] else ""
-        found[panel.name + end] = panel.best["blanket_per_user"]
-    return Measured({"best m": found}, "g")
+    found = panels.every(**asked)
+    names = found.index + found["at the end"].map({True: " at the end of the grid", False: ""})
+    return Measured({"best m": found["best m"].set_axis(names)}, "g")
 
 
 def best_m_of(panels: Panels, **panel: Any) -> Measured:
     """Take the m with the least error."""
-    found = panels.get(**panel)
-    return Measured({"best m": {found.name: found.best["blanket_per_user"]}}, "g")
+    found = panels.at_best_m(**panel)
+    return Measured({"best m": {found.name: found["best m"]}}, "g")
 
 
 def excess_at(panels: Panels, *, blanket: float, **panel: Any) -> Measured:
     """Divide the error at the stated m by the least error, and subtract 1."""
-    found = panels.get(**panel)
-    nearest = np.abs(np.log(found.curve["blanket_per_user"] / blanket)).idxmin()
-    excess = float(found.curve["mse_expected"][nearest] / found.error_of("segmented") - 1)
-    return Measured({f"error at m = {blanket:g} above the least": {found.name: excess}})
+    name, curve, _ = panels.get(**panel)
+    errors = curve["mse_expected"]
+    nearest = np.abs(np.log(curve["blanket_per_user"] / blanket)).idxmin()
+    return Measured({f"error at m = {blanket:g} above the least": {name: errors[nearest] / errors.min() - 1}})
 
 
-def reduction(panels: Panels, *, against: list[str], **panels_asked: list[str]) -> Measured:
+def reduction(panels: Panels, *, against: list[str], **asked: list[str]) -> Measured:
     """Divide our error by a competitor's, and subtract this from 1, for each panel."""
-    every = list(panels.every(**panels_asked))
-    found = {name: {panel.name: panel.reduction(name) for panel in every} for name in against}
-    return Measured({f"reduction against {'the ' * (name == 'strongest')}{name}": part for name, part in found.items()})
-
-
-def mean_reduction(panels: Panels, **panels_asked: list[str]) -> Measured:
-    """Take the mean of this over the panels, for each competitor."""
-    every = list(panels.every(**panels_asked))
+    every = panels.every(**asked)
     return Measured(
-        {
-            f"mean against {name}": {f"{len(every)} panels": float(np.mean([panel.reduction(name) for panel in every]))}
-            for name in sorted(every[0].competitors)
-        }
+        {f"reduction against {'the ' * (name == 'strongest')}{name}": reductions(every, name) for name in against}
+    )
+
+
+def mean_reduction(panels: Panels, **asked: list[str]) -> Measured:
+    """Take the mean of this over the panels, for each competitor."""
+    every = panels.every(**asked)
+    place = f"{len(every)} panels"
+    return Measured(
+        {f"mean against {name}": {place: reductions(every, name).mean()} for name in sorted(paper_competitors())}
     )
 
 
 def order(panels: Panels, *, what: str, pairs: list[list[dict[str, Any]]]) -> Measured:
     """Divide the best m (or the least error) of one panel by that of another."""
-    found, column = {}, "blanket_per_user" if what == "best m" else "mse_expected"
+    found, column = {}, "best m" if what == "best m" else "segmented"
     for pair in pairs:
-        first, second = (panels.get(**panel) for panel in pair)
-        one, other = first.best[column], second.best[column]
+        first, second = (panels.at_best_m(**panel) for panel in pair)
+        one, other = first[column], second[column]
         found[f"{first.name}: {one:.4g} against {second.name}: {other:.4g}"] = one / other
     return Measured({f"ratio of {what}": found}, ".3g")
 
 
 def change(panels: Panels, *, method: str, **asked: Any) -> Measured:
     """Divide a method's error under one split by that under the other, and subtract 1, for each population."""
-    found = {
-        name: after.error_of(method) / before.error_of(method) - 1 for name, before, after in panels.pairs(**asked)
-    }
-    return Measured({f"error of {method}, {asked['before']} to {asked['after']}": found}, "+.1%")
+    before, after = (errors_of(split, method) for split in panels.both(**asked))
+    return Measured({f"error of {method}, {asked['before']} to {asked['after']}": after / before - 1}, "+.1%")
 
 
 def growth_of_gap(panels: Panels, *, method: str, **asked: Any) -> Measured:
     """Divide a method's error by ours, under both splits; then divide the second by the first, for each population."""
-    found = {}
-    for name, *both in panels.pairs(**asked):
-        before, after = (panel.error_of(method) / panel.error_of("segmented") for panel in both)
-        found[f"{name}: {before:.2f}x to {after:.2f}x"] = after / before
+    before, after = (errors_of(split, method) / split["segmented"] for split in panels.both(**asked))
+    names = [f"{name}: {before[name]:.2f}x to {after[name]:.2f}x" for name in before.index]
+    found = (after / before).set_axis(names)
     return Measured({f"error of {method} over ours, {asked['before']} to {asked['after']}": found}, ".2f")
 
 
-def messages(panels: Panels, **panels_asked: list[str]) -> Measured:
+def messages(panels: Panels, **asked: list[str]) -> Measured:
     """Count the messages per user at the best m, dummies included, for each panel."""
-    found = {panel.name: panel.best["messages_per_user"] for panel in panels.every(**panels_asked)}
-    return Measured({"messages per user": found}, ".1f")
+    return Measured({"messages per user": panels.every(**asked)["messages"]}, ".1f")
 
 
 MEASURES = (best_m, best_m_of, excess_at, reduction, mean_reduction, order, change, growth_of_gap, messages)
@@ -245,9 +217,3 @@ MEASURES = (best_m, best_m_of, excess_at, reduction, mean_reduction, order, chan
 def evaluate(table: pd.DataFrame, reference: list[dict[str, Any]], config: Config) -> pd.DataFrame:
     """Judge every statement on rows of results/mse.csv; see `Panels` for the configuration, and `verdicts.judge`."""
     return judge(Panels(table, config), MEASURES, reference)
-
-
-def readable(claims: pd.DataFrame, table: pd.DataFrame) -> str:
-    """Write the verdicts to read, with what the data of the table of all panels are."""
-    title = "# Statements of section 6, and what came out"
-    return markdown(claims, title=title, remark=sources_of(table))

@@ -5,6 +5,8 @@ guarantee adds Gaussian noise. The error of both is their variance times d/n^2, 
 the number of exchanged items alone.
 """
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 
@@ -32,13 +34,11 @@ def limit_table(*, set_sizes: list[int], deltas: list[float]) -> pd.DataFrame:
         Columns set_size, delta, blanket_mean, epsilon (certified, rounded up; inf where there is none), error_ratio.
     """
     rows = []
-    for set_size in set_sizes:
-        for delta in deltas:
-            for mean in BLANKET_MEANS:
-                epsilon = epsilon_upper(SINGLES.pair(mean, 1.0), pairs=set_size, delta=delta)
-                ratio = np.nan
-                if 0 < epsilon < 100:
-                    deviation = np.sqrt(2 * set_size) / gaussian_ratio(epsilon=epsilon, delta=delta)
-                    ratio = mean / deviation**2
-                rows.append((set_size, delta, mean, epsilon, ratio))
+    for set_size, delta, mean in product(set_sizes, deltas, BLANKET_MEANS):
+        epsilon = epsilon_upper(SINGLES.pair(mean, 1.0), pairs=set_size, delta=delta)
+        ratio = np.nan
+        if 0 < epsilon < 100:
+            # the blanket's variance over the curator's
+            ratio = mean * gaussian_ratio(epsilon=epsilon, delta=delta) ** 2 / (2 * set_size)
+        rows.append((set_size, delta, mean, epsilon, ratio))
     return pd.DataFrame(rows, columns=["set_size", "delta", "blanket_mean", "epsilon", "error_ratio"])

@@ -16,14 +16,13 @@ _LARGE, _CLOSE = 100.0, 1.05
 def draw(table: pd.DataFrame) -> Figure:
     """Draw one curve per set size and delta, and the 5 % line from a blanket of 100 messages per item on."""
     figure, (axis,) = panel_grid(1, height=3.0, width=5.0, foot=0.0)
-    groups = list(table.groupby(["set_size", "delta"], sort=True))
+    groups = list(table.dropna().sort_values("blanket_mean").groupby(["set_size", "delta"]))
     looks = series_looks(f"$s$ = {size}, $\\delta$ = {delta:g}" for (size, delta), _ in groups)
     for look, (_, rows) in zip(looks, groups, strict=True):
-        curve = rows.dropna(subset=["error_ratio"]).sort_values("blanket_mean")
-        axis.plot(curve["blanket_mean"], curve["error_ratio"], **stroke(look, ms=3))
+        axis.plot(rows["blanket_mean"], rows["error_ratio"], **stroke(look, ms=3))
     axis.axhline(1.0, color=PALETTE["black"], lw=1.0)
-    end = max(float(table["blanket_mean"].max()), _LARGE)
-    axis.plot([_LARGE, end], [_CLOSE, _CLOSE], color=PALETTE["grey"], lw=1.0, ls=":", label="5 % from 100 on")
+    ends = [_LARGE, table["blanket_mean"].max()]
+    axis.plot(ends, [_CLOSE, _CLOSE], color=PALETTE["grey"], lw=1.0, ls=":", label="5 % from 100 on")
     axis.set(xlabel="blanket messages per item $n m/d$", ylabel="MSE / Gaussian curator's")
     axis.set_ylim(0.95, max(1.3, min(2.0, float(table["error_ratio"].max()) * 1.02)))
     axis.set_title("One level, every item sent once: same $(\\epsilon, \\delta)$")
@@ -36,11 +35,11 @@ def words(figure: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
     """Say where the ratio begins and ends."""
     if figure != "limit":
         return None
-    table = tables["limit.csv"].dropna(subset=["error_ratio"])
+    table = tables["limit.csv"].dropna()
     large = table[table["blanket_mean"] >= _LARGE]["error_ratio"]
     curves = table.groupby(["set_size", "delta"]).ngroups
-    from_100 = f" From 100 messages per item on it is at most {at_most(large.max(), digits=4)}." if len(large) else ""
     return (
         f"Line chart of error over a Gaussian curator's against blanket messages per item, {curves} curves (set size "
-        f"and δ). The ratio falls from {nearest(table['error_ratio'].max())} towards 1.{from_100}"
+        f"and δ). The ratio falls from {nearest(table['error_ratio'].max())} towards 1. From 100 messages per item on "
+        f"it is at most {at_most(large.max(), digits=4)}."
     )

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, reduce
-from itertools import combinations_with_replacement, product
+from itertools import chain, combinations_with_replacement, permutations, product
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -36,7 +36,7 @@ _TRIVIAL = 1e-12
 LARGEST_USERS = 3
 #: Bound on the rounding error of an enumerated delta, in units of the mass that is summed, 1 + e^epsilon.
 ROUNDING = 1e-13
-_SAME_COLUMN, _TIE = 1e-11, 1e-12
+_SAME_COLUMN = 1e-11
 
 #: Columns of results/referee.csv, in order.
 COLUMNS = (
@@ -74,8 +74,6 @@ class Case:
         Changes of the victim's input, places in `inputs`.
     cut : mapping
         Parameters of the randomizer in place of its own throughout.
-    known : tuple of (local_epsilon, n_users, epsilon)
-        Points that are tried beside the grid: counterexamples found by hand.
     """
 
     label: str
@@ -85,7 +83,6 @@ class Case:
     inputs: Sequence[Items] = ((0,), (1,), (2,), (3,))
     victims: tuple[tuple[int, int], ...] = ((0, 1),)
     cut: Mapping[str, int] = field(default_factory=dict)
-    known: tuple[tuple[float, int, float], ...] = ()
 
     def mechanism(self, local_epsilon: float) -> Mechanism:
         """Return the mechanism at one local epsilon."""
@@ -107,22 +104,16 @@ class Case:
         )
 
 
-def _krr(domain_size: int, *known: tuple[float, int, float]) -> Case:
-    sizes = {"domain_size": domain_size}
-    label, inputs = f"{domain_size}-ary RR", Case.inputs[:domain_size]
-    return Case(label=label, name="krr", parameters=sizes, inputs=inputs, known=known)
-
-
-_LOG3 = math.log(3)
 #: Pairs of items of the subset exponential mechanism: four disjoint ones, and one that shares an item with two of them.
 _PAIRS = ((0, 1), (2, 3), (4, 5), (6, 7), (0, 2))
 #: Everything that can be tried, by the name used in the configuration, in the order of the tables.
 CASES: dict[str, Case] = {
-    "krr-2": _krr(2),
-    "krr-3": _krr(3),
-    "krr-4": _krr(4, (_LOG3, 2, math.log(5 / 2)), (_LOG3, 5, math.log(8 / 5))),
-    "krr-10": _krr(10, (_LOG3, 10, math.log(3 / 2)), (_LOG3, 30, math.log(13 / 10))),
-    "krr-100": _krr(100),
+    **{
+        f"krr-{size}": Case(
+            label=f"{size}-ary RR", name="krr", parameters={"domain_size": size}, inputs=Case.inputs[:size]
+        )
+        for size in (2, 3, 4, 10, 100)
+    },
     "blh": Case(label="binary local hash", name="blh"),
     "rappor": Case(label="RAPPOR", name="rappor"),
     "oue": Case(label="unary encoding", name="oue"),
@@ -145,8 +136,16 @@ CASES: dict[str, Case] = {
 }
 
 
-def questions(case: Case, config: Config) -> Iterator[tuple[float, Point]]:
-    """Yield all points of a case with their local epsilon: those of the configuration's grid, and the case's own.
+_LOG3 = math.log(3)
+#: Counterexamples found by hand, which are tried beside the grid: (local epsilon, number of users, epsilon).
+BY_HAND: dict[str, tuple[tuple[float, int, float], ...]] = {
+    "krr-4": ((_LOG3, 2, math.log(5 / 2)), (_LOG3, 5, math.log(8 / 5))),
+    "krr-10": ((_LOG3, 10, math.log(3 / 2)), (_LOG3, 30, math.log(13 / 10))),
+}
+
+
+def questions(name: str, config: Config) -> Iterator[tuple[float, Point]]:
+    """Yield all points of a case with their local epsilon: those of the configuration's grid, and those `BY_HAND`.
 
     The grid has deltas over shares of the local epsilon at few users, and epsilons at delta = delta_times_n/n at many.
     """
@@ -156,7 +155,7 @@ def questions(case: Case, config: Config) -> Iterator[tuple[float, Point]]:
             yield local, Point(n_users, "delta", rounded(share * local))
         for n_users in grid["many_users"]:
             yield local, Point(n_users, "epsilon", rounded(least_delta(config, n_users)))
-    for local, n_users, target in case.known:
+    for local, n_users, target in BY_HAND.get(name, ()):
         yield local, Point(n_users, "delta", target)
 
 
@@ -175,7 +174,7 @@ class Witness(NamedTuple):
     """A proven lower bound of delta, and the neighbouring datasets that attain it (rows of the matrix)."""
 
     delta: float
-    victim: tuple[int, int]
+    victim: tuple[int, ...]
     others: tuple[int, ...]
 
 
@@ -222,17 +221,23 @@ def worst_datasets(*, matrix: FloatArray, victims: Sequence[tuple[int, int]], n_
         `delta` is rounded down by `ROUNDING` (1 + e^epsilon), at least 0.
     """
     laws, gain = merged_outputs(matrix), math.exp(epsilon)
+    shape = (laws.shape[1],) * n_users
+    # every place in an array with one axis per message -> the place of the same messages in order
+    multiset = np.ravel_multi_index(tuple(np.sort(np.indices(shape), axis=0)), shape).ravel()
+
+    def shuffled(*inputs: int) -> FloatArray:
+        """Return the law of the multiset of messages."""
+        in_order = reduce(np.multiply.outer, laws[list(inputs)])
+        return np.asarray(np.bincount(multiset, weights=in_order.ravel()), dtype=float)
+
     found = []
     for others in combinations_with_replacement(range(len(laws)), n_users - 1):
-        # law of the other users' messages in random order: an array with one axis per user
-        hidden = _shuffled(reduce(np.multiply.outer, laws[list(others)], np.ones(())))
-        for victim in (pair for one, other in victims for pair in ((one, other), (other, one))):
-            first, second = (_shuffled(np.multiply.outer(laws[own], hidden)) for own in victim)
+        for victim in chain.from_iterable(map(permutations, victims)):
+            first, second = (shuffled(own, *others) for own in victim)
             found.append(Witness(float(np.maximum(first - gain * second, 0.0).sum()), victim, others))
-    largest = max(found).delta
     # of datasets that are equal but for rounding the first
-    worst = next(each for each in found if each.delta >= largest * (1 - _TIE))
-    return worst._replace(delta=max(largest - ROUNDING * (1 + gain), 0.0))
+    worst = max(found, key=lambda each: rounded(each.delta))
+    return worst._replace(delta=max(worst.delta - ROUNDING * (1 + gain), 0.0))
 
 
 def merged_outputs(matrix: FloatArray) -> FloatArray:
@@ -241,19 +246,10 @@ def merged_outputs(matrix: FloatArray) -> FloatArray:
     Merging outputs is post-processing of every message: a lower bound stays one, whatever is merged; for
     proportional columns nothing is lost.
     """
-    total = matrix.sum(axis=0)
-    sent = matrix[:, total > 0]
+    sent = matrix[:, matrix.sum(axis=0) > 0]
     shapes = np.round(sent / sent.sum(axis=0) / _SAME_COLUMN)
     _, inverse = np.unique(shapes, axis=1, return_inverse=True)
-    classes = np.zeros((len(matrix), int(inverse.max()) + 1))
-    np.add.at(classes.T, inverse.ravel(), sent.T)
-    return classes
-
-
-def _shuffled(placed: FloatArray) -> FloatArray:
-    """Put the first message at a random place among the others, whose order is random already."""
-    ways = [np.moveaxis(placed, 0, place) for place in range(placed.ndim)]
-    return np.asarray(sum(ways) / len(ways)) if ways else placed
+    return np.array([np.bincount(inverse.ravel(), weights=law) for law in sent])
 
 
 # --- claims and verdicts ---------------------------------------------------------------------------------------------
@@ -279,8 +275,8 @@ def claim(accountant: Accountant, known: Mechanism, point: Point) -> float:
     """
     try:
         if point.asked == "epsilon":
-            return float(accountant.epsilon_of(known, point.n_users, point.target))
-        return float(accountant.delta_of(known, point.n_users, point.target).upper)
+            return accountant.epsilon_of(known, point.n_users, point.target)
+        return accountant.delta_of(known, point.n_users, point.target).upper
     except ParameterError:
         return math.nan
 
@@ -322,7 +318,7 @@ def trials(config: Config) -> pd.DataFrame:
 
 def _case_rows(config: Config, name: str) -> Iterator[tuple[Any, ...]]:
     case = CASES[name]
-    for local, point in questions(case, config):
+    for local, point in questions(name, config):
         known = case.mechanism(local)
         proof, generic = proof_of(case, known, point), generic_claims(local, point)
         claims = generic | {

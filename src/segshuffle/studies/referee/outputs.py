@@ -59,9 +59,12 @@ def rules(config: Config, _panels: Panels) -> list[Rule]:
         Step(VERDICTS.path, "studies.referee.report:tally", {"table": TABLE.path}),
         Step(READABLE.path, "studies.referee.report:report", {"found": VERDICTS.path}),
     )
-    what = "All bounds of one message against the proven lower bounds, mechanism by mechanism. Sees no data."
-    verdicts = "One verdict per accountant and mechanism, and the figure."
     return [
-        Rule("referee_trials", what, (trials,), seconds=100),
-        Rule("referee_verdicts", verdicts, judged, seconds=20),
+        Rule(
+            "referee_trials",
+            "All bounds of one message against the proven lower bounds, mechanism by mechanism. Sees no data.",
+            (trials,),
+            seconds=100,
+        ),
+        Rule("referee_verdicts", "One verdict per accountant and mechanism, and the figure.", judged, seconds=20),
     ]

@@ -18,13 +18,6 @@ from segshuffle.studies.referee.compute import LABELS, MARGIN
 
 #: Deltas below this are left out where the largest ratio of deltas is named: in the far tails it has no limit.
 LEAST_DELTA = 1e-6
-#: Columns of results/referee-verdicts.csv, in order.
-COLUMNS = (
-    *("accountant", "case", "kind", "verdict", "cells", "violated", "vacuous"),
-    *("few_delta_ratio", "many_delta_ratio", "many_epsilon_ratio"),
-    *("worst_local_epsilon", "worst_n_users", "worst_claimed", "worst_proven"),
-    *("smallest_n_users", "smallest_claimed", "smallest_proven", "command"),
-)
 
 
 def tally(table: pd.DataFrame) -> pd.DataFrame:
@@ -38,17 +31,18 @@ def tally(table: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `COLUMNS`, one row per accountant and case in the table's order. ``few_delta_ratio``: largest true over claimed
-        delta among points that ask for a delta (few users) and where the proven delta is at least `LEAST_DELTA`.
+        One row per accountant and case in the table's order. ``few_delta_ratio``: largest true over claimed delta among
+        points that ask for a delta (few users) and where the proven delta is at least `LEAST_DELTA`.
         ``many_delta_ratio`` and ``many_epsilon_ratio``: the same at delta = delta_times_n/n, for the delta at the
         claimed epsilon and for the epsilon; ``worst_*`` is the point of the latter. ``smallest_*`` is the violation
-        with the fewest users that ``command`` shows, the widest gap among those.
+        with the fewest users that ``command`` shows, the widest gap among those. Where there is none: nan.
     """
-    kinds = {name: pd.CategoricalDtype(list(table[name].unique())) for name in ("accountant", "case")}
-    groups = table.astype(kinds).groupby(["accountant", "case"], observed=True)
-    found = pd.DataFrame([{"accountant": who, "case": case, **_verdict(rows)} for (who, case), rows in groups])
-    whole = {"worst_n_users": "Int64", "smallest_n_users": "Int64"}
-    return found.reindex(columns=list(COLUMNS)).astype(whole)
+    found = pd.DataFrame(
+        {"accountant": who, "case": case, **_verdict(rows)}
+        for who, own in table.groupby("accountant", sort=False)
+        for case, rows in own.groupby("case", sort=False)
+    )
+    return found.astype({"worst_n_users": "Int64", "smallest_n_users": "Int64"})
 
 
 def _verdict(rows: pd.DataFrame) -> dict[str, Any]:
@@ -57,26 +51,23 @@ def _verdict(rows: pd.DataFrame) -> dict[str, Any]:
     few = tried[(tried["asked"] == "delta") & (tried["proven"] >= LEAST_DELTA)]
     many = tried[tried["asked"] == "epsilon"]
     word = "not applicable" if tried.empty else "vacuous" if tried["vacuous"].all() else "sound so far"
-    row = {
+    worst = many.nlargest(1, "ratio")
+    shown = broken[broken["by_equal_others"]].assign(gap=broken["proven"] - broken["claimed"])
+    smallest = shown.sort_values(["n_users", "gap"], ascending=[True, False]).head(1)
+    # the largest number of one row is its number, of none nan
+    return {
         "kind": rows["kind"].iloc[0],
         "verdict": "violated" if len(broken) else word,
         "cells": len(tried),
         "violated": len(broken),
-        "vacuous": int(tried["vacuous"].sum()),
+        "vacuous": tried["vacuous"].sum(),
         "few_delta_ratio": few["ratio"].max(),
         "many_delta_ratio": many["delta_ratio"].max(),
         "many_epsilon_ratio": many["ratio"].max(),
+        **{f"worst_{name}": worst[name].max() for name in ("local_epsilon", "n_users", "claimed", "proven")},
+        **{f"smallest_{name}": smallest[name].max() for name in ("n_users", "claimed", "proven")},
+        "command": smallest["command"].max(),
     }
-    if len(many):
-        worst = many.iloc[int(many["ratio"].argmax())]
-        row |= {f"worst_{name}": worst[name] for name in ("local_epsilon", "n_users", "claimed", "proven")}
-    shown = broken[broken["by_equal_others"]]
-    if len(shown):
-        fewest = shown[shown["n_users"] == shown["n_users"].min()]
-        smallest = fewest.iloc[int((fewest["proven"] - fewest["claimed"]).argmax())]
-        row |= {f"smallest_{name}": smallest[name] for name in ("n_users", "claimed", "proven")}
-        row["command"] = smallest["command"]
-    return row
 
 
 _INTRO = f"""Every upper bound is compared with a proven lower bound for the same mechanism, n, epsilon and
@@ -87,26 +78,12 @@ _READING = f"""A ratio is the proven number divided by the claimed one. For few 
 left out. For many users delta = delta_times_n/n (of the configuration); ratios of deltas are at the claimed epsilon."""
 _COUNTEREXAMPLES = """Each example has the fewest users for which the command's output shows the violation: compare the
 accountant's number with the proven one, `blanket-lower`."""
-#: Headings of the three tables -> column of the verdicts.
+#: Verdict -> its heading in the table of accountants.
 _VERDICTS = {
-    "violated for": "violated",
-    "sound so far for": "sound so far",
-    "vacuous for": "vacuous",
-    "not applicable to": "not applicable",
-}
-_BROKEN = {
-    **{name: name for name in ("accountant", "case", "kind")},
-    "cells violated": "share",
-    "delta, few users": "few_delta_ratio",
-    "delta, many users": "many_delta_ratio",
-    "epsilon, many users": "many_epsilon_ratio",
-    "largest at": "place",
-    "claimed epsilon": "worst_claimed",
-    "proven epsilon": "worst_proven",
-}
-_EVERY = {
-    **{name: name for name in ("accountant", "case", "kind", "verdict", "cells", "violated", "vacuous")},
-    "largest proven/claimed epsilon": "many_epsilon_ratio",
+    "violated": "violated for",
+    "sound so far": "sound so far for",
+    "vacuous": "vacuous for",
+    "not applicable": "not applicable to",
 }
 
 
@@ -122,11 +99,21 @@ def report(found: pd.DataFrame) -> str:
     wrong = ", ".join(f"{row.accountant} for {row.case}" for row in broken.itertuples() if row.kind == "upper")
     upper = f"**Proven upper bounds fail here, so their code or their proof is wrong: {wrong}.**"
     counts = pd.crosstab(found["accountant"], found["verdict"]).reindex(found["accountant"].unique())
-    counts = counts.reindex(columns=list(_VERDICTS.values()), fill_value=0).reset_index()
-    accountants = _table(counts, {"accountant": "accountant", **_VERDICTS})
+    accountants = counts.reindex(columns=list(_VERDICTS), fill_value=0).rename(columns=_VERDICTS).reset_index()
     place = "eps0 = " + broken["worst_local_epsilon"].map("{:.4g}".format) + ", n = " + broken["worst_n_users"].map(str)
-    share = broken["violated"].map(str) + " of " + broken["cells"].map(str)
-    sized = broken.assign(share=share, place=place.where(broken["worst_n_users"].notna(), ""))
+    violations = {
+        **broken[["accountant", "case", "kind"]],
+        "cells violated": broken["violated"].map(str) + " of " + broken["cells"].map(str),
+        "delta, few users": broken["few_delta_ratio"],
+        "delta, many users": broken["many_delta_ratio"],
+        "epsilon, many users": broken["many_epsilon_ratio"],
+        "largest at": place.where(broken["worst_n_users"].notna(), ""),
+        "claimed epsilon": broken["worst_claimed"],
+        "proven epsilon": broken["worst_proven"],
+    }
+    every = found.loc[:, "accountant":"vacuous"].assign(
+        **{"largest proven/claimed epsilon": found["many_epsilon_ratio"]}
+    )
     examples = "".join(map(_counterexample, broken.to_dict("records")))
     return f"""# The referee
 
@@ -136,13 +123,13 @@ def report(found: pd.DataFrame) -> str:
 
 ## Accountants
 
-{accountants}
+{_table(accountants)}
 
 ## Violations
 
 {_READING}
 
-{_table(sized, _BROKEN)}
+{_table(pd.DataFrame(violations))}
 
 ## Counterexamples
 
@@ -150,14 +137,13 @@ def report(found: pd.DataFrame) -> str:
 
 {examples}## Every accountant and mechanism
 
-{_table(found, _EVERY)}
+{_table(every)}
 """
 
 
-def _table(rows: pd.DataFrame, columns: Mapping[str, str]) -> str:
-    """Write columns under their headings, numbers with six digits, so that 1.00002 does not become 1."""
-    shown = rows[list(columns.values())]
-    return "\n".join(table_of(columns, (map(_cell, row) for row in shown.itertuples(index=False))))
+def _table(rows: pd.DataFrame) -> str:
+    """Write numbers with six digits, so that 1.00002 does not become 1."""
+    return "\n".join(table_of(rows.columns, (map(_cell, row) for row in rows.itertuples(index=False))))
 
 
 def _cell(value: Any) -> str:
@@ -222,36 +208,29 @@ def draw(table: pd.DataFrame) -> Figure:
     # in the middle of the last line: a label of the whole figure would lie under the legend
     axes[-1 - len(locals_) // 2].set_xlabel(f"number of users $n$, at $\\delta$ = {share:g}/$n$")
     figure.supylabel("claimed $\\varepsilon$ above (+) or below (−) the proven lower bound", fontsize=8)
-    return finished(
-        figure,
-        [
-            *(
-                Line2D([], [], **stroke(each, marker=each.marker or "None", lw=1.0, ms=4, mfc="white"))
-                for each in looks.values()
-            ),
-            Line2D([], [], color=PALETTE["dark-grey"], marker="o", ls="none", ms=4.2, label="filled: violated"),
-            Patch(color=TINTS["refuted"], label="below what is proven"),
-        ],
-    )
+    entries = [Line2D([], [], **_style(look, ms=4)) for look in looks.values()]
+    filled = Line2D([], [], color=PALETTE["dark-grey"], marker="o", ls="none", ms=4.2, label="filled: violated")
+    return finished(figure, [*entries, filled, Patch(color=TINTS["refuted"], label="below what is proven")])
 
 
 def _panel(axis: Axes, rows: pd.DataFrame, looks: Mapping[str, Look]) -> None:
     """Draw all accountants of one case and local epsilon; claims as weak as the local guarantee are not drawn."""
     axis.axhspan(_LOW, 0.0, color=TINTS["refuted"], lw=0, zorder=0)
     axis.axhline(0.0, color=PALETTE["black"], lw=0.8, zorder=1)
+    rows = rows.sort_values("n_users")
     for name, look in looks.items():
-        mine = rows[rows["accountant"] == name].sort_values("n_users")
-        if mine.empty:
-            continue
-        violated = mine["outcome"] == "violated"
-        line: dict[str, Any] = {"ls": look.dashes, "lw": 1.0, "color": look.color, "zorder": 2 + bool(look.marker)}
-        axis.plot(mine["n_users"], mine["percent"], **line)
-        for marked, face, size, above in ((mine[violated], look.color, 4.2, 5), (mine[~violated], "white", 3.6, 4)):
-            marks: dict[str, Any] = {"marker": look.marker, "mfc": face, "mec": look.color, "ms": size, "mew": 0.8}
-            if look.marker:
-                axis.plot(marked["n_users"], marked["percent"], ls="none", zorder=above, **marks)
+        mine = rows[rows["accountant"] == name]
+        broken = mine[mine["outcome"] == "violated"]
+        axis.plot(mine["n_users"], mine["percent"], **_style(look, zorder=2 + bool(look.marker)))
+        axis.plot(broken["n_users"], broken["percent"], **_style(look, ls="none", ms=4.2, mfc=look.color, zorder=5))
     axis.set_xscale("log")
     axis.set_yscale("symlog", linthresh=_LINEAR, linscale=_LINEAR_PART)
     axis.set(xticks=_POWERS, yticks=list(_TICKS), yticklabels=_TICKS.values())
     axis.minorticks_off()
     axis.tick_params(labelsize=_SMALL)
+
+
+def _style(look: Look, **changed: Any) -> dict[str, Any]:
+    """Return how an accountant's line with open marks is drawn."""
+    style = {"marker": look.marker or "None", "lw": 1.0, "ms": 3.6, "mfc": "white", "mew": 0.8}
+    return stroke(look, **style | changed)

@@ -171,8 +171,8 @@ class HadamardResponse(Favouring):
         return _odds_to_bit(self.local_epsilon)[0] * 2 / self.order
 
     @property
-    def _three(self) -> Sequence[Items]:
-        # no row is the product of others, unless there are three in all
+    def three_inputs(self) -> Sequence[Items]:
+        """Rows x0, x1 and x*; none is the product of the others, unless there are three in all."""
         return (0,), (1,), (min(3, self.order - 2),)
 
     def _base(self, inputs: Sequence[Items]) -> Flagged:

@@ -50,6 +50,7 @@ class SubsetExponential(Favouring):
 
     @property
     def three_inputs(self) -> Sequence[Items]:
+        """Sets x0, x1 and x*, with as few items in common as the domain allows."""
         return _three_inputs(self.domain_size, self.set_size)
 
     def _base(self, inputs: Sequence[Items]) -> Flagged:
