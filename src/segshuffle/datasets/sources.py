@@ -1,13 +1,9 @@
 """Files and tables of any layout, as entries: who holds which item.
 
-Polars reads them in parts. Rows that are odd for it (a quote, an escape, a missing cell, a wrong type) are read one by
-one, which reads what is unusual but right, or says what is wrong with the row. All rows of the form matrix are odd.
+Polars reads them in parts: rows become cells, columns of text, and cells become entries. JSON alone is read by Python.
 """
 
 import contextlib
-import csv
-import functools
-import itertools
 import json
 import re
 import secrets
@@ -16,6 +12,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,6 +25,8 @@ require("data", "Reading a file of your own")
 
 import polars as pl  # noqa: E402  after the sentence that says what is missing
 
+#: Texts of every column of some rows, or lists of texts.
+Cells = Mapping[str, pl.Series]
 NOBODY = "there is no user, or a blank line before them. Expected is a table of users and items, or one line per user."
 #: What Polars raises on files that it cannot read.
 _FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
@@ -49,11 +48,23 @@ _FOREIGN = {
     b"\xfe\xff": "text in UTF-16. Save it as UTF-8",
 }
 _WORD = r"[^ \t\r\x0b\x0c]+"
-# Texts and numbers of JSON as patterns: no half of a surrogate pair, no number that is too long.
-_JSON_TEXT = r'"(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u(?:[0-9a-ce-fA-CE-F][0-9a-fA-F]{3}|[dD][0-7][0-9a-fA-F]{2}))*"'
-_JSON_NUMBER = r"-?(?:0|[1-9]\d{0,17})(?:\.\d{1,17})?"
 # Rows that are handled together.
 _PART = 2**19
+
+
+class _RowError(DataError):
+    """Something is wrong with a row, which is given by its place in the part that is read."""
+
+    def __init__(self, row: int, reason: object) -> None:
+        super().__init__(str(reason))
+        self.row = row
+
+
+def _refuse(wrong: pl.Series, reason: Callable[[int], str]) -> None:
+    """Refuse rows of which the first has something wrong, for a reason."""
+    if wrong.any():
+        row = wrong.fill_null(False).arg_max() or 0
+        raise _RowError(row, reason(row))
 
 
 class Columns(NamedTuple):
@@ -69,48 +80,32 @@ class Columns(NamedTuple):
         """Names of all columns that are read."""
         return [each for each in (self.user, *self.items, self.level) if each is not None]
 
-    def row(self, cells: Mapping[str, Any]) -> tuple[str | None, list[str], str | None]:
-        """Return the user, the items and the level of a row: of its cells, by column."""
-        if missing := set(self.all) - set(cells):
-            raise DataError(f"there is no key {min(missing)!r}; the keys are {_listed(list(cells))}.")
-        level = None if self.level is None or cells[self.level] is None else str(cells[self.level])
-        user = None if self.user is None else _text_of(cells[self.user], self.user)
-        if user == "":
-            raise DataError("no user. Give one, or remove the line.")
-        if self.form == "list":
-            (column,) = self.items
-            listed = cells[column] or []
-            if not isinstance(listed, list):
-                raise DataError(f"{column!r} is {shown(str(listed))}, but a list on other lines.")
-            held = [_text_of(each, column) for each in listed]
-        else:
-            texts = {column: _text_of(cells[column], column) for column in self.items}
-            held = [*texts.values()]
-            if self.form == "matrix":
-                held = [column for column, text in texts.items() if _is_held(text, column)]
-        return user, [each for each in held if each.strip(BLANKS)], level
+    def entries(self, cells: Cells) -> pl.DataFrame:
+        """Return who holds which item: a row per item, or one with null for none, and the row that it is of."""
+        items = [_held(cells[each]) if self.form == "matrix" else cells[each] for each in self.items]
+        item = items[0] if self.form in ("long", "list") else pl.select(pl.concat_list(items)).to_series()
+        user, level = (None if each is None else cells[each] for each in (self.user, self.level))
+        if user is not None:
+            _refuse(user.fill_null("") == "", lambda row: "no user. Give one, or remove the line.")
+        found = pl.DataFrame({"item": item, "user": user, "level": level}).with_row_index("number")
+        if self.form == "long":
+            return found
+        texts = pl.element().str.strip_chars(BLANKS).replace("", None)
+        return found.with_columns(pl.col("item").list.eval(texts).list.drop_nulls()).explode("item", empty_as_null=True)
 
 
-def _text_of(value: object, column: str) -> str:
-    """Return a cell as text, "" for none; refuse lists and decimal numbers."""
-    if value is None or value != value:  # NaN, as tables mark a gap
-        return ""
-    if isinstance(value, float) and value.is_integer() and abs(value) <= 2**53:
-        return str(int(value))
-    if isinstance(value, (list, dict, float)):
-        raise DataError(f"{column!r} holds {shown(str(value))}; expected is text, an integer, or a list of them.")
-    return str(value)
-
-
-def _is_held(cell: str, column: str) -> bool:
-    """Say what a cell of a matrix says: whether the user holds the item of the column."""
-    for holds, words in ((True, ("1", "true", "yes", "1.0")), (False, ("0", "false", "no", "", "0.0"))):
-        if cell.strip(BLANKS).lower() in words:
-            return holds
-    raise DataError(
-        f"{shown(cell)} in column {column!r}; in form matrix a cell is 1 or 0 and says whether the user holds that "
-        "item. If cells are names of items, give form: wide."
+def _held(cells: pl.Series) -> pl.Series:
+    """Return the name of a column of a matrix for the users who hold its item, null for others."""
+    words = cells.fill_null("").str.strip_chars(BLANKS).str.to_lowercase()
+    holds = words.is_in(["1", "true", "yes", "1.0"])
+    _refuse(
+        ~holds & ~words.is_in(["0", "false", "no", "", "0.0"]),
+        lambda row: (
+            f"{shown(cells[row])} in column {cells.name!r}; in form matrix a cell is 1 or 0 and says whether the user "
+            "holds that item. If cells are names of items, give form: wide."
+        ),
     )
+    return pl.select(pl.when(holds).then(pl.lit(cells.name))).to_series()
 
 
 @dataclass(frozen=True)
@@ -121,10 +116,10 @@ class Source:
     #: Number of the line that the first row is on; None for a table without lines.
     first_line: int | None
     columns: Columns
-    #: What `_read` makes: the rows as Polars reads them.
+    #: Rows of a table, or the lines of a text.
     rows: pl.LazyFrame
-    #: The cells of an odd row by column; errors are without the place.
-    cells: Callable[[Any], Mapping[str, Any]]
+    #: Reads the cells of some rows.
+    cells: Callable[[pl.DataFrame], Cells]
     #: The file of a text.
     text: Path | None = None
     #: Whether items are taken to stand between blanks, although nobody said so.
@@ -143,15 +138,14 @@ class Source:
         mark = pl.col("user").hash(self.seed)
         if self.columns.user is None:  # every row is a user
             mark = pl.col("number").cast(pl.UInt64)
+        begin = 0
         for part in self._parts():
-            found, odd = part.drop("row", "odd"), part.filter("odd")
-            if odd.height:
-                found = found.filter(~part["odd"])
-            if self.columns.form != "long":
-                found = found.explode("item", empty_as_null=True)
-            if odd.height:
-                found = pl.concat([found, self._odd_rows(odd)]).sort("number", maintain_order=True)
-            yield found.with_columns(user=mark)
+            try:
+                found = self.columns.entries(self.cells(part))
+            except _RowError as error:
+                raise DataError(f"{self.place(begin + error.row)}: {error}") from None
+            yield found.with_columns(pl.col("number") + begin).with_columns(user=mark)
+            begin += part.height
 
     def _parts(self) -> Iterator[pl.DataFrame]:
         """Give the rows in parts, without blank lines at the end."""
@@ -167,38 +161,6 @@ class Source:
                     yield part[:end]
         except _FAILURES as error:
             raise _broken(self.name, error, self.text) from error
-
-    def _odd_rows(self, odd: pl.DataFrame) -> pl.DataFrame:
-        """Read rows one by one."""
-        found = []
-        for number, row in odd.select("number", "row").iter_rows():
-            try:
-                found.append((number, *self.columns.row(self.cells(row))))
-            except DataError as error:
-                raise DataError(f"{self.place(number)}: {error}") from None
-        schema = {"number": pl.UInt32, "user": pl.String, "item": pl.List(pl.String), "level": pl.String}
-        return pl.DataFrame(found, schema=schema, orient="row").explode("item", empty_as_null=True)
-
-
-def _read(table: pl.LazyFrame, columns: Columns, cells: Mapping[str, pl.Expr], odd: pl.Expr) -> pl.LazyFrame:
-    """Read the rows of a table: number, user, items and level, the row as it stands, and whether it is odd."""
-    user = level = pl.lit(None, pl.String)
-    if columns.user is not None:
-        user = cells[columns.user].cast(pl.String)
-        odd |= user.fill_null("") == ""
-    if columns.level is not None:
-        level = cells[columns.level].cast(pl.String)
-    if columns.form == "matrix":
-        odd = pl.lit(True)
-    item = cells[columns.items[0]]
-    if columns.form == "long":
-        item = item.cast(pl.String)
-    else:
-        if columns.form != "list":
-            item = pl.concat_list(cells[each].cast(pl.String) for each in columns.items)
-        texts = pl.element().cast(pl.String).str.strip_chars(BLANKS).replace("", None)
-        item = item.list.eval(texts).list.drop_nulls()
-    return table.with_row_index("number").select("number", "row", user=user, item=item, level=level, odd=odd)
 
 
 def _broken(name: str, error: BaseException, text: Path | None) -> DataError:
@@ -318,19 +280,35 @@ def _table(data: Any, layout: Layout) -> Source:
 
 
 def _typed(table: pl.LazyFrame, name: str, layout: Layout) -> Source:
-    """Read a table whose columns have types: text and integers by Polars, all others row by row."""
+    """Read a table whose columns have types."""
     table = table.with_columns(pl.selectors.array().arr.to_list())
     schema = table.collect_schema()
     lists = frozenset(each for each, kind in schema.items() if isinstance(kind, pl.List))
     try:
         columns = _columns_of(list(schema), layout, lists)
+        for each in columns.all:
+            kind = getattr(schema[each], "inner", schema[each])
+            if kind.is_nested() or kind == pl.Object or (kind.is_float() and each in lists):
+                raise DataError(f"{each!r} is {schema[each]}; expected is text, integers, or lists of them.")
     except DataError as error:
         raise DataError(f"{name}: {error}") from None
-    kinds = [getattr(schema[each], "inner", schema[each]) for each in columns.all if each != columns.level]
-    odd = not all(kind in (pl.String, pl.Categorical, pl.Enum) or kind.is_integer() for kind in kinds)
-    rows = table.select(row=pl.struct(columns.all))
-    found = {each: pl.col("row").struct.field(each) for each in columns.all}
-    return Source(name, None, columns, _read(rows, columns, found, pl.lit(odd)), lambda row: row)
+
+    def cells(rows: pl.DataFrame) -> Cells:
+        whole = (_whole(each) if each.dtype.is_float() and each.name != columns.level else each for each in rows)
+        return {each.name: each.cast(pl.List(pl.String) if each.name in lists else pl.String) for each in whole}
+
+    return Source(name, None, columns, table.select(columns.all), cells)
+
+
+def _whole(numbers: pl.Series) -> pl.Series:
+    """Return numbers as integers, NaN (as tables mark a gap) as null; refuse decimal numbers."""
+    numbers = numbers.fill_nan(None)
+    _refuse((numbers != numbers.floor()) | (numbers.abs() > 2**53), lambda row: _no_text(numbers[row], numbers.name))
+    return numbers.cast(pl.Int64)
+
+
+def _no_text(value: object, column: str) -> str:
+    return f"{column!r} holds {shown(str(value))}; expected is text, an integer, or a list of them."
 
 
 # --- text --------------------------------------------------------------------------------------------------------
@@ -354,7 +332,7 @@ def _file(path: Path, name: str, layout: Layout, *, parquet: bool) -> Source:
             raise DataError(NOBODY)
         if layout.format is None and kind == "lines" and first.lstrip().startswith("{"):
             kind = "jsonl"
-        return _TEXTS[kind](path, name, layout, first)
+        return _READERS[kind](path, name, layout, first)
     except DataError as error:
         raise DataError(f"{name}, line {layout.skip_lines + 1}: {error}") from None
     except _FAILURES as error:
@@ -369,36 +347,44 @@ def _lines_of(path: Path) -> pl.LazyFrame:
 def _separated(separator: str, path: Path, name: str, layout: Layout, first: str) -> Source:
     """Read CSV and TSV."""
     separator, skip = layout.separator or separator, layout.skip_lines + layout.header
-    names = [each.strip() for each in _cells(first, separator)]
+    names = [each.strip() for each in _split(pl.Series([first]), separator)[0]]
     if not layout.header:
         names = [str(number) for number in range(1, len(names) + 1)]
     columns = _columns_of(names, layout)
 
-    def cells(line: str) -> dict[str, str]:
-        if not line.strip():
-            raise DataError("blank. Remove it; a user without items is a line too.")
-        found = _cells(line, separator)
-        if len(found) > len(names):
-            raise DataError(
-                f"{shown(line)} has {len(found)} columns, but there should be {len(names)}: {_listed(names)}. "
-                f"Quote entries that contain {separator!r}."
-            )
-        return dict(itertools.zip_longest(names, found, fillvalue=""))
+    def cells(rows: pl.DataFrame) -> Cells:
+        lines = rows["row"]
+        found = _split(lines, separator)
+        _refuse(lines.str.strip_chars() == "", lambda row: "blank. Remove it; a user without items is a line too.")
+        _refuse(
+            found.list.len() > len(names),
+            lambda row: (
+                f"{shown(lines[row])} has {len(found[row])} columns, but there should be {len(names)}: "
+                f"{_listed(names)}. Quote entries that contain {separator!r}."
+            ),
+        )
+        return {each: found.list.get(names.index(each), null_on_oob=True).alias(each) for each in columns.all}
 
-    line, read = pl.col("row"), pl.col("read")
-    table = _lines_of(path).slice(skip).with_columns(read=line.str.split(separator))
-    odd = (line == "") | line.str.contains(r'["\r]') | (read.list.len() != len(names))
-    found = {each: read.list.get(number, null_on_oob=True) for number, each in enumerate(names)}
-    return Source(name, skip + 1, columns, _read(table, columns, found, odd), cells, path)
+    return Source(name, skip + 1, columns, _lines_of(path).slice(skip), cells, path)
 
 
-def _cells(line: str, separator: str) -> list[str]:
-    if "\r" in line:
-        raise DataError("has a carriage return within. Lines must end in LF or CRLF.")
-    try:
-        return next(csv.reader([line], delimiter=separator, strict=True), [])
-    except csv.Error:
-        raise DataError(f"{shown(line)} has a quote that is not closed; an entry must be on one line.") from None
+def _split(lines: pl.Series, separator: str) -> pl.Series:
+    """Return the entries of every line, as a list; entries that contain the separator or begin with a quote have quotes."""
+    _refuse(lines.str.contains("\r"), lambda row: "has a carriage return within. Lines must end in LF or CRLF.")
+    quoted = lines.str.contains('"')
+    if not quoted.any():
+        return lines.str.split(separator)
+    mark = rf"\x{ord(separator):02x}"
+    entry = rf'{mark}(?:"(?:[^"]|"")*"|[^"{mark}][^{mark}]*|)'
+    begun = separator + lines
+    _refuse(
+        ~begun.str.contains(f"^(?:{entry})+$"),
+        lambda row: f"{shown(lines[row])} has a quote that is not closed; an entry must be on one line.",
+    )
+    plain = pl.element().str.strip_prefix(separator)
+    bare = plain.str.replace('(?s)^"(.*)"$', "$1").str.replace_all('""', '"', literal=True)
+    unquoted = pl.when(plain.str.starts_with('"')).then(bare).otherwise(plain)
+    return begun.str.extract_all(entry).list.eval(unquoted)
 
 
 def _lines(path: Path, name: str, layout: Layout, _first: str) -> Source:
@@ -415,8 +401,12 @@ def _lines(path: Path, name: str, layout: Layout, _first: str) -> Source:
     skip = next(iter(begin), sys.maxsize)  # where all lines are comments
     items = text.extract_all(_WORD) if layout.separator in (None, " ") else text.split(layout.separator)
     columns = Columns("list", None, ("row",), None)
-    rows = _read(table.slice(skip), columns, {"row": items}, pl.lit(False))
-    return Source(name, layout.skip_lines + skip + 1, columns, rows, dict, path, guessed=layout.separator is None)
+
+    def cells(rows: pl.DataFrame) -> Cells:
+        return {"row": rows.select(items).to_series()}
+
+    begins = layout.skip_lines + skip + 1
+    return Source(name, begins, columns, table.slice(skip), cells, path, guessed=layout.separator is None)
 
 
 def _jsonl(path: Path, name: str, layout: Layout, first: str) -> Source:
@@ -424,28 +414,50 @@ def _jsonl(path: Path, name: str, layout: Layout, first: str) -> Source:
     keys = _object(first)
     lists = frozenset(key for key, value in keys.items() if isinstance(value, list))
     columns = _columns_of(list(keys), layout, lists)
-    kinds = pl.Struct({each: pl.List(pl.String) if each in lists else pl.String for each in columns.all})
-    line, read = pl.col("row"), pl.col("read")
-    plain = pl.when(line.str.contains(_plain_object(list(keys), lists, columns))).then(line)
-    table = _lines_of(path).slice(layout.skip_lines).with_columns(read=plain.str.json_decode(kinds))
-    found = {each: read.struct.field(each) for each in columns.all}
-    return Source(name, layout.skip_lines + 1, columns, _read(table, columns, found, read.is_null()), _object, path)
+
+    def cells(rows: pl.DataFrame) -> Cells:
+        found: dict[str, list[Any]] = {each: [] for each in columns.all}
+        for number, line in enumerate(rows["row"]):
+            try:
+                values = _object(line)
+                for each, texts in found.items():
+                    texts.append(_texts_of(values, each, several=each in lists))
+            except DataError as error:
+                raise _RowError(number, error) from None
+        return {
+            each: pl.Series(each, texts, pl.List(pl.String) if each in lists else pl.String)
+            for each, texts in found.items()
+        }
+
+    return Source(name, layout.skip_lines + 1, columns, _lines_of(path).slice(layout.skip_lines), cells, path)
 
 
-def _plain_object(keys: list[str], lists: frozenset[str], columns: Columns) -> str:
-    """Return the pattern of lines that Polars reads as Python does: these keys in this order, with plain values."""
-    named = rf"(?:{_JSON_TEXT}|0|[1-9]\d{{0,17}})"
-    other = rf"(?:{_JSON_TEXT}|{_JSON_NUMBER}{'|true|false|null' if columns.level is None else ''})"
-    several = rf"\[\s*(?:{named}(?:\s*,\s*{named})*)?\s*\]"
-    values = dict.fromkeys((columns.user, *columns.items), named) | dict.fromkeys(lists, several)
-    pairs = [rf"{re.escape(json.dumps(key, ensure_ascii=False))}\s*:\s*{values.get(key, other)}" for key in keys]
-    return r"^\s*\{\s*" + r"\s*,\s*".join(pairs) + r"\s*\}\s*$"
+def _texts_of(values: Mapping[str, Any], key: str, *, several: bool) -> Any:
+    """Return the value of a key as text, or that of a list as texts."""
+    if key not in values:
+        raise DataError(f"there is no key {key!r}; the keys are {_listed(list(values))}.")
+    value = values[key]
+    if not several:
+        return _text_of(value, key)
+    if not isinstance(value, list | None):
+        raise DataError(f"{key!r} is {shown(str(value))}, but a list on other lines.")
+    return [_text_of(each, key) for each in value or ()]
+
+
+def _text_of(value: object, key: str) -> str:
+    """Return a value as text, "" for null; refuse lists and decimal numbers."""
+    if isinstance(value, float) and value.is_integer() and abs(value) <= 2**53:
+        return str(int(value))
+    if isinstance(value, (list, dict, float)):
+        raise DataError(_no_text(value, key))
+    return "" if value is None else str(value)
 
 
 def _object(line: str) -> dict[str, Any]:
     try:
         value = json.loads(line)
-        json.dumps(value, ensure_ascii=False).encode()
+        if r"\u" in line:
+            json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         raise DataError(f"{shown(line)} holds an escape that is no character.") from None
     except (ValueError, RecursionError):
@@ -459,9 +471,9 @@ def _object(line: str) -> dict[str, Any]:
 
 
 #: What reads each format, given the file, its name, the layout and the first line.
-_TEXTS: Mapping[str, Callable[[Path, str, Layout, str], Source]] = {
-    "csv": functools.partial(_separated, ","),
-    "tsv": functools.partial(_separated, "\t"),
+_READERS: Mapping[str, Callable[[Path, str, Layout, str], Source]] = {
+    "csv": partial(_separated, ","),
+    "tsv": partial(_separated, "\t"),
     "jsonl": _jsonl,
     "lines": _lines,
 }
