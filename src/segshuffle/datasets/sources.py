@@ -12,7 +12,6 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,6 +26,8 @@ import polars as pl  # noqa: E402  after the sentence that says what is missing
 
 #: Texts of every column of some rows, or lists of texts.
 Cells = Mapping[str, pl.Series]
+#: Reads the cells of rows of a table, or of lines of a text.
+Read = Callable[[pl.DataFrame], Cells]
 NOBODY = "there is no user, or a blank line before them. Expected is a table of users and items, or one line per user."
 #: What Polars raises on files that it cannot read.
 _FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
@@ -47,6 +48,7 @@ _FOREIGN = {
     b"\xff\xfe": "text in UTF-16. Save it as UTF-8",
     b"\xfe\xff": "text in UTF-16. Save it as UTF-8",
 }
+_TEXTS = pl.List(pl.String)
 _WORD = r"[^ \t\r\x0b\x0c]+"
 # Rows that are handled together.
 _PART = 2**19
@@ -118,8 +120,7 @@ class Source:
     columns: Columns
     #: Rows of a table, or the lines of a text.
     rows: pl.LazyFrame
-    #: Reads the cells of some rows.
-    cells: Callable[[pl.DataFrame], Cells]
+    cells: Read
     #: The file of a text.
     text: Path | None = None
     #: Whether items are taken to stand between blanks, although nobody said so.
@@ -295,7 +296,7 @@ def _typed(table: pl.LazyFrame, name: str, layout: Layout) -> Source:
 
     def cells(rows: pl.DataFrame) -> Cells:
         whole = (_whole(each) if each.dtype.is_float() and each.name != columns.level else each for each in rows)
-        return {each.name: each.cast(pl.List(pl.String) if each.name in lists else pl.String) for each in whole}
+        return {each.name: each.cast(_TEXTS if each.name in lists else pl.String) for each in whole}
 
     return Source(name, None, columns, table.select(columns.all), cells)
 
@@ -303,12 +304,11 @@ def _typed(table: pl.LazyFrame, name: str, layout: Layout) -> Source:
 def _whole(numbers: pl.Series) -> pl.Series:
     """Return numbers as integers, NaN (as tables mark a gap) as null; refuse decimal numbers."""
     numbers = numbers.fill_nan(None)
-    _refuse((numbers != numbers.floor()) | (numbers.abs() > 2**53), lambda row: _no_text(numbers[row], numbers.name))
+    _refuse(
+        (numbers != numbers.floor()) | (numbers.abs() > 2**53),
+        lambda row: f"{numbers.name!r} holds '{numbers[row]}'; expected is text, an integer, or a list of them.",
+    )
     return numbers.cast(pl.Int64)
-
-
-def _no_text(value: object, column: str) -> str:
-    return f"{column!r} holds {shown(str(value))}; expected is text, an integer, or a list of them."
 
 
 # --- text --------------------------------------------------------------------------------------------------------
@@ -326,27 +326,32 @@ def _file(path: Path, name: str, layout: Layout, *, parquet: bool) -> Source:
                 f"{name}: not a whole Parquet file, or compressed ({str(error).partition(chr(10))[0]}). Unpack it, or "
                 "get it again."
             ) from error
+    skip, guessed = layout.skip_lines, False
     try:
-        first = next(iter(_lines_of(path).slice(layout.skip_lines).head(1).collect()["row"]), "")
+        # without the mark that may stand at the beginning
+        lines = pl.scan_lines(path, name="row").with_columns(pl.col("row").str.strip_prefix("\ufeff"))
+        first = next(iter(lines.slice(skip).head(1).collect()["row"]), "")
         if not first:
             raise DataError(NOBODY)
-        if layout.format is None and kind == "lines" and first.lstrip().startswith("{"):
-            kind = "jsonl"
-        return _READERS[kind](path, name, layout, first)
+        if kind == "jsonl" or (layout.format is None and kind == "lines" and first.lstrip().startswith("{")):
+            columns, cells = _jsonl(layout, first)
+        elif kind == "lines":
+            columns, cells = _lines(layout)
+            guessed = layout.separator is None
+            begin = lines.slice(skip).with_row_index().filter(~pl.col("row").str.starts_with("#")).head(1).collect()
+            skip += next(iter(begin["index"]), sys.maxsize - skip)  # where all lines are comments
+        else:
+            columns, cells = _separated(layout, first, layout.separator or {"csv": ",", "tsv": "\t"}[kind])
+            skip += layout.header
     except DataError as error:
         raise DataError(f"{name}, line {layout.skip_lines + 1}: {error}") from None
     except _FAILURES as error:
         raise _broken(name, error, path) from error
+    return Source(name, skip + 1, columns, lines.slice(skip), cells, path, guessed)
 
 
-def _lines_of(path: Path) -> pl.LazyFrame:
-    """Let Polars read the lines of a text file, without the mark that may stand at its beginning."""
-    return pl.scan_lines(path, name="row").with_columns(pl.col("row").str.strip_prefix("\ufeff"))
-
-
-def _separated(separator: str, path: Path, name: str, layout: Layout, first: str) -> Source:
-    """Read CSV and TSV."""
-    separator, skip = layout.separator or separator, layout.skip_lines + layout.header
+def _separated(layout: Layout, first: str, separator: str) -> tuple[Columns, Read]:
+    """Say how csv and tsv are read, given the first line."""
     names = [each.strip() for each in _split(pl.Series([first]), separator)[0]]
     if not layout.header:
         names = [str(number) for number in range(1, len(names) + 1)]
@@ -365,11 +370,11 @@ def _separated(separator: str, path: Path, name: str, layout: Layout, first: str
         )
         return {each: found.list.get(names.index(each), null_on_oob=True).alias(each) for each in columns.all}
 
-    return Source(name, skip + 1, columns, _lines_of(path).slice(skip), cells, path)
+    return columns, cells
 
 
 def _split(lines: pl.Series, separator: str) -> pl.Series:
-    """Return the entries of every line, as a list; entries that contain the separator or begin with a quote have quotes."""
+    """Return the entries of every line, as a list; those that contain the separator have quotes around them."""
     _refuse(lines.str.contains("\r"), lambda row: "has a carriage return within. Lines must end in LF or CRLF.")
     quoted = lines.str.contains('"')
     if not quoted.any():
@@ -387,8 +392,8 @@ def _split(lines: pl.Series, separator: str) -> pl.Series:
     return begun.str.extract_all(entry).list.eval(unquoted)
 
 
-def _lines(path: Path, name: str, layout: Layout, _first: str) -> Source:
-    """Read one line per user."""
+def _lines(layout: Layout) -> tuple[Columns, Read]:
+    """Say how one line per user is read."""
     for option in ("user", "item", "level", "form"):
         if getattr(layout, option) is not None:
             raise DataError(
@@ -396,21 +401,12 @@ def _lines(path: Path, name: str, layout: Layout, _first: str) -> Source:
                 "line per user. If it is a table, give its format: csv, tsv, jsonl or parquet."
             )
     text = pl.col("row").str
-    table = _lines_of(path).slice(layout.skip_lines)
-    begin = table.with_row_index().filter(~text.starts_with("#")).head(1).collect()["index"]
-    skip = next(iter(begin), sys.maxsize)  # where all lines are comments
     items = text.extract_all(_WORD) if layout.separator in (None, " ") else text.split(layout.separator)
-    columns = Columns("list", None, ("row",), None)
-
-    def cells(rows: pl.DataFrame) -> Cells:
-        return {"row": rows.select(items).to_series()}
-
-    begins = layout.skip_lines + skip + 1
-    return Source(name, begins, columns, table.slice(skip), cells, path, guessed=layout.separator is None)
+    return Columns("list", None, ("row",), None), lambda rows: {"row": rows.select(items).to_series()}
 
 
-def _jsonl(path: Path, name: str, layout: Layout, first: str) -> Source:
-    """Read JSON Lines, an object on every line."""
+def _jsonl(layout: Layout, first: str) -> tuple[Columns, Read]:
+    """Say how JSON Lines are read, an object on every line, given the first one."""
     keys = _object(first)
     lists = frozenset(key for key, value in keys.items() if isinstance(value, list))
     columns = _columns_of(list(keys), layout, lists)
@@ -421,41 +417,30 @@ def _jsonl(path: Path, name: str, layout: Layout, first: str) -> Source:
             try:
                 values = _object(line)
                 for each, texts in found.items():
-                    texts.append(_texts_of(values, each, several=each in lists))
+                    texts.append(_text_of(values, each, several=each in lists))
             except DataError as error:
                 raise _RowError(number, error) from None
-        return {
-            each: pl.Series(each, texts, pl.List(pl.String) if each in lists else pl.String)
-            for each, texts in found.items()
-        }
+        return {each: pl.Series(each, found[each], _TEXTS if each in lists else pl.String) for each in found}
 
-    return Source(name, layout.skip_lines + 1, columns, _lines_of(path).slice(layout.skip_lines), cells, path)
+    return columns, cells
 
 
-def _texts_of(values: Mapping[str, Any], key: str, *, several: bool) -> Any:
-    """Return the value of a key as text, or that of a list as texts."""
+def _text_of(values: Mapping[str, Any], key: str, *, several: bool) -> str | list[str | None] | None:
+    """Return the value of a key as text, or that of a list as texts; null is None."""
     if key not in values:
         raise DataError(f"there is no key {key!r}; the keys are {_listed(list(values))}.")
-    value = values[key]
-    if not several:
-        return _text_of(value, key)
-    if not isinstance(value, list | None):
-        raise DataError(f"{key!r} is {shown(str(value))}, but a list on other lines.")
-    return [_text_of(each, key) for each in value or ()]
-
-
-def _text_of(value: object, key: str) -> str:
-    """Return a value as text, "" for null; refuse lists and decimal numbers."""
-    if isinstance(value, float) and value.is_integer() and abs(value) <= 2**53:
-        return str(int(value))
-    if isinstance(value, (list, dict, float)):
-        raise DataError(_no_text(value, key))
-    return "" if value is None else str(value)
+    held = (values[key] or []) if several else [values[key]]
+    if not isinstance(held, list) or any(isinstance(each, (list, dict)) for each in held):
+        what = "a list of texts or numbers, as on the first line" if several else "text or a number"
+        raise DataError(f"{key!r} is {shown(str(values[key]))}; expected is {what}.")
+    texts = [None if each is None else str(each) for each in held]
+    return texts if several else texts[0]
 
 
 def _object(line: str) -> dict[str, Any]:
+    """Read a line of JSON: numbers as they are written, NaN (as some mark a gap) as null."""
     try:
-        value = json.loads(line)
+        value = json.loads(line, parse_int=str, parse_float=str, parse_constant=lambda name: None)
         if r"\u" in line:
             json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
@@ -468,12 +453,3 @@ def _object(line: str) -> dict[str, Any]:
             '{"user": "a", "items": ["x", "y"]}. An array can be split by jq -c ".[]".'
         )
     return value
-
-
-#: What reads each format, given the file, its name, the layout and the first line.
-_READERS: Mapping[str, Callable[[Path, str, Layout, str], Source]] = {
-    "csv": partial(_separated, ","),
-    "tsv": partial(_separated, "\t"),
-    "jsonl": _jsonl,
-    "lines": _lines,
-}
