@@ -1,6 +1,6 @@
 """Files and tables of any layout, as entries: who holds which item.
 
-Polars reads them in parts: rows become cells, columns of text, and cells become entries. JSON alone is read by Python.
+Polars reads them in parts: rows become cells, columns of text, and cells become entries.
 """
 
 import contextlib
@@ -10,7 +10,7 @@ import secrets
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,10 +24,8 @@ require("data", "Reading a file of your own")
 
 import polars as pl  # noqa: E402  after the sentence that says what is missing
 
-#: Texts of every column of some rows, or lists of texts.
-Cells = Mapping[str, pl.Series]
-#: Reads the cells of rows of a table, or of lines of a text.
-Read = Callable[[pl.DataFrame], Cells]
+#: Makes cells of the rows of a table or the lines of a text: columns of texts, or of lists of texts.
+Read = Callable[[pl.DataFrame], pl.DataFrame]
 NOBODY = "there is no user, or a blank line before them. Expected is a table of users and items, or one line per user."
 #: What Polars raises on files that it cannot read.
 _FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
@@ -48,7 +46,6 @@ _FOREIGN = {
     b"\xff\xfe": "text in UTF-16. Save it as UTF-8",
     b"\xfe\xff": "text in UTF-16. Save it as UTF-8",
 }
-_TEXTS = pl.List(pl.String)
 _WORD = r"[^ \t\r\x0b\x0c]+"
 # Rows that are handled together.
 _PART = 2**19
@@ -82,7 +79,7 @@ class Columns(NamedTuple):
         """Names of all columns that are read."""
         return [each for each in (self.user, *self.items, self.level) if each is not None]
 
-    def entries(self, cells: Cells) -> pl.DataFrame:
+    def entries(self, cells: pl.DataFrame) -> pl.DataFrame:
         """Return who holds which item: a row per item, or one with null for none, and the row that it is of."""
         items = [_held(cells[each]) if self.form == "matrix" else cells[each] for each in self.items]
         item = items[0] if self.form in ("long", "list") else pl.select(pl.concat_list(items)).to_series()
@@ -294,9 +291,9 @@ def _typed(table: pl.LazyFrame, name: str, layout: Layout) -> Source:
     except DataError as error:
         raise DataError(f"{name}: {error}") from None
 
-    def cells(rows: pl.DataFrame) -> Cells:
+    def cells(rows: pl.DataFrame) -> pl.DataFrame:
         whole = (_whole(each) if each.dtype.is_float() and each.name != columns.level else each for each in rows)
-        return {each.name: each.cast(_TEXTS if each.name in lists else pl.String) for each in whole}
+        return pl.DataFrame([each.cast(pl.List(pl.String) if each.name in lists else pl.String) for each in whole])
 
     return Source(name, None, columns, table.select(columns.all), cells)
 
@@ -357,7 +354,7 @@ def _separated(layout: Layout, first: str, separator: str) -> tuple[Columns, Rea
         names = [str(number) for number in range(1, len(names) + 1)]
     columns = _columns_of(names, layout)
 
-    def cells(rows: pl.DataFrame) -> Cells:
+    def cells(rows: pl.DataFrame) -> pl.DataFrame:
         lines = rows["row"]
         found = _split(lines, separator)
         _refuse(lines.str.strip_chars() == "", lambda row: "blank. Remove it; a user without items is a line too.")
@@ -368,7 +365,7 @@ def _separated(layout: Layout, first: str, separator: str) -> tuple[Columns, Rea
                 f"{_listed(names)}. Quote entries that contain {separator!r}."
             ),
         )
-        return {each: found.list.get(names.index(each), null_on_oob=True).alias(each) for each in columns.all}
+        return pl.DataFrame({each: found.list.get(names.index(each), null_on_oob=True) for each in columns.all})
 
     return columns, cells
 
@@ -402,54 +399,47 @@ def _lines(layout: Layout) -> tuple[Columns, Read]:
             )
     text = pl.col("row").str
     items = text.extract_all(_WORD) if layout.separator in (None, " ") else text.split(layout.separator)
-    return Columns("list", None, ("row",), None), lambda rows: {"row": rows.select(items).to_series()}
+    return Columns("list", None, ("row",), None), lambda rows: rows.select(items)
 
 
 def _jsonl(layout: Layout, first: str) -> tuple[Columns, Read]:
     """Say how JSON Lines are read, an object on every line, given the first one."""
-    keys = _object(first)
+    try:
+        keys = json.loads(first)
+        json.dumps(keys, ensure_ascii=False).encode()  # an error where an escape is no character
+    except (ValueError, RecursionError):
+        raise DataError(_no_object(first)) from None
+    if not isinstance(keys, dict):
+        raise DataError(_no_object(first))
     lists = frozenset(key for key, value in keys.items() if isinstance(value, list))
     columns = _columns_of(list(keys), layout, lists)
+    kinds = pl.Struct({each: pl.List(pl.String) if each in lists else pl.String for each in columns.all})
 
-    def cells(rows: pl.DataFrame) -> Cells:
-        found: dict[str, list[Any]] = {each: [] for each in columns.all}
-        for number, line in enumerate(rows["row"]):
+    def cells(rows: pl.DataFrame) -> pl.DataFrame:
+        lines = rows["row"]
+        _refuse(lines.str.strip_chars() == "", lambda row: _no_object(lines[row]))
+        try:
+            found = lines.str.json_decode(kinds).struct.unnest()
+        except _FAILURES:
+            if lines.len() == 1:
+                raise _RowError(0, _no_object(lines[0])) from None
+            half = lines.len() // 2  # the first half is read without an error, or one of its lines is named
+            cells(rows[:half])
             try:
-                values = _object(line)
-                for each, texts in found.items():
-                    texts.append(_text_of(values, each, several=each in lists))
-            except DataError as error:
-                raise _RowError(number, error) from None
-        return {each: pl.Series(each, found[each], _TEXTS if each in lists else pl.String) for each in found}
+                cells(rows[half:])
+            except _RowError as error:
+                raise _RowError(half + error.row, error) from None
+            raise
+        for each in found:
+            if each.dtype == pl.String:  # Polars takes an escape that is no character for NUL
+                _refuse(each.str.contains("\0", literal=True), lambda row: _no_object(lines[row]))
+        return found
 
     return columns, cells
 
 
-def _text_of(values: Mapping[str, Any], key: str, *, several: bool) -> str | list[str | None] | None:
-    """Return the value of a key as text, or that of a list as texts; null is None."""
-    if key not in values:
-        raise DataError(f"there is no key {key!r}; the keys are {_listed(list(values))}.")
-    held = (values[key] or []) if several else [values[key]]
-    if not isinstance(held, list) or any(isinstance(each, (list, dict)) for each in held):
-        what = "a list of texts or numbers, as on the first line" if several else "text or a number"
-        raise DataError(f"{key!r} is {shown(str(values[key]))}; expected is {what}.")
-    texts = [None if each is None else str(each) for each in held]
-    return texts if several else texts[0]
-
-
-def _object(line: str) -> dict[str, Any]:
-    """Read a line of JSON: numbers as they are written, NaN (as some mark a gap) as null."""
-    try:
-        value = json.loads(line, parse_int=str, parse_float=str, parse_constant=lambda name: None)
-        if r"\u" in line:
-            json.dumps(value, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        raise DataError(f"{shown(line)} holds an escape that is no character.") from None
-    except (ValueError, RecursionError):
-        raise DataError(f"{shown(line)} is not JSON; expected is an object on every line.") from None
-    if not isinstance(value, dict):
-        raise DataError(
-            f"{shown(line)} is no object; expected is one on every line, such as "
-            '{"user": "a", "items": ["x", "y"]}. An array can be split by jq -c ".[]".'
-        )
-    return value
+def _no_object(line: str) -> str:
+    return (
+        f"{shown(line)} is not JSON with text and numbers; expected is an object on every line, alike to the first, "
+        'such as {"user": "a", "items": ["x", "y"]}. An array of them can be split by jq -c ".[]".'
+    )
