@@ -37,8 +37,8 @@ _ROUNDS = 40
 _WIDTHS, _CHOICES, _VARIANCES, _FINER = (1.0, 0.3, 0.1), 8, 200, 11
 #: Least log of the ratio to the copies with Gaussian noise; less, or none, is as good as none.
 _LEAST_RATIO = -6.0
-#: Largest share of a budget for messages about items, if dummies use the rest.
-_MOST_OWN = 0.95
+#: Least share of a budget for dummies, if these use what messages about items leave.
+_LEAST_REST = 0.05
 
 
 class Best(NamedTuple):
@@ -123,13 +123,15 @@ class Surface:
         most = min(max(budget / self.search.problem.set_size, 1.0), self.search.copies_max)
         caps = np.append(2.0 ** np.arange(math.floor(math.log2(most)) + 1), self.search.copies_max)
         points, caps = np.repeat(points, caps.size, axis=0), np.tile(caps, len(points))[:, None]
-        own = np.full(len(points), budget / 2)
+        rest = np.full(len(points), budget / 2)
         for _ in range(2):
-            dummies = (budget - np.minimum(own, _MOST_OWN * budget)) / self.search.per_user(1.0)
-            whole = self._settled(np.column_stack([points, np.log(dummies)]))[0]
-            own = self.search.messages(0.0, np.minimum(self._limits(whole), caps))
-        dummies = (budget - np.minimum(own, _MOST_OWN * budget)) / self.search.per_user(1.0)
-        return np.column_stack([points, np.log(dummies)])
+            copies = np.minimum(self._limits(self._settled(self._spending(points, rest))[0]), caps)
+            rest = np.maximum(budget - self.search.messages(0.0, copies), _LEAST_REST * budget)
+        return self._spending(points, rest)
+
+    def _spending(self, points: FloatArray, per_user: FloatArray) -> FloatArray:
+        """Add the log of the mean to points, of so many dummies per user."""
+        return np.column_stack([points, np.log(per_user / self.search.per_user(1.0))])
 
     def at(self, log_variance: float, point: FloatArray) -> tuple[Blanket, float] | None:
         """Return the law and the mean of a point with another variance; None if there is no such law."""
