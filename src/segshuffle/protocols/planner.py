@@ -70,13 +70,10 @@ class Target:
         """What quick estimates aim at: a delta slightly below the target."""
         return asdict(replace(self, delta=self.delta * math.exp(-_MARGIN)))
 
-    def gaussian_copies(self, variance: float) -> float:
-        """Return the copies that Gaussian noise with this variance would allow."""
-        return gaussian_ratio(epsilon=self.epsilon, delta=self.delta) * math.sqrt(variance / (2 * self.pairs))
-
-    def gaussian_variance(self, copies: float) -> float:
-        """Variance of Gaussian noise that would allow these copies."""
-        return 2 * self.pairs * (copies / gaussian_ratio(epsilon=self.epsilon, delta=self.delta)) ** 2
+    @property
+    def gaussian_copies(self) -> float:
+        """Copies that Gaussian noise with variance 1 would allow; they grow with the root of the variance."""
+        return gaussian_ratio(epsilon=self.epsilon, delta=self.delta) / math.sqrt(2 * self.pairs)
 
 
 def error_of_all(problem: Problem) -> ErrorTerms:
@@ -102,8 +99,8 @@ class Search:
         Law of the dummies.
     copies_max : float
         Largest expected copies a_k per held item, in [1e-120, 64]; 1 is the sampling of the paper.
-    measure : ErrorTerms or None
-        The error that is minimised, for dummies with variance 1; None for the error of all items.
+    measure : ErrorTerms
+        The error that is minimised, for dummies with variance 1.
     equal_copies : bool
         Whether all levels send the same number of copies.
     group_privacy : bool
@@ -113,7 +110,7 @@ class Search:
     problem: Problem
     law: type[Blanket]
     copies_max: float
-    measure: ErrorTerms | None
+    measure: ErrorTerms
     equal_copies: bool
     group_privacy: bool
 
@@ -130,7 +127,7 @@ class Search:
     @functools.cached_property
     def surface(self) -> Surface:
         """The quick estimates for the law so far."""
-        return Surface(self, self.law)
+        return Surface(self)
 
     # -- a blanket and what may be sent in it --------------------------------------------------------------------------
 
@@ -149,7 +146,7 @@ class Search:
         problem, counts, limits = self.problem, self.counts, np.minimum(limits, self.copies_max)
         if self.equal_copies:
             limits, counts = limits.min(axis=-1, keepdims=True), counts.sum(keepdims=True)
-        terms = (self.measure or error_of_all(problem)).at(variance * problem.n_users / problem.honest_users)
+        terms = self.measure.at(variance * problem.n_users / problem.honest_users)
         room = (budget - blanket_per_user) * problem.n_users / problem.set_size
         return limits, counts, terms, np.maximum(room, 0.0)
 
@@ -181,8 +178,7 @@ class Search:
 
     def error_of(self, plan: Plan) -> float:
         """Return the error `measure` of a plan for the same problem."""
-        terms = (self.measure or error_of_all(self.problem)).at(plan.scheme.noise)
-        return float(terms.error(np.asarray(plan.scheme.copies), self.counts))
+        return float(self.measure.at(plan.scheme.noise).error(np.asarray(plan.scheme.copies), self.counts))
 
     def plan_at(self, law: Blanket, blanket_per_user: float, budget: float = math.inf) -> Plan:
         """Calibrate every level for a given blanket, choose the copies, and certify them.
@@ -190,7 +186,7 @@ class Search:
         Raises
         ------
         InfeasibleError
-            If the budget of messages is used up by the blanket alone.
+            If nothing can be sent with this blanket within the budget.
         ParameterError
             If the accountant does not allow such a blanket.
         """
@@ -209,11 +205,11 @@ class Search:
             choice = self._choice(law.variance(mean), blanket_per_user, limits, budget)
             found, error = best_copies(*choice)
             if not math.isfinite(error):
-                told = f"max_messages = {budget:g} is used up by {blanket_per_user:g} dummies per user: raise it."
-                if not limits.any():
-                    told = f"No number of copies meets the target with {blanket_per_user:g} dummies each: raise delta."
-                raise InfeasibleError(told)
-            chosen = np.full(self.counts.size, found) if self.equal_copies else found
+                raise InfeasibleError(
+                    f"Nothing can be sent with {blanket_per_user:g} dummies per user and max_messages = {budget:g}: "
+                    "raise it, or delta."
+                )
+            chosen = np.broadcast_to(found, self.counts.shape)
             lowered = [
                 _lowered(law, mean, each, a, min(_LEAST_SHARE * 4**tries, 1.0))
                 for each, a in zip(self.targets, chosen, strict=True)
@@ -222,7 +218,11 @@ class Search:
                 break
             limits = np.where(np.array(lowered) < chosen, lowered, limits)
         copies = np.array([rounded_down(each) for each in chosen])
-        reached = attained(problem, copies)
+        reached, certificate = attained(problem, copies), list[dict[str, float]]()
+        for level, value in zip(problem.levels, copies.tolist(), strict=True):
+            lower, upper = certified_delta(law, mean, Target.of(problem, level), value)
+            lower = lower if reached else 0.0  # the lower end belongs to the product, which no two users need attain
+            certificate.append({"epsilon": level, "delta_lower": rounded_down(lower), "delta_upper": rounded_up(upper)})
         collection = collection_of(problem, copies, blanket_per_user, law)
         return Plan(
             method=law.name,
@@ -231,20 +231,9 @@ class Search:
             blanket_per_user=blanket_per_user,
             messages_per_user=float(self.messages(blanket_per_user, copies)),
             collections=(collection,),
-            certificate=self._certificate(law, mean, copies, reached),
+            certificate=tuple(certificate),
             mse_bound=float(error_of_all(problem).at(collection.announcement.noise).error(copies, self.counts)),
         )
-
-    def _certificate(
-        self, law: Blanket, mean: float, copies: FloatArray, reached: bool
-    ) -> tuple[dict[str, float], ...]:
-        """Certified delta interval of every level at its own epsilon (user level)."""
-        certificate = []
-        for level, value in zip(self.problem.levels, copies, strict=True):
-            lower, upper = certified_delta(law, mean, Target.of(self.problem, level), float(value))
-            lower = lower if reached else 0.0  # the lower end belongs to the product, which no two users need attain
-            certificate.append({"epsilon": level, "delta_lower": rounded_down(lower), "delta_upper": rounded_up(upper)})
-        return tuple(certificate)
 
 
 def least_error(searches: Sequence[Search], budget: float = math.inf) -> Plan:
@@ -278,50 +267,49 @@ def fewest_messages(searches: Sequence[Search], error: float) -> Plan:
     InfeasibleError
         If no number of messages is enough.
     """
-    first, best = searches[0], None
+    first, plans = searches[0], list[Plan]()
+    single = _best(first, math.inf).messages_per_user
     for search in searches:
-        best = _fewest_of(search, error, first, best) or best
-    if best is None:
-        least = least_error(searches)
-        raise InfeasibleError(
-            f"target_error = {error:g} is below {first.error_of(least):g}, the least that was found, with "
-            f"{least.messages_per_user:.4g} messages per user: raise it, or copies_max."
-        )
-    return best
+        tops = (search.law.spends or 1.0) * single * 2.0 ** np.arange(_DOUBLINGS)
+        plan = _fewest_of(search, error, [plans[-1].messages_per_user] if plans else tops.tolist())
+        if plan and (not plans or plan.messages_per_user < plans[-1].messages_per_user):
+            plans.append(plan)
+    if plans:
+        return plans[-1]
+    least = least_error(searches)
+    raise InfeasibleError(
+        f"target_error = {error:g} is below {first.error_of(least):g}, the least that was found, with "
+        f"{least.messages_per_user:.4g} messages per user: raise it, or copies_max."
+    )
 
 
-def _fewest_of(search: Search, error: float, first: Search, best: Plan | None) -> Plan | None:
-    """Find the plan with about the fewest messages for one law; None unless they are fewer than those of `best`."""
-    most = best.messages_per_user if best else math.inf
+def _fewest_of(search: Search, error: float, tops: Sequence[float]) -> Plan | None:
+    """Find the plan with about the fewest messages for one law, within the first of some budgets that is enough."""
 
-    def suffices(log_budget: float) -> bool:
-        found = search.surface.best(math.exp(log_budget))
+    def suffices(budget: float) -> bool:
+        found = search.surface.best(budget)
         return found is not None and found.error <= error
 
-    def certified(budget: float) -> Plan | None:
+    if search.problem.pairs == 0:  # nothing to hide, and so hardly any dummies
+        budgets = [math.inf]
+    else:
+        high = next(filter(suffices, tops), None)
+        if high is None:
+            return None
+        low = high / 2
+        while suffices(low):
+            high, low = low, low / 2
+        while high > low * (1 + _CLOSE):
+            middle = math.sqrt(low * high)
+            low, high = (low, middle) if suffices(middle) else (middle, high)
+        # estimates may be slightly too good
+        budgets = [high * (1 + _CLOSE * (2**more - 1)) for more in range(_DOUBLINGS)]
+    for budget in budgets:
         with contextlib.suppress(InfeasibleError):
             plan = _best(search, budget)
-            return plan if search.error_of(plan) <= error and plan.messages_per_user < most else None
-        return None
-
-    if search.problem.pairs == 0:  # nothing to hide, and so hardly any dummies
-        return certified(math.inf)
-    doublings, top = 1, most
-    if best is None:
-        doublings = _DOUBLINGS if search.law.spends else 1
-        top = (search.law.spends or 1.0) * _best(first, math.inf).messages_per_user
-    high = next((end for end in math.log(top) + math.log(2) * np.arange(doublings) if suffices(end)), None)
-    if high is None:
-        return None
-    low = high - math.log(2)
-    while suffices(low):
-        high, low = low, low - math.log(2)
-    while high - low > _CLOSE:
-        middle = (low + high) / 2
-        low, high = (low, middle) if suffices(middle) else (middle, high)
-    # estimates may be slightly too good
-    budgets = (math.exp(high + _CLOSE * (2**more - 1)) for more in range(_DOUBLINGS))
-    return next(filter(None, map(certified, budgets)), None)
+            if search.error_of(plan) <= error:
+                return plan
+    return None
 
 
 @functools.lru_cache(maxsize=1024)

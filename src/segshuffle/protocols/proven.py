@@ -18,7 +18,7 @@ from segshuffle.errors import ParameterError
 from segshuffle.looks import Look
 from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.method import Collected, Declared
-from segshuffle.protocols.planner import Search, fewest_messages, least_error
+from segshuffle.protocols.planner import Search, error_of_all, fewest_messages, least_error
 from segshuffle.protocols.weights import ErrorTerms
 
 #: The simplest law: single dummies.
@@ -94,7 +94,8 @@ class ProvenSegmented(Collected):
 
     def searches(self, problem: Problem) -> list[Search]:
         """Return a search for each law."""
-        options = (self.copies_max, self.measure, self.equal_copies, self.group_privacy)
+        measure = self.measure or error_of_all(problem)
+        options = (self.copies_max, measure, self.equal_copies, self.group_privacy)
         return [Search(problem, laws()[name], *options) for name in self.laws]
 
     def plan(self, problem: Problem) -> Plan:

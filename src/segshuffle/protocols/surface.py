@@ -58,18 +58,16 @@ class Surface:
     ----------
     search : Search
         The problem, and the rules for choosing copies.
-    law : type of Blanket
-        The law.
     """
 
-    def __init__(self, search: Search, law: type[Blanket]) -> None:
-        self.search, self.law = search, law
-        self.space = law.space(search.problem.pairs, search.problem.delta)
-        high = max(each.gaussian_variance(search.copies_max) for each in search.targets)
-        ends = (BLANKET_MEAN_RANGE[0], 2 * max(high, BLANKET_MEAN_RANGE[0]))
+    def __init__(self, search: Search) -> None:
+        self.search, self.law = search, search.law
+        self.space = self.law.space(search.problem.pairs, search.problem.delta)
+        copies = np.array([each.gaussian_copies for each in search.targets])
+        ends = (BLANKET_MEAN_RANGE[0], 2 * max((search.copies_max / copies.min()) ** 2, BLANKET_MEAN_RANGE[0]))
         self.low, self.high = np.log([ends, *self.space.bounds]).T
         #: log of the largest copies that Gaussian noise with variance 1 would allow
-        self.unit = np.log([each.gaussian_copies(1.0) for each in search.targets])
+        self.unit = np.log(copies)
         self.points: list[FloatArray] = []
         self.ratios: list[FloatArray] = []
         self.barred: list[FloatArray] = []
@@ -136,7 +134,11 @@ class Surface:
     def at(self, log_variance: float, point: FloatArray) -> tuple[Blanket, float] | None:
         """Return the law and the mean of a point with another variance; None if there is no such law."""
         _, parameters, (mean,) = self._settled(np.append(log_variance, point[1:])[None])
-        return (self.law(*(float(each[0]) for each in parameters)), float(mean)) if math.isfinite(mean) else None
+        return (self._law(parameters), float(mean)) if math.isfinite(mean) else None
+
+    def _law(self, parameters: tuple[FloatArray, ...], at: int = 0) -> Blanket:
+        """Return the law whose parameters are at a place of arrays."""
+        return self.law(*(float(each[at]) for each in parameters))
 
     def _settled(self, points: FloatArray) -> tuple[FloatArray, tuple[FloatArray, ...], FloatArray]:
         """Return the points, the parameters of their laws, and their means; nan if there is no such law."""
@@ -163,7 +165,7 @@ class Surface:
         at = int(np.argmin(errors))
         if not math.isfinite(errors[at]):
             return errors, None
-        law = self.law(*(float(each[at]) for each in parameters))
+        law = self._law(parameters, at)
         return errors, Best(points[at], law, float(means[at]), copies[np.searchsorted(fits, at)], float(errors[at]))
 
     def _first(self, point: FloatArray, budget: float) -> list[FloatArray]:
@@ -200,9 +202,8 @@ class Surface:
         if self.points and np.abs(np.array(self.points) - settled).max(axis=1).min() < 1e-6:
             self.barred.append(point)
             return False
-        law = self.law(*(float(each[0]) for each in parameters))
         start = self._limits(settled[None])[0] if self.points else None
-        guided = np.maximum(self.search.limits(law, float(mean), start), COPIES_RANGE[0])
+        guided = np.maximum(self.search.limits(self._law(parameters), float(mean), start), COPIES_RANGE[0])
         self.points.append(settled)
         self.ratios.append(np.maximum(np.log(guided) - self.unit - settled[0] / 2, _LEAST_RATIO))
         from scipy.interpolate import RBFInterpolator  # a quarter of a second of every job's start

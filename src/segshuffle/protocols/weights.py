@@ -19,8 +19,8 @@ import numpy as np
 
 from segshuffle.arrays import FloatArray
 
-#: Descents along all lines at most; of more levels only neighbours exchange copies, which is quick.
-_SWEEPS, _FEW_LEVELS = 50, 8
+#: Of more levels only neighbours exchange copies, which is quick.
+_FEW_LEVELS = 8
 #: Least relative gain for a change of the copies; distance from a whole number that counts as round-off.
 _GAIN, _ROUND_OFF = 1e-7, 1e-12
 #: Most numbers in one block of simple plans.
@@ -89,7 +89,8 @@ def best_copies(
     starts, _ = simple_copies(limits[None], counts, one_row, np.array([largest_weight]))
     copies, error = starts[0], float(terms.error(starts[0], counts))
     lines = _lines(counts, math.isfinite(largest_weight))
-    for _ in range(_SWEEPS):
+    before = math.inf
+    while error < before:
         before = error
         for line in lines:
             trials = _trials(copies, line, limits, largest_weight - copies @ counts, counts)
@@ -99,8 +100,6 @@ def best_copies(
             best = errors.argmin()
             if errors[best] < error * (1 - _GAIN):
                 error, copies = float(errors[best]), trials[best]
-        if error == before:
-            break
     return copies, error
 
 
