@@ -42,8 +42,6 @@ _FAR = 1e-6
 #: Quick estimates aim at a log delta this far below the target. Copies that are still too many are lowered by this
 #: share, then by four times as much, and so on. Or the log of the variance is raised by these numbers.
 _MARGIN, _LEAST_SHARE, _RAISED = 5e-3, 1e-4, (0.0, 4e-3, 1.6e-2)
-#: Most steps of a certified search from a quick estimate.
-_STEPS = 8
 #: Relative widths of a certificate that are tried, until one can be computed.
 _WIDTHS = (1e-3, 1e-2, 0.1, 1.0)
 
@@ -379,7 +377,7 @@ def _largest(law: Blanket, mean: float, target: Target, copies_max: float, start
     if near and log_delta_bound(law.pair(mean, whole), target.pairs, target.epsilon) <= math.log(target.delta):
         return whole
     given = {"copies_max": copies_max, "start": start, **asdict(target)}
-    return rounded_down(largest_copies(blanket_mean=mean, blanket=law, steps=_STEPS, **given))
+    return rounded_down(largest_copies(blanket_mean=mean, blanket=law, **given))
 
 
 def _lowered(law: Blanket, mean: float, target: Target, copies: float, share: float) -> float:

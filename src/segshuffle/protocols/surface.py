@@ -202,7 +202,7 @@ class Surface:
         if self.points and np.abs(np.array(self.points) - settled).max(axis=1).min() < 1e-6:
             self.barred.append(point)
             return False
-        start = self._limits(settled[None])[0] if self.points else None
+        start = self._limits(settled[None])[0]
         guided = np.maximum(self.search.limits(self._law(parameters), float(mean), start), COPIES_RANGE[0])
         self.points.append(settled)
         self.ratios.append(np.maximum(np.log(guided) - self.unit - settled[0] / 2, _LEAST_RATIO))

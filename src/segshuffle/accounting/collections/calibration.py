@@ -79,7 +79,6 @@ def _calibrate(
     start: float,
     slope: float,
     limits: tuple[float, float],
-    steps: int = 120,
 ) -> float:
     """`solve` for the log of delta of `pair_at(x)` over the target (pairs, epsilon, delta).
 
@@ -98,11 +97,11 @@ def _calibrate(
             return excess(x)
         return math.log(max(upper, SMALLEST_DELTA) / delta)
 
-    answer = solve(excess, start, slope, limits, steps=steps)
+    answer = solve(excess, start, slope, limits)
     if math.isnan(answer) or answer == limits[1] or sharp(answer) >= -math.log1p(BOUND_RTOL):
         return answer
     # a step is dear, and where delta jumps a search goes on to the last digit
-    better = solve(sharp, answer, slope, (answer, limits[1]), steps=min(steps, 12))
+    better = solve(sharp, answer, slope, (answer, limits[1]), steps=12)
     return answer if math.isnan(better) else better
 
 
@@ -169,7 +168,6 @@ def largest_copies(
     copies_max: float = 1.0,
     blanket: Blanket = SINGLES,
     start: float | None = None,
-    steps: int = 120,
 ) -> float:
     """Largest number of expected copies that keeps the guarantee, rounded down.
 
@@ -190,8 +188,6 @@ def largest_copies(
         Law of the blanket.
     start : float or None
         A first guess; None takes a Gaussian curator's.
-    steps : int
-        Most evaluations; if there are not enough, the answer is further from the largest copies.
 
     Returns
     -------
@@ -217,7 +213,7 @@ def largest_copies(
     log_scale, slope = gaussian_start(epsilon, delta)
     near = math.log(start) if start else log_scale + 0.5 * math.log(variance / (2 * pairs))
     answer = _calibrate(
-        lambda log: blanket.pair(blanket_mean, copies(log)), (pairs, epsilon, delta), near, slope, limits, steps
+        lambda log: blanket.pair(blanket_mean, copies(log)), (pairs, epsilon, delta), near, slope, limits
     )
     if math.isnan(answer):
         raise InfeasibleError(f"No number of copies meets epsilon = {epsilon:g}, delta = {delta:g}: raise delta.")
