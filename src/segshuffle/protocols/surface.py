@@ -175,14 +175,13 @@ class Surface:
         cloud = self.low + (0.5 + _spread(_CLOUD, point.size)) * (self.high - self.low)
         errors, _ = self._errors(np.vstack([point, cloud]), budget, 1.0)
         cloud = cloud[errors[1:] <= _HOPEFUL * errors[0]]
-        if self.points:
-            cloud = cloud[self._distances(cloud) > 2 * _STEP]
+        cloud = cloud[self._distances(cloud) > 2 * _STEP]
         return [point, *cloud[: _SCATTERED * point.size]]
 
     def _distances(self, points: FloatArray) -> FloatArray:
-        """Return the distances of points from the closest computed one."""
-        seen = np.array([*self.points, *self.barred])
-        return np.asarray(np.abs(points[:, None] - seen).max(axis=2).min(axis=1))
+        """Return the distances of points from the closest one that was computed, or could not be."""
+        seen = np.array([*self.points, *self.barred]).reshape(-1, self.low.size)
+        return np.asarray(np.abs(points[:, None] - seen).max(axis=2).min(axis=1, initial=math.inf))
 
     def _neighbours(self, point: FloatArray) -> list[FloatArray]:
         """Return neighbours without a computed point nearby: one step away on axes, up to two in other directions."""
@@ -194,12 +193,9 @@ class Surface:
         return list(found[self._distances(found) > _NEAR * _STEP])
 
     def _guide(self, point: FloatArray) -> bool:
-        """Compute the copies at a point and update the interpolation; return whether the point was new."""
+        """Compute the copies at a point and update the interpolation; return whether it was new, and has a law."""
         (settled,), parameters, (mean,) = self._settled(point[None])
-        if not math.isfinite(mean):
-            self.barred.append(point)
-            return True
-        if self.points and np.abs(np.array(self.points) - settled).max(axis=1).min() < 1e-6:
+        if not math.isfinite(mean) or self._distances(settled[None])[0] < 1e-6:
             self.barred.append(point)
             return False
         start = self._limits(settled[None])[0]
