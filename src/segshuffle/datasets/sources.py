@@ -48,7 +48,7 @@ _FOREIGN = {
 }
 _WORD = r"[^ \t\r\x0b\x0c]+"
 # Rows that are handled together.
-_PART = 2**19
+_PART = 2**18
 
 
 class _RowError(DataError):
