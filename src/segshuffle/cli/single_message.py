@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from segshuffle.accounting.numerics.ranges import LARGEST_USERS
-from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Mechanism
+from segshuffle.accounting.single_message.accountants import Mechanism
 from segshuffle.accounting.single_message.amplification import (
     Entry,
     applicable,
@@ -286,5 +286,4 @@ def _draw(rows: list[Point], along: str, asked: str, title: str, paths: list[Pat
         curves: dict[str, list[tuple[float, float]]] = {}
         for row in drawn:
             curves.setdefault(row["accountant"], []).append((row[along], row[asked]))
-        looks = {name: ACCOUNTANTS[name].look for name in curves}
-        draw({asked.replace("_", " "): curves}, along.replace("_", " "), paths, looks=looks, title=title)
+        draw({asked.replace("_", " "): curves}, along.replace("_", " "), paths, title=title)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from segshuffle.errors import ParameterError
-from segshuffle.looks import Look, series_looks, stroke
+from segshuffle.looks import series_looks, stroke
 
 #: Width of an answer, in characters.
 WIDTH = 80
@@ -196,8 +196,6 @@ def draw(
     panels: Mapping[str, Mapping[str, Sequence[tuple[float, float]]]],
     along: str,
     paths: Sequence[Path],
-    *,
-    looks: Mapping[str, Look] | None = None,
     title: str = "",
 ) -> None:
     """Draw the curves of each measure in a panel, on logarithmic axes, into files of type .png, .pdf or .svg."""
@@ -205,9 +203,8 @@ def draw(
 
     figure, grid = panel_grid(len(panels), height=2.6 if len(panels) > 1 else 4.0)
     for axes, (measure, curves) in zip(grid, panels.items(), strict=True):
-        own = looks or dict(zip(curves, series_looks(curves), strict=True))
-        for name, points in curves.items():
-            axes.plot(*zip(*points, strict=True), **stroke(own[name], markersize=4))
+        for points, look in zip(curves.values(), series_looks(curves), strict=True):
+            axes.plot(*zip(*points, strict=True), **stroke(look, markersize=4))
         log_axes(axes)
         axes.set(xlabel=along, ylabel=measure, title=title)
     save(finished(figure), paths)
