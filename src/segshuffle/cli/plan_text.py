@@ -223,17 +223,17 @@ def _further(found: Mapping[str, Any], n_users: int) -> list[str]:
         planned = [
             {
                 "protocol": row["label"],
-                "+/- users": f"{row['deviation'] * n_users:.4g}",
-                "messages": f"{row['messages_per_user']:.4g}",
+                "+/- users": None if row["deviation"] is None else row["deviation"] * n_users,
+                "messages": row["messages_per_user"],
                 "kind": row["kind"],
             }
             for row in rows
-            if row["none"] is None
         ]
-        without = ", ".join(row["label"] for row in rows if row["none"] is not None)
-        missing = [f"no plan (--json says why): {without}"] if without else []
-        said = "+/- users: root of the mean squared error of an item. Only the kinds exact and upper are proven."
-        parts.append(f"{table(planned)}\n{_paragraphs([*missing, said])}")
+        said = (
+            "+/- users: root of the mean squared error of an item. Only the kinds exact and upper are proven. A "
+            "protocol without numbers has no plan; --json says why."
+        )
+        parts.append(f"{table(planned)}\n{_paragraphs([said])}")
     return parts
 
 
