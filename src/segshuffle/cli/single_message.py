@@ -167,7 +167,7 @@ def _matrix(path: Path, claimed_epsilon: float | None) -> Any:
         Names file, line, column and value.
     """
     content = read_bounded(path, limit=_MAX_BYTES)
-    lines: list[int] | None = None
+    lines: list[int] = []
     if path.suffix == ".npy":
         try:
             rows: Any = np.asarray(np.load(BytesIO(content), allow_pickle=False), dtype=float)
@@ -177,49 +177,35 @@ def _matrix(path: Path, claimed_epsilon: float | None) -> Any:
         lines, rows = _lines(path, content)
 
     def where(row: int, column: int | None) -> str:
-        # lines and their columns are counted from 1, rows of an array from 0
-        at, first = (f"row {row}", 0) if lines is None else (f"line {lines[row]}", 1)
-        return f"{path}, {at}" + ("" if column is None else f", column {column + first}")
+        at = f"{path}, line {lines[row]}" if lines else f"{path}, row {row + 1}"
+        return at if column is None else f"{at}, column {column + 1}"
 
     try:
         return matrix_randomizer(rows, claimed_epsilon=claimed_epsilon, where=where)
     except DataError as error:  # adds the file to an error about the whole table
         told = str(error)
-        raise DataError(told if str(path) in told.partition(":")[0] else f"{path}: {told}") from error
+        raise DataError(told if told.startswith(str(path)) else f"{path}: {told}") from error
 
 
 def _lines(path: Path, content: bytes) -> tuple[list[int], list[list[float]]]:
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}: byte {error.start} is not text. Write numbers as text, or a .npy file.") from error
-    lines: list[int] = []
-    rows: list[list[float]] = []
-    for number, line in enumerate(text.splitlines(), start=1):
+    """Return the numbers of the lines that are rows of the table, and the rows."""
+    rows: dict[int, list[float]] = {}
+    width = None
+    for number, line in enumerate(content.decode("utf-8-sig", errors="replace").splitlines(), start=1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         words = line.split(",") if "," in line else line.split()
-        rows.append([_entry(path, number, column, word.strip()) for column, word in enumerate(words, start=1)])
-        lines.append(number)
-        if len(rows[-1]) != len(rows[0]):
+        width = width or len(words)
+        try:
+            if len(words) != width:
+                raise ValueError(f"{len(words)} entries, not {width}")
+            rows[number] = [float(Fraction(word)) if "/" in word else float(word) for word in words]
+        except (ValueError, ArithmeticError) as error:
             raise DataError(
-                f"{path}, line {number}: {len(rows[-1])} numbers, where line {lines[0]} has {len(rows[0])}; every line "
-                "is one input, with a probability for each output."
-            )
-    if not rows:
-        raise DataError(f"{path}: holds no numbers; expected is one line per input, one probability per output.")
-    return lines, rows
-
-
-def _entry(path: Path, line: int, column: int, word: str) -> float:
-    try:
-        return float(Fraction(word)) if "/" in word else float(word)
-    except (ValueError, ZeroDivisionError):
-        told = word if len(word) <= 40 else word[:37] + "..."
-        raise DataError(
-            f"{path}, line {line}, column {column}: {told!r} is not a number; write 0.25, 2.5e-1 or 1/4, and put # "
-            "before lines that are no numbers."
-        ) from None
+                f"{path}, line {number}: {line[:40]!r} is no list of numbers as long as the first one ({error}). Write "
+                "0.25, 2.5e-1 or 1/4, and put # before lines that are no numbers."
+            ) from error
+    return list(rows), list(rows.values())
 
 
 def _ask(make: Make, point: Point, only: tuple[str, ...]) -> Found:
