@@ -43,7 +43,7 @@ PLANS = [
     ("--guess 1,1,1,1,0,0", "'6 numbers up to 1 with sum 4' is not allowed"),
     ("--guess 2,0,0,0,0,0", "'6 numbers up to 2 with sum 2' is not allowed"),
     ("--guess nan,1,1,0,0,0", "up to nan with sum nan' is not allowed"),
-    (f"--guess {300 * 'x'}", f"guess = '{37 * 'x'}...' is neither zipf:EXPONENT, a list of numbers nor a file"),
+    (f"--guess {300 * 'x'}", f"guess = '{40 * 'x'}' is neither zipf:EXPONENT, a list of numbers nor a file"),
     ("--guess nowhere.txt", "guess = 'nowhere.txt' is neither zipf:EXPONENT, a list of numbers nor a file"),
     ("--guess bytes", "guess = 'bytes' is neither zipf:EXPONENT, a list of numbers nor a file"),
     ("--blankets 3", "segshuffle plan: unrecognized arguments: --blankets 3 (see segshuffle plan --help)"),

@@ -224,8 +224,6 @@ def _frequencies(text: str | None) -> float | FloatArray | None:
         try:
             return listed(Path(text).read_text(encoding="utf-8"))
         except (ValueError, OSError) as error:
-            told = text if len(text) <= 40 else text[:37] + "..."
-            reason = error.strerror if isinstance(error, OSError) else error
             raise DataError(
-                f"guess = {told!r} is neither zipf:EXPONENT, a list of numbers nor a file: {reason}."
+                f"guess = {text[:40]!r} is neither zipf:EXPONENT, a list of numbers nor a file of them."
             ) from error
