@@ -163,6 +163,7 @@ def test_few_users_send_fewer_items(capsys):
         ("log.csv --layout colour=blue", "'colour=blue' is not KEY=VALUE with a key out of format,"),
         ("log.csv --layout header=perhaps", "'perhaps' is neither yes nor no"),
         ("log.csv --messages --plan plan.json", "leave --plan out"),
+        ("log.csv --messages --set-size 1,2", "compare no set sizes"),
         ("log.csv --top 0", "--top: '0' is not an integer >= 1"),
         ("log.csv --repetitions 0", "--repetitions: '0' is not an integer >= 1"),
         ("log.csv --out .", "holds something else"),

@@ -42,6 +42,8 @@ from segshuffle.errors import DataError, OptionsError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import polars as pl
+
     from segshuffle.datasets.transactions import Transactions
     from segshuffle.planning.question import Answer, Question
     from segshuffle.protocols.base import Plan, SetKind
@@ -143,7 +145,12 @@ def run(options: argparse.Namespace) -> str:
     """Read, plan, rehearse, write."""
     from segshuffle.extras import require
 
-    if isinstance(options.data, Guessed) or len(options.set_size or ()) > 1:
+    comparing = isinstance(options.data, Guessed) or len(options.set_size or ()) > 1
+    if options.messages is not None and (comparing or options.plan is not None):
+        raise OptionsError(
+            "--messages makes a new plan from the result of round 1: leave --plan out, and compare no set sizes."
+        )
+    if comparing:
         return _compared(options)
     # before a large file is read
     require("pipeline", "A rehearsal")
@@ -191,7 +198,7 @@ def run(options: argparse.Namespace) -> str:
     if options.json:
         return as_json({**answer, "folder": str(folder)})
     where = f"The page:  {folder}/index.html\nAll items: {folder}/items.csv (and .parquet)"
-    return "\n\n".join([wrapped(headline), *_told(found, answer, options.top), where])
+    return "\n\n".join([wrapped(headline), *_told(tables["items"].head(options.top), answer), where])
 
 
 class Guessed(NamedTuple):
@@ -240,7 +247,7 @@ def _compared(options: argparse.Namespace) -> str:
 
     holders: Any
     kinds: tuple[SetKind, ...] = ("at-most",)
-    leave_out(options, ("plan", "messages"), "if set sizes are compared")
+    leave_out(options, ["plan"], "if set sizes are compared")
     if isinstance(options.data, Guessed):
         need(options, "items", "levels", "delta")
         shares, zipf = options.data
@@ -313,8 +320,6 @@ def _saved(options: argparse.Namespace) -> Plan:
     """Read the plan of ``--plan``; the file is then read with the items of the plan, by name or by number."""
     from segshuffle.planning.documents import checked_names, read_document
 
-    if options.messages is not None:
-        raise OptionsError("--messages makes a new plan from the result of round 1: leave --plan out.")
     rule = f"with {options.plan}, which says it"
     leave_out(options, ("set_size", "delta", "assume", "hide_level", "blanket", "limits"), rule)
     document = read_document(options.plan)
@@ -416,7 +421,7 @@ def _headline(found: Rehearsal, all_of_it: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _told(found: Rehearsal, answer: Mapping[str, Any], top: int) -> list[str]:
+def _told(items: pl.DataFrame, answer: Mapping[str, Any]) -> list[str]:
     """Return the parts of the text below the headline, 80 columns wide."""
     parts = []
     if answer["assumed"]:
@@ -426,7 +431,7 @@ def _told(found: Rehearsal, answer: Mapping[str, Any], top: int) -> list[str]:
     parts.append(wrapped([*answer["sending"], *answer["promises"]]))
     if "by_message" in answer:
         parts.append("Message by message:\n" + wrapped(_messages_told(answer["by_message"]), "- "))
-    return [*parts, _items(found, top)]
+    return [*parts, _items(items)]
 
 
 def _messages_told(run: dict[str, Any]) -> list[str]:
@@ -441,10 +446,11 @@ def _messages_told(run: dict[str, Any]) -> list[str]:
     ]
 
 
-def _items(found: Rehearsal, top: int) -> str:
-    items = [int(item) for item in found.order[:top] if found.true[item] > 0]
-    columns = [100 * each[items] for each in (found.true, found.sent, found.estimate, found.low, found.high)]
-    names = ("item", "true %", "sent %", "estimate %", "95 % from", "to")
-    rows = zip(map(found.name, items), *(map("{:.3f}".format, column) for column in columns), strict=True)
-    shares = [dict(zip(names, row, strict=True)) for row in rows]
+def _items(rows: pl.DataFrame) -> str:
+    """Return the table of the most frequent items."""
+    names = {"true": "true %", "sent": "sent %", "estimate": "estimate %", "low": "95 % from", "high": "to"}
+    shares = [
+        {"item": row["item"], **{said: f"{100 * row[name]:.3f}" for name, said in names.items()}}
+        for row in rows.filter(rows["true"] > 0).to_dicts()
+    ]
     return f"{table(shares)}\nsent: the share after cutting sets; the estimates are those of one collection"
