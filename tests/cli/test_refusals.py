@@ -97,7 +97,7 @@ PLANS = [
     ),
     (
         f"--levels {','.join(f'{1 + i / 20000}:1' for i in range(15000))}",
-        "more than 10 minutes are refused: fewer levels",
+        "more than 600 are refused: fewer levels",
     ),
 ]
 SEGMENTED = (

@@ -6,7 +6,6 @@ Values are numbers, lists and ranges of them, levels, and settings KEY=VALUE.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import math
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -75,23 +74,23 @@ def integers(text: str) -> tuple[int, ...]:
 def _several(text: str, read: Callable[[str], Any], digits: str) -> tuple[Any, ...]:
     """Read several values; those inside a range are formatted by `digits`."""
     try:
-        if ".." not in text:
-            found = tuple(map(read, text.split(",")))
-            if len(found) > MOST:
-                raise argparse.ArgumentTypeError(f"{len(found)} values are too many: at most {MOST} are answered")
-            return found
-        ends, _, count = text.partition("/")
-        first, last = (read(word) for word in ends.split(".."))
-        points = whole(count) if count else _POINTS
-        if not (0 < first < last < math.inf and 2 <= points <= MOST):
-            raise argparse.ArgumentTypeError(
-                f"{text!r} is no range: write FIRST..LAST/COUNT, 0 < FIRST < LAST, COUNT between 2 and {MOST}"
-            )
-        steps = (math.log(first) + i * math.log(last / first) / (points - 1) for i in range(1, points - 1))
-        return tuple(dict.fromkeys((first, *(read(digits.format(math.exp(step))) for step in steps), last)))
+        if ".." in text:
+            ends, _, count = text.partition("/")
+            first, last = (read(word) for word in ends.split(".."))
+            points = whole(count) if count else _POINTS
+            if not (0 < first < last < math.inf and 2 <= points <= MOST):
+                raise ValueError(text)
+            steps = (math.log(first) + i * math.log(last / first) / (points - 1) for i in range(1, points - 1))
+            return tuple(dict.fromkeys((first, *(read(digits.format(math.exp(step))) for step in steps), last)))
+        if text.count(",") >= MOST:
+            raise ValueError(text)
+        return tuple(map(read, text.split(",")))
     except (ValueError, OverflowError):
         kind = "an integer" if read is whole else "a number"
-        raise argparse.ArgumentTypeError(f"{text!r} is not {kind}, a list 1,2,3 or a range 1..1e6/13") from None
+        raise argparse.ArgumentTypeError(
+            f"{text[:60]!r} is not {kind}, a list 1,2,3 or a range FIRST..LAST/COUNT, such as 1..1e6/13, with "
+            f"0 < FIRST < LAST; at most {MOST} values are answered"
+        ) from None
 
 
 def yes_or_no(text: str) -> bool:
@@ -179,16 +178,16 @@ def counted(levels: Sequence[Level], n_users: int | None) -> tuple[tuple[float, 
 def spec(text: str) -> tuple[str, dict[str, Any]]:
     """Read a name and its numbers, such as ``krr`` or ``krr:domain-size=4,local-epsilon=1``."""
     name, _, rest = text.partition(":")
-    own = {}
-    for part in filter(None, rest.split(",")):
-        key, _, value = part.partition("=")
-        for read in (integer, number):
-            with contextlib.suppress(argparse.ArgumentTypeError):
-                own[key.strip().replace("-", "_")] = read(value)
-                break
-        else:
-            raise ParameterError("randomizer", text, f"{name}:option=value,... with numbers as values")
+    try:
+        given = [part.split("=") for part in rest.split(",") if part]
+        own = {key.strip().replace("-", "_"): _whole_if_possible(value) for key, value in given}
+    except ValueError:
+        raise ParameterError("randomizer", text, f"{name}:option=value,... with numbers as values") from None
     return name, own
+
+
+def _whole_if_possible(text: str) -> int | float:
+    return whole(text) if float(text).is_integer() else float(text)
 
 
 def settings(about: str, keys: Mapping[str, tuple[Callable[[str], Any], str]], plain: str = "") -> dict[str, Any]:

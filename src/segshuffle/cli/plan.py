@@ -186,16 +186,12 @@ def _announce(question: Question, patience: float | None) -> None:
     """Announce minutes of work before it starts; refuse longer work."""
     problem, seconds = question.problem, question.seconds(patience)
     levels, s, d = len(problem.levels), problem.set_size, problem.domain_size
-    size = f"{levels} levels and sets of {s} of {d} items take about {_minutes(seconds)} of a processor to plan"
+    size = f"{levels} levels and sets of {s} of {d} items take about {seconds:.0f} seconds of a processor to plan"
     remedy = "fewer levels or a smaller set size take less"
     if seconds > _LONGEST:
-        raise InfeasibleError(f"{size}, and more than {_minutes(_LONGEST)} are refused: {remedy}.")
+        raise InfeasibleError(f"{size}, and more than {_LONGEST:.0f} are refused: {remedy}.")
     if seconds > _LONG:
         complain(f"segshuffle plan: {size}; {remedy}.")
-
-
-def _minutes(seconds: float) -> str:
-    return f"{seconds:.0f} seconds" if seconds < 100 else f"{seconds / 60:.0f} minutes"
 
 
 def _target(text: str) -> tuple[FewestMessages | LeastEpsilon, bool]:
