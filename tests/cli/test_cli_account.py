@@ -95,7 +95,10 @@ def test_a_matrix_is_read_from_every_format(capsys, tmp_path, name):
         ("0.5,0.5\n0.5,half\n", "{path}, line 2, column 2: 'half' is not a number; write 0.25, 2.5e-1 or 1/4"),
         ("0.5,0.5\n0.5,1/0\n", "{path}, line 2, column 2: '1/0' is not a number"),
         ("0.5,0.5\n1\n", "{path}, line 2: 1 numbers, where line 1 has 2"),
-        ("0.5,0.5\n1,0\n", "{path}, line 2, column 2: 0, where another input ({path}, line 1) has 0.5"),
+        (
+            "0.5,0.5\n1,0\n",
+            "{path}, line 2, column 2: the probability is 0, but for another input ({path}, line 1) it is 0.5",
+        ),
         ("0.5,0.5\n", "{path}: matrix: its shape is (1, 2)"),
         ("\n", "{path}: holds no numbers"),
         ("\xff", "{path}: byte 0 is not text"),

@@ -323,7 +323,7 @@ def test_panels_that_the_paper_does_not_show_have_figures_of_their_own():
     declared = outputs(found).values()
     titles = {figure.name: figure.title for figure in declared if figure.is_figure}
     assert titles["panels-msnbc-S4"] == "MSNBC, split S4"
-    assert titles["panels-msnbc-S4-proven"] == "MSNBC, split S4, with proven accounting for everybody"
+    assert titles["panels-msnbc-S4-proven"] == "MSNBC, split S4, with proven accounting for all methods"
     assert titles["fig4"] == "Figure 4: MSNBC, split S2 and S3"
 
 

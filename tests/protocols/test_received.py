@@ -152,7 +152,7 @@ def test_the_sentence_names_the_cause():
     even = np.full(6, 30)
     assert impossible(plan, even, 180, str) is None
     for counts, says in (
-        (even // 30, "is the file cut, is it another plan's, or did users stay away"),
+        (even // 30, "was the file cut off, is it another plan's, or did users stay away"),
         (even * 2, "is every line there 2 times, is this another plan's file, or did more users take part"),
         (even * 100, "is this another plan's file, or did more users take part"),
         (np.array([180, 0, 0, 0, 0, 1]), "the count of item 'x0', 180, is not in"),

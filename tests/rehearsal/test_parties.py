@@ -171,7 +171,7 @@ def test_signed_messages_are_counted(messages, odd):
     asked = messages + [("-", 0)] * odd
     assert found.counts.tolist() == [asked.count(("+", item)) - asked.count(("-", item)) for item in range(D)]
     assert found.messages == len(asked)
-    with pytest.raises(DataError, match=r"one is \+ or - and an integer"):
+    with pytest.raises(DataError, match=r"a message is \+ or - and an integer"):
         read_counts(io.BytesIO(content.encode() + b"1\n"), "f", D, signed=True)
 
 
@@ -188,8 +188,8 @@ def test_counts_are_read_back(counts):
         ("item,count\n1,2\n1,3\n", "line 3: '1,3': item 1 has a count already"),
         ("item,count\n1;2\n", "line 2: '1;2': expected is ITEM,COUNT"),
         ("item,count\n6,2\n", r"an item in 0\.\.5"),
-        ("item,count\n0,1\n1,1\n2,1\n4,1\n5,1\n", r"f: no line for item 3; needed is one for every item in 0\.\.5"),
-        ("item,count\n", "f: no line for item 0, nor for 5 others"),
+        ("item,count\n0,1\n1,1\n2,1\n4,1\n5,1\n", r"f: no line for item 3; every item in 0\.\.5 needs one"),
+        ("item,count\n", "f: no line for item 0 and 5 others"),
         ("item,count\n1,-2\n", "a count of digits"),
         ("1\n\n2\n", "line 2: '' is no message"),
         ("1\n2\n7\n", "line 3: '7' is no message"),
@@ -332,7 +332,7 @@ def sent_by(plan):
     [
         (lambda lines: lines, None),
         (lambda lines: lines * 2, "is every line there 2 times"),
-        (lambda lines: lines[: len(lines) // 12 * 2], "is the file cut"),
+        (lambda lines: lines[: len(lines) // 12 * 2], "was the file cut off"),
         (lambda lines: "", "0 messages, but 60 users of this plan send"),
         (lambda lines: counts_text([0] * D), "0 messages, but 60 users of this plan send"),
         (lambda lines: "0\n" * 240, "the count of item 'tea', 240, is not in"),

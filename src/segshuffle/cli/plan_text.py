@@ -221,7 +221,7 @@ def _further(found: Mapping[str, Any], n_users: int) -> list[str]:
         reasons = list(dict.fromkeys(row["none"] for row in rows if row["none"]))
         said = "error: standard deviation of a rare item's estimate"
         if any("top_error_%" in row for row in rows):
-            said += "; top_error: the largest of the top items, divided by the item's share"
+            said += "; top_error: the largest one of the top items, each divided by the item's share"
         numbers = [{name: value for name, value in row.items() if name != "none"} for row in rows]
         parts.append(f"{table(numbers)}\n{_paragraphs([said, *reasons])}")
     if "alternatives" in found:
@@ -238,7 +238,10 @@ def _further(found: Mapping[str, Any], n_users: int) -> list[str]:
         ]
         without = ", ".join(row["label"] for row in rows if row["none"] is not None)
         missing = [f"no plan (--json says why): {without}"] if without else []
-        said = "+/- users: root of the mean squared error of an item. Only the kinds exact and upper are proven."
+        said = (
+            "+/- users: root of the mean squared error of an item. A curator is trusted with all items. Only the kinds "
+            "exact and upper are proven."
+        )
         parts.append(f"{table(planned)}\n{_paragraphs([*missing, said])}")
     return parts
 

@@ -73,7 +73,7 @@ def read_transactions(
     """
     layout = layout or Layout()
     if layout.level is not None and not levels:
-        raise ParameterError("levels", tuple(levels), "given with a column of levels: the public list of levels")
+        raise ParameterError("levels", tuple(levels), "the public list of all levels if a column has the users' levels")
     if domain_size is not None:
         check_integer("domain_size", domain_size, 1, LARGEST_DOMAIN)
         if items is not None:

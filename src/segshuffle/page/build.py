@@ -63,7 +63,7 @@ def words_of(output: Output, results: Results) -> str:
         if (said := words(output.name, results.tables)) is not None:
             return said
     details = f" {'; '.join(output.details)}." if output.details else ""
-    return f"{output.title}. {output.caption}{details} The numbers are in the tables of its study."
+    return f"{output.title}. {output.caption}{details} The numbers are in the tables of this study."
 
 
 def groups_of(names: Collection[str], declared: Iterable[Output]) -> dict[Group, list[Output]]:

@@ -87,7 +87,7 @@ class Assumptions:
         """
         for name in ("sets", "honest_fraction", "rounds"):
             if name not in covered and getattr(self, name) != getattr(PLAIN, name):
-                allowed = f"{getattr(PLAIN, name)!r} for {method}; only proven dummies are analysed beyond that"
+                allowed = f"{getattr(PLAIN, name)!r} for {method}; only analyses of proven dummies allow other values"
                 raise ParameterError(name, getattr(self, name), allowed)
 
 

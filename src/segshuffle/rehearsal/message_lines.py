@@ -85,7 +85,7 @@ def read_counts(stream: IO[bytes], name: str, domain_size: int, *, signed: bool 
             else:
                 place, signs = _place(name, before + lines.index(line) + 1, line), "+ or - and " if signed else ""
                 raise DataError(
-                    f"{place} is no message of this plan; one is {signs}an integer "
+                    f"{place} is no message of this plan; a message is {signs}an integer "
                     f"in 0..{domain_size - 1}. Give --unknown drop to leave such lines out."
                 )
         before += len(lines)
@@ -120,10 +120,10 @@ def _of_counts(lines: Iterable[bytes], name: str, domain_size: int, signed: bool
         seen[item], counts[item] = True, int(found[2])
     missing = np.flatnonzero(~seen)
     if missing.size:
-        others = f", nor for {missing.size - 1} others" if missing.size > 1 else ""
+        others = f" and {missing.size - 1} others" if missing.size > 1 else ""
         raise DataError(
-            f"{name}: no line for item {missing[0]}{others}; needed is one for every item in 0..{domain_size - 1}, "
-            "with 0 where there is no message. Was the file cut off?"
+            f"{name}: no line for item {missing[0]}{others}; every item in 0..{domain_size - 1} needs one, "
+            "with 0 if there is no message. Was the file cut off?"
         )
     return Counted(counts, None if signed else sum(counts.tolist()), 0)
 

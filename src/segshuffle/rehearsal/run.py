@@ -268,7 +268,9 @@ def check_users(problem: Problem, users: Transactions) -> None:
         ("items", users.domain_size, problem.domain_size),
     ):
         if found != planned:
-            raise DataError(f"{users.label}: {found} {name}, but the plan is for {planned}. Plan for these.")
+            raise DataError(
+                f"{users.label}: {found} {name}, but the plan is for {planned}. Make a plan for {found} {name}."
+            )
     short = int((users.sizes < problem.set_size).sum())
     if problem.assumptions.sets == "exactly" and short:
         raise DataError(

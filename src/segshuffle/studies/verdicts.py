@@ -18,6 +18,11 @@ from segshuffle.pipeline.rows import table_of
 REPRODUCED, PARTLY, NOT, OPEN = "reproduced", "partly reproduced", "not reproduced", "not evaluated"
 #: Up to so many values are listed one by one.
 _LISTED = 4
+#: Explanation of the column *found*.
+FOUND = (
+    f"The column *found* has up to {_LISTED} values, each with its place in brackets. Of more values it says how many "
+    "meet the stated comparison, and has their median (or mean), the smallest and the largest."
+)
 
 #: Comparison -> whether a value, or each of several, meets it, and how it is said.
 COMPARISONS: dict[str, tuple[Callable[..., Any], str]] = {
@@ -202,7 +207,7 @@ def markdown(claims: pd.DataFrame, *, title: str, remark: str = "", papers: Mapp
     counts = claims["verdict"].value_counts()
     shown = [REPRODUCED, PARTLY, NOT, *([OPEN] if OPEN in counts else [])]
     count = f"{len(claims)} statements: " + ", ".join(f"{int(counts.get(each, 0))} {each}" for each in shown) + "."
-    lines = [title, "", count, "", *([remark, ""] if remark else [])]
+    lines = [title, "", f"{count} {FOUND}", "", *([remark, ""] if remark else [])]
     tables = [("", claims)] if papers is None else list(claims.groupby("paper", sort=False))
     for paper, rows in tables:
         lines += [f"## {papers[str(paper)]}", ""] if papers else []

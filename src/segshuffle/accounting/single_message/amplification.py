@@ -240,7 +240,7 @@ def compare_budgets(
         raise ParameterError("budgets", budgets, f"{allowed}{LARGEST_TRIALS} users together")
     users = PersonalizedUsers(local_epsilons=np.repeat(levels, counts), mechanism="laplace")
     local = users.largest_budget if epsilon is None else float(epsilon < users.largest_budget)
-    entries = [Entry("local", local, "upper", "proven: the largest budget, without shuffling", "")]
+    entries = [Entry("local", local, "upper", "proven: the largest budget is a guarantee even without shuffling", "")]
     left_out = {}
     for name, make in PERSONAL.items():
         chosen = ACCOUNTANTS[name]

@@ -109,7 +109,7 @@ def left_for_items(max_messages: float, spent: float) -> float:
     if not max_messages > spent:
         raise InfeasibleError(
             f"max_messages = {max_messages:g} is used up by round 1, about the levels, which takes {spent:.6g} "
-            "messages per user: raise it, or the epsilon of the levels if they are private."
+            "messages per user. Raise it, or the epsilon of the levels if they are private."
         )
     return max_messages - spent
 

@@ -168,7 +168,7 @@ def _likely(number: int, can: Possible) -> str:
         times = [k for k in range(2, _MOST_REPEATED + 1) if can.least <= number / k <= can.most]
         repeated = f"is every line there {times[0]} times, " if times else ""
         return f"{repeated}is this another plan's file, or did more users take part (--levels says how many)?"
-    return "is the file cut, is it another plan's, or did users stay away (--levels says how many took part)?"
+    return "was the file cut off, is it another plan's, or did users stay away (--levels says how many took part)?"
 
 
 def epsilons(plan: Plan, honest_users: int) -> tuple[float, ...]:

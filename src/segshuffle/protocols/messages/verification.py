@@ -145,7 +145,7 @@ def check_announcement(announcement: Scheme, demand: Demand, level: int) -> Give
             f"The announcement is refused: it asks for {messages:.4g} messages on average, more than the "
             f"{demand.most_messages:g} that this client is ready to send. Nothing is sent."
         )
-    delta = _checked(own, f"level {level}", demand.epsilon, demand.delta)
+    delta = _checked(own, "the user", demand.epsilon, demand.delta)
     return Given(delta, *_level_guarantee(announcement, demand, level))
 
 
@@ -244,7 +244,7 @@ def _level_guarantee(announcement: Scheme, demand: Demand, level: int) -> tuple[
         epsilon, delta = demand.epsilon, _delta(exchange, demand.epsilon, enough)
         if delta > enough:
             epsilon = max(demand.epsilon, asked[other])
-            who = f"a user of level {level} who may be one of level {other}"
+            who = f"a user of level {level} who may be one of level {other} (counted from 0)"
             delta = _checked(exchange, who, epsilon, enough)
         found.append((epsilon, delta))
     return max(epsilon for epsilon, _ in found), max(delta for _, delta in found)
@@ -259,7 +259,7 @@ def _checked(exchange: Exchange, who: str, epsilon: float, enough: float) -> flo
         found = f"epsilon = {least * 1.0005:.4g}" if math.isfinite(least) else "no certified epsilon"
         raise RefusedError(
             f"The announcement is refused: with {n} honest user{'' if n == 1 else 's'}, as the user "
-            f"believes, {who} gets delta = {delta * 1.0005:.4g} at epsilon = {epsilon:g}, or {found} at delta = "
+            f"believes, {who} has delta = {delta * 1.0005:.4g} at epsilon = {epsilon:g}, or {found} at delta = "
             f"{enough:g}; the user asks for epsilon = {epsilon:g} and delta = {enough:g}. Nothing is sent."
         )
     return delta

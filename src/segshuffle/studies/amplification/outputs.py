@@ -62,7 +62,7 @@ EXHIBITS = {
             "decomposition",
             8,
             "distribution of the generalised amplification variable, Laplace mechanism",
-            caption="Exact; the distribution function jumps at 0 and at both of its ends.",
+            caption="The numbers are exact. The distribution function jumps at 0 and at both of its ends.",
         ),
         Exhibit("variation", 1, "subset selection"),
         Exhibit("variation", 2, "optimal local hash"),
@@ -89,8 +89,8 @@ EXHIBITS = {
     )
 }
 _KINDS = (
-    "upper, lower and exact are proven; published is as a paper states it, not proven, and some refuted; asymptotic "
-    "is a limit without an error term; the table has the kind of every point"
+    "upper, lower and exact are proven; published is stated by a paper, not proven, and in some cases refuted; "
+    "asymptotic is a limit without an error term; the table has the kind of every point"
 )
 #: What the default target makes of these papers in the quick edition: one figure and one table.
 _SAMPLE = ("decomposition8", "variation-table5")
@@ -176,7 +176,7 @@ def rules(config: Config, _panels: Panels) -> list[Rule]:
     figures, to_read = (
         [exhibit.id for exhibit in EXHIBITS.values() if exhibit.table == kind] for kind in (False, True)
     )
-    what = "Every curve of one figure or table of the amplification papers. Sees no data."
+    what = "Every curve of one figure or table of the amplification papers. Reads no data."
     return [
         Rule("amplification_curves", what, (computed,), tuple(EXHIBITS), seconds=60),
         Rule("figure_amplification", "One figure of the amplification papers.", (figure,), tuple(figures)),

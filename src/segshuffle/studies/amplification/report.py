@@ -176,7 +176,7 @@ def ratio(
     where: Mapping[str, Any] | None = None,
     from_x: float = 0.0,
 ) -> Measured:
-    """Divide the first by the second (if there are several, by the least), at each point.
+    """Divide the first number by the second (or the least of several), at each point.
 
     Parameters
     ----------
@@ -209,16 +209,19 @@ def ratio(
                 own = own.join(theirs.rename(name), on=shared, how="inner")
         if own.empty:
             raise NotRunError(f"no point of {', '.join(figures)} has all of {', '.join([one, *names])}")
-        title = f"{one} over {'the least of ' * (len(names) > 1)}{', '.join(names)}"
+        title = f"{one} divided by {'the least of ' * (len(names) > 1)}{', '.join(names)}"
         own = own.set_index(list(PLACE))
         found[_plain(title)] = _placed(own[value] / own[names].min(axis=1))
     return Measured(found, ".5g")
 
 
 def saving(curves: Curves, **asked: Any) -> Measured:
-    """Divide the first epsilon by the second (or the least of several), and subtract this from 1, at each point."""
+    """Divide the first epsilon by the second (or the least of several), subtract the ratio from 1, at each point."""
     parts = ratio(curves, **asked).parts
-    saved = {f"saving of {name}": {place: 1 - each for place, each in part.items()} for name, part in parts.items()}
+    saved = {
+        f"saving of {name.replace(' divided by ', ' against ')}": {place: 1 - each for place, each in part.items()}
+        for name, part in parts.items()
+    }
     return Measured(saved, ".2%")
 
 

@@ -27,10 +27,10 @@ TABLE = Output(
 FIGURE = Output(
     "figures/audit",
     "Claimed and actual ε",
-    "Lines: claimed ε. Marks: the ε that holds at δ, largest over the splits. At a whole number m of dummies per user "
-    "the server knows their total; group privacy multiplies the effect. 'Blanket alone' is a proven upper bound; the "
-    "other marks are lower bounds. Marks of higher levels are shifted to the right, so that none hides another. A "
-    "level that sends every item has no marks, because the total then reveals nothing.",
+    "Lines: claimed ε. Marks: the ε that holds at δ, the largest over the splits. If the number m of dummies per user "
+    "is whole, the server knows their total; group privacy multiplies the effect. 'Blanket alone' is a proven upper "
+    "bound; the other marks are lower bounds. Marks of higher levels are shifted to the right, so that none hides "
+    "another. A level that sends every item has no marks, because the total then reveals nothing.",
     GROUP,
     _READING,
 )
@@ -62,7 +62,7 @@ def rules(config: Config, panels: Panels) -> list[Rule]:
     return [
         Rule(
             "audit_setting",
-            "Claimed and actual guarantee of every split, m and level of one setting. Sees no data.",
+            "Claimed and actual guarantee of every split, m and level of one setting. Reads no data.",
             (setting,),
             tuple(settings),
             seconds=66,

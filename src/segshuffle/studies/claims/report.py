@@ -189,14 +189,14 @@ def excess_at(panels: Panels, *, blanket: float, **panel: Any) -> Measured:
 
 
 def reduction(panels: Panels, *, against: list[str], **panels_asked: list[str]) -> Measured:
-    """Divide our error by a competitor's, and subtract this from 1, for each panel."""
+    """Divide our error by a competitor's, and subtract the ratio from 1, for each panel."""
     every = list(panels.every(**panels_asked))
     found = {name: {panel.name: panel.reduction(name) for panel in every} for name in against}
     return Measured({f"reduction against {'the ' * (name == 'strongest')}{name}": part for name, part in found.items()})
 
 
 def mean_reduction(panels: Panels, **panels_asked: list[str]) -> Measured:
-    """Take the mean of this over the panels, for each competitor."""
+    """Take the mean of this reduction over the panels, for each competitor."""
     every = list(panels.every(**panels_asked))
     return Measured(
         {
@@ -217,7 +217,7 @@ def order(panels: Panels, *, what: str, pairs: list[list[dict[str, Any]]]) -> Me
 
 
 def change(panels: Panels, *, method: str, **asked: Any) -> Measured:
-    """Divide a method's error under one split by that under the other, and subtract 1, for each population."""
+    """Divide a method's error under the second split by that under the first, and subtract 1, for each population."""
     found = {
         name: after.error_of(method) / before.error_of(method) - 1 for name, before, after in panels.pairs(**asked)
     }
@@ -225,12 +225,12 @@ def change(panels: Panels, *, method: str, **asked: Any) -> Measured:
 
 
 def growth_of_gap(panels: Panels, *, method: str, **asked: Any) -> Measured:
-    """Divide a method's error by ours, under both splits; then divide the second by the first, for each population."""
+    """Divide a method's error by ours under both splits, and the second ratio by the first, for each population."""
     found = {}
     for name, *both in panels.pairs(**asked):
         before, after = (panel.error_of(method) / panel.error_of("segmented") for panel in both)
         found[f"{name}: {before:.2f}x to {after:.2f}x"] = after / before
-    return Measured({f"error of {method} over ours, {asked['before']} to {asked['after']}": found}, ".2f")
+    return Measured({f"error of {method} divided by ours, {asked['before']} to {asked['after']}": found}, ".2f")
 
 
 def messages(panels: Panels, **panels_asked: list[str]) -> Measured:

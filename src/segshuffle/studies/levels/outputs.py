@@ -7,16 +7,16 @@ GROUP = Group(
     "levels",
     "Private levels",
     "Private privacy levels",
-    "A privacy level can itself be sensitive. This is the cost of protecting it in the first round.",
+    "A privacy level can itself be sensitive. This study measures the cost of protecting it in the first round.",
     rank=5,
 )
 FIGURE = Output(
     "figures/levels",
     "Error over the privacy of the levels",
     "Users send their level in round 1 with guarantee ε_p (horizontal axis), and their items in round 2. Round 2 "
-    "reveals more about the level. Dashed: everybody's level is known. Bars: two standard errors.",
+    "reveals more about the level. Dashed: the number of users at each level is known. Bars: two standard errors.",
     GROUP,
-    ("measured and predicted, against the exact histogram of levels (docs/levels.md)",),
+    ("measured and predicted error, compared with that for known numbers of users at each level (docs/levels.md)",),
 )
 DOCS = {"figures/levels.png": "figures/levels.png"}
 

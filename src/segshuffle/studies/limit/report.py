@@ -41,6 +41,6 @@ def words(figure: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
     curves = table.groupby(["set_size", "delta"]).ngroups
     from_100 = f" From 100 messages per item on it is at most {at_most(large.max(), digits=4)}." if len(large) else ""
     return (
-        f"Line chart of error over a Gaussian curator's against blanket messages per item, {curves} curves (set size "
-        f"and δ). The ratio falls from {nearest(table['error_ratio'].max())} towards 1.{from_100}"
+        f"Line chart of error, divided by a Gaussian curator's, over blanket messages per item, {curves} curves (set "
+        f"size and δ). The ratio falls from {nearest(table['error_ratio'].max())} towards 1.{from_100}"
     )

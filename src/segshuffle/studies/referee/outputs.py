@@ -34,8 +34,8 @@ FIGURE = Output(
     "figures/referee",
     "Claimed ε above or below the proven lower bound",
     "Below zero: refuted, because the claimed ε is smaller than a proven lower bound. Not drawn: claims that are no "
-    "better than the local guarantee, and mechanisms without a refuted claim (unless nothing is refuted). Two proven "
-    "bounds are drawn for comparison, and any refuted one. The legend says which are proven.",
+    "better than the local guarantee, and mechanisms without a refuted claim (unless nothing is refuted). Of the "
+    "proven bounds, two are drawn for comparison, and any that is refuted. The legend says which are proven.",
     GROUP,
     _READING,
 )
@@ -62,7 +62,7 @@ def rules(config: Config, _panels: Panels) -> list[Rule]:
         Step(VERDICTS.path, "studies.referee.report:tally", {"table": TABLE.path}),
         Step(READABLE.path, "studies.referee.report:report", {"found": VERDICTS.path}),
     )
-    what = "All bounds of one message against the proven lower bounds, mechanism by mechanism. Sees no data."
+    what = "All bounds of one message against the proven lower bounds, mechanism by mechanism. Reads no data."
     verdicts = "One verdict per accountant and mechanism, and the figure."
     return [
         Rule("referee_trials", what, (trials,), seconds=100),

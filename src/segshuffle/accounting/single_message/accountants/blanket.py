@@ -18,7 +18,7 @@ ACCOUNTANTS = (
     Accountant(
         "blanket-lower",
         "lower",
-        "proven: two neighbouring datasets that attain it",
+        "proven: two neighbouring datasets attain it",
         f"{_DECOMPOSITION}, Theorem 14",
         look("Lower bound, two datasets (proven)", "black", "", "dotted"),
         order=11,

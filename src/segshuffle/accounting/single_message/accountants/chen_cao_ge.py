@@ -56,7 +56,7 @@ ACCOUNTANTS = (
     Accountant(
         "chen-cao-ge",
         "asymptotic",
-        "a central limit without an error term, of the stronger clone's reduction",
+        "a central limit theorem for the stronger clone's reduction, without an error term",
         "Chen, Cao, Ge 2024",
         look("Chen, Cao, Ge (asymptotic)", "teal", "p", "dashed"),
         order=60,

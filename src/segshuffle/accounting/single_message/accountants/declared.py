@@ -125,7 +125,7 @@ class Accountant:
         return {self.part: value}
 
     def kind_for(self, mechanism: Mechanism) -> Kind:
-        """Return the kind of its number for this mechanism: a clone's is proven where the victim has no left-over."""
+        """Return the kind of its number for this mechanism: proven for clones if the victim has no left-over."""
         binary = mechanism.name == "krr" and mechanism.parameters.get("domain_size") == 2
         return "upper" if self.proven_for_binary and (binary or mechanism.no_left_over) else self.kind
 
@@ -133,8 +133,8 @@ class Accountant:
         """Return the status of its number for this mechanism."""
         if self.kind != self.kind_for(mechanism):
             if mechanism.no_left_over:
-                return "proven: the victim's message has no left-over that could be mixed"
-            return "proven: for binary randomized response the pair is the blanket's"
+                return "proven: the victim's message has no part that the server can tell apart"
+            return "proven: for binary randomized response it compares the same two laws as blanket"
         return f"{self.status}; {mechanism.caveat}" if mechanism.caveat and self.part == "randomizer" else self.status
 
 
@@ -156,4 +156,4 @@ def never(mechanism: Mechanism) -> bool:
     return False
 
 
-MIXED = "not proven: its reduction mixes left-overs that the server can tell apart"
+MIXED = "not proven: its proof mixes parts of messages that the server can tell apart"

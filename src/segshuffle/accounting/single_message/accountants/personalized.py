@@ -308,7 +308,7 @@ def _equal(bound: type[BudgetBound], *, local_epsilon: float, n_users: int) -> B
 
 
 _PAPER = "Enhanced Privacy Bound for Shuffle Model with Personalized Privacy"
-_AVERAGES = "refuted: its clone probabilities are averages where a pointwise ratio is needed"
+_AVERAGES = "refuted: it uses averages where the proof needs a ratio for every output"
 ACCOUNTANTS = (
     Accountant(
         "personalized",

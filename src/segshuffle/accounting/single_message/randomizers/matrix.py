@@ -182,9 +182,9 @@ def _check_entries(table: FloatArray, where: Where) -> None:
         row, column = map(int, never[0])
         other = int(np.argmax(table[:, column]))
         raise DataError(
-            f"{where(row, column)}: 0, where another input ({where(other, None)}) has {table[other, column]:.6g}: that "
-            "output proves who did not send it, so no local epsilon is finite. Give every input a chance of it, or "
-            "leave out the output."
+            f"{where(row, column)}: the probability is 0, but for another input ({where(other, None)}) it is "
+            f"{table[other, column]:.6g}. This output rules out the first input, so no local epsilon is finite. Give "
+            "every input a positive probability of this output, or leave the output out."
         )
 
 
