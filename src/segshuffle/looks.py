@@ -134,7 +134,7 @@ def spare_look(label: str, index: int, *, taken: Sequence[Look] = ()) -> Look:
 
 
 def _pairs(colors: Sequence[str], markers: Sequence[str]) -> list[tuple[str, str]]:
-    """All pairs; neighbours in the list differ in both."""
+    """Return all pairs; neighbours in the list differ in both."""
     turns = range(len(colors))
     return [(colors[(i + turn) % len(colors)], marker) for turn in turns for i, marker in enumerate(markers)]
 

@@ -54,7 +54,7 @@ class CounterPair(Protocol):
         ...
 
     def loss_table(self, step: float, log_tail: float) -> LossTable:
-        """Certified cells about `step` wide; about e^-log_tail of each tail counts as truncated.
+        """Return certified cells about `step` wide; about e^-log_tail of each tail counts as truncated.
 
         Cells are wider if there would be too many of them. The bounds from the table include the effect.
         """
@@ -102,11 +102,11 @@ class Blanket(ABC):
 
     @abstractmethod
     def parts(self, mean: float) -> tuple[Part, ...]:
-        """Independent parts at `mean` expected messages per item, all signs together."""
+        """Return the independent parts at `mean` expected messages per item, all signs together."""
 
     @abstractmethod
     def pair(self, mean: float, copies: float) -> CounterPair:
-        """Counters of an exchanged item."""
+        """Return the counters of an exchanged item."""
 
     @classmethod
     @abstractmethod
@@ -114,27 +114,27 @@ class Blanket(ABC):
         """Return what a planner may choose from, for a product of `pairs` pairs."""
 
     def rough(self) -> Blanket:
-        """Nearly the same law with quicker tables, for searches; its numbers are not proven."""
+        """Return nearly the same law with quicker tables, for searches; its numbers are not proven."""
         return self
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-ready form, with the name."""
+        """Return the JSON-ready form, with the name."""
         return {"name": self.name, **vars(self)}
 
     def most(self, per_user: float) -> float:
-        """Largest number of dummies of one client; by default there is none."""
+        """Return the largest number of dummies of one client; by default there is none."""
         return math.inf
 
     def variance(self, mean: float) -> float:
-        """Variance of one item's net counter: the sum over the parts of (what a unit adds)^2 mean/(1 - p)."""
+        """Return the variance of one item's net counter: the sum over parts of (what a unit adds)^2 mean/(1 - p)."""
         return sum(part.net**2 * part.variance for part in self.parts(mean))
 
     def noise(self, n_users: int, per_user: float, domain_size: int) -> float:
-        """Variance of what the dummies of all users add to an item's count."""
+        """Return the variance of what the dummies of all users add to an item's count."""
         return self.variance(n_users * per_user / domain_size)
 
     def total_noise(self, n_users: int, per_user: float, domain_size: int) -> float:
-        """Variance of what the dummies of all users add to the sum of all counts."""
+        """Return the variance of what the dummies of all users add to the sum of all counts."""
         return domain_size * self.noise(n_users, per_user, domain_size)
 
     def net_mean(self, mean: float) -> float:

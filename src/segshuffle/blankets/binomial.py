@@ -22,7 +22,7 @@ class Binomial:
     has_signs = can_be_capped = False
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-ready form."""
+        """Return the JSON-ready form."""
         return {"name": self.name}
 
     def most(self, per_user: float) -> float:
@@ -54,11 +54,11 @@ class Binomial:
         return mean
 
     def noise(self, n_users: int, per_user: float, domain_size: int) -> float:
-        """Variance of a counter, n m/d (1 - m/(d ceil(m)))."""
+        """Return the variance of a counter, n m/d (1 - m/(d ceil(m)))."""
         return n_users * per_user / domain_size * (1.0 - blanket_slots(per_user)[1] / domain_size)
 
     def total_noise(self, n_users: int, per_user: float, domain_size: int) -> float:
-        """Variance of the number of filled slots, n m (1 - m/ceil(m))."""
+        """Return the variance of the number of filled slots, n m (1 - m/ceil(m))."""
         return n_users * per_user * (1.0 - blanket_slots(per_user)[1])
 
 

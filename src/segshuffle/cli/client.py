@@ -124,7 +124,7 @@ def run(options: argparse.Namespace) -> str:
 
 
 def _items(text: str, document: Document) -> tuple[int, ...]:
-    """Numbers of the items that are named."""
+    """Return the numbers of the items that are named."""
     numbers = tuple(
         document.number(name) for row in csv.reader([text], skipinitialspace=True) for name in row if name.strip()
     )

@@ -122,13 +122,13 @@ class Guess:
         object.__setattr__(self, "frequencies", given)
 
     def shares(self, problem: Problem) -> FloatArray | None:
-        """Share of the users who hold each item, shape (domain_size,); None if there is no guess of frequencies."""
+        """Return the share of the users who hold each item, shape (domain_size,); None if there is no guess."""
         if self.frequencies is None or isinstance(self.frequencies, np.ndarray):
             return self.frequencies
         return _zipf_shares(self.mean_size or problem.set_size, problem.domain_size, self.frequencies)
 
     def counts(self, problem: Problem) -> FloatArray:
-        """Users who hold each item, shape (domain_size,)."""
+        """Return the users who hold each item, shape (domain_size,)."""
         shares = self.shares(problem)
         if shares is not None:
             return problem.n_users * shares

@@ -102,7 +102,7 @@ def _sampled(copies: float) -> str:
 
 
 def bytes_per_message(plan: Plan) -> int:
-    """Bytes of a message, which names an item, and a sign if there are signs."""
+    """Return the bytes of a message, which names an item, and a sign if there are signs."""
     return int(plan.scheme.dtype.itemsize)
 
 

@@ -29,7 +29,7 @@ _NAMES = {"none": "mm", "plain": "sepmm", "published": "weighted-sepmm", "invers
 
 
 def least_blanket(problem: Problem, epsilon: float, n_users: int, analysis: str) -> float:
-    """Least expected blanket per user that gives epsilon if every item is sent, by the named analysis.
+    """Return the least expected blanket per user that gives epsilon if every item is sent, by the named analysis.
 
     `n_users` is the number of users who certainly send their blanket.
     """
@@ -105,7 +105,7 @@ class BallsIntoBins(Collected):
         )
 
     def _weight(self, problem: Problem, level: int | None, n_users: int, blanket: float) -> float:
-        """Weight of a collection's estimate, up to a factor."""
+        """Return the weight of a collection's estimate, up to a factor."""
         s = problem.set_size
         if self.weights == "published":
             noise = problem.domain_size * s**2 * math.log(1 / problem.delta)

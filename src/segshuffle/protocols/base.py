@@ -193,7 +193,7 @@ class Problem:
         return self.assumptions.honest_of(self.n_users)
 
     def honest_mean(self, blanket_per_user: float) -> float:
-        """Blanket messages per item of the honest users, n' m/d, rounded down."""
+        """Return the blanket messages per item of the honest users, n' m/d, rounded down."""
         if not math.isfinite(blanket_per_user):
             raise ParameterError("blanket_per_user", blanket_per_user, "finite")
         exact = Fraction(blanket_per_user) * self.honest_users / self.domain_size
@@ -294,14 +294,14 @@ class Plan:
         return {**self.parameters, "collections": [each.as_dict() for each in self.collections]}
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-ready form, without the problem."""
+        """Return the JSON-ready form, without the problem."""
         values = {**vars(self), "collections": self.chosen["collections"], "certificate": list(self.certificate)}
         del values["problem"]
         return values
 
     @classmethod
     def from_dict(cls, problem: Problem, values: Mapping[str, Any]) -> Plan:
-        """Inverse of `as_dict`."""
+        """Return the inverse of `as_dict`."""
         collections = tuple(map(Collection.from_dict, values["collections"]))
         return cls(problem=problem, **{**values, "collections": collections, "certificate": (*values["certificate"],)})
 

@@ -77,7 +77,7 @@ class CorrelatedNoise(IndependentCounters):
 
 
 def _mean(shape: float, odds: float) -> float:
-    """Mean of the negative binomial law NB(shape, odds)."""
+    """Return the mean of the negative binomial law NB(shape, odds)."""
     return shape * odds / (1 - odds)
 
 

@@ -27,7 +27,7 @@ class Listed(NamedTuple):
 
 
 def listed(folder: Path = FOLDER) -> dict[str, Listed]:
-    """File (without ending) -> what it declares, read without importing anything.
+    """Map every file (without ending) to what it declares, without importing it.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def _declared_in(path: Path, text: bytes) -> Listed | None:
 
 
 def _declared(call: ast.Call) -> tuple[str, str, str]:
-    """Accounting, role and name of one method."""
+    """Return the accounting, role and name of one method."""
     stated = {word.arg: word.value for word in call.keywords}
     accounting = stated.get("accounting", ast.Constant("published"))
     role = stated.get("role", ast.Constant("competitor"))
@@ -71,13 +71,13 @@ def _declared(call: ast.Call) -> tuple[str, str, str]:
 
 
 def competitor_names() -> tuple[str, ...]:
-    """Names that ``competitors.methods`` of the configuration may list."""
+    """Return the names that ``competitors.methods`` of the configuration may list."""
     methods = (method for declared in listed().values() for method in declared.methods)
     return tuple(name for accounting, role, name in methods if (accounting, role) == ("published", "competitor"))
 
 
 def schemas() -> dict[str, dict[str, Any]]:
-    """JSON schemas of the keys that the files add to the sections ``competitors`` and ``proven``.
+    """Return the JSON schemas of the keys that the files add to the sections ``competitors`` and ``proven``.
 
     These keys are the options of each file, under its name, and the list of methods.
     """

@@ -32,7 +32,7 @@ class Method(Protocol):
         ...
 
     def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
-        """Estimated frequencies, shape (repetitions, domain_size), exact in distribution."""
+        """Return the estimated frequencies, shape (repetitions, domain_size), exact in distribution."""
         ...
 
     def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
@@ -40,7 +40,7 @@ class Method(Protocol):
         ...
 
     def sum_variance(self, plan: Plan, item_counts: IntArray) -> float | None:
-        """Variance of the sum of all estimates if every user holds s items; None if no closed form is known."""
+        """Return the variance of the sum of all estimates if users hold s items each; None without a closed form."""
         ...
 
 
@@ -97,7 +97,7 @@ class Collected:
         return float(problem.domain_size * noise + held * own + spread * (shares @ (1 - shares)))
 
     def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
-        """Variance of the sum of all estimates: levels add nothing to it, nor do dummies of a fixed number."""
+        """Return the variance of the sum of all estimates. Levels and a fixed number of dummies add nothing."""
         counts, (_, own, _) = plan.problem.level_counts, variance_sources(plan)
         noise = sum(each.factor(counts) ** 2 * each.announcement.total_noise for each in plan.collections)
         return noise + plan.problem.set_size * own
@@ -127,7 +127,7 @@ class Influence:
 
 
 def influence(plan: Plan, method: object = None) -> Influence:
-    """Influence of one user on the estimates of a plan.
+    """Return the influence of one user on the estimates of a plan.
 
     Parameters
     ----------

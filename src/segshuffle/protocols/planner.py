@@ -75,12 +75,12 @@ class Target:
         return gaussian_ratio(epsilon=self.epsilon, delta=self.delta) * math.sqrt(variance / (2 * self.pairs))
 
     def gaussian_variance(self, copies: float) -> float:
-        """Variance of Gaussian noise that would allow these copies."""
+        """Return the variance of Gaussian noise that would allow these copies."""
         return 2 * self.pairs * (copies / gaussian_ratio(epsilon=self.epsilon, delta=self.delta)) ** 2
 
 
 def error_of_all(problem: Problem) -> ErrorTerms:
-    """Coefficients of the squared error of all items, for equally frequent items and dummies with variance 1."""
+    """Return coefficients of the squared error of all items, if these are equally frequent and noise has variance 1."""
     d, s, n = problem.sizes
     return ErrorTerms(d, s, assignment_spread(np.array([n * s / d]), n) * d)
 
@@ -158,7 +158,7 @@ class Search:
         return blanket_per_user + self.problem.set_size * (copies @ self.counts) / self.problem.n_users
 
     def per_user(self, mean: Any) -> Any:
-        """Dummies per user, such that honest users send `mean` dummies per item."""
+        """Return the dummies per user, such that honest users send `mean` dummies per item."""
         return mean * self.problem.domain_size / self.problem.honest_users
 
     def limits(self, law: Blanket, mean: float, near: FloatArray | None = None, rtol: float = CLOSE) -> FloatArray:
@@ -238,7 +238,7 @@ class Search:
     def _certificate(
         self, law: Blanket, mean: float, copies: FloatArray, reached: bool
     ) -> tuple[dict[str, float], ...]:
-        """Certified delta interval of every level at its own epsilon (user level)."""
+        """Return the certified delta interval of every level at its own epsilon (user level)."""
         certificate = []
         for level, value in zip(self.problem.levels, copies, strict=True):
             lower, upper = _delta(law, mean, Target.of(self.problem, level), float(value))
@@ -372,7 +372,7 @@ _least_mean = functools.lru_cache(maxsize=4096)(least_blanket_mean)
 
 
 def _least_noise(search: Search, best: Best, target: Target, copies: float) -> float:
-    """About the least log of the variance that allows these copies, with the other parameters of the best point."""
+    """Estimate the least log of the variance that allows these copies, with the other parameters of the best point."""
 
     def pair_at(log_variance: float) -> CounterPair:
         law, mean = search.surface.at(log_variance, best.point) or (best.law, best.mean)
@@ -383,7 +383,7 @@ def _least_noise(search: Search, best: Best, target: Target, copies: float) -> f
 
 @functools.lru_cache(maxsize=65536)
 def _largest(law: Blanket, mean: float, target: Target, copies_max: float, start: float) -> float:
-    """Largest certified copies, rounded down, searched from a quick estimate, or a whole number next to it."""
+    """Find the largest certified copies, rounded down, from a quick estimate, or a whole number next to it."""
     if target.pairs == 0 or start == 0 or start > copies_max:
         return min(start, copies_max)
     whole = float(round(start))
@@ -403,7 +403,7 @@ def _lowered(law: Blanket, mean: float, target: Target, copies: float, share: fl
 
 @functools.lru_cache(maxsize=65536)
 def _delta(law: Blanket, mean: float, target: Target, copies: float) -> tuple[float, float]:
-    """Certified interval of delta (lower, upper), as narrow as possible."""
+    """Return a certified interval of delta (lower, upper), as narrow as possible."""
     if target.pairs == 0 or copies == 0:
         return 0.0, 0.0
     pair = law.pair(mean, copies)
@@ -421,7 +421,7 @@ def _delta(law: Blanket, mean: float, target: Target, copies: float) -> tuple[fl
 
 
 def attained(problem: Problem, copies: Sequence[float] | FloatArray) -> bool:
-    """Whether some neighbours attain the bound with `Problem.pairs` pairs, so that no smaller delta is valid.
+    """Return whether some neighbours attain the bound with `Problem.pairs` pairs, so that no smaller delta is valid.
 
     This needs two sets that differ in all these pairs, and other users who shift those counters by a known number, or
     not at all (docs/proof.md, step 6).

@@ -31,7 +31,7 @@ Key = tuple[str, str]
 
 @functools.cache
 def every(folder: Path = FOLDER, package: str = PACKAGE) -> dict[Key, Declared]:
-    """All declared methods by accounting and name.
+    """Return all declared methods by accounting and name.
 
     Raises
     ------
@@ -96,12 +96,12 @@ def made(declared: Declared, section: Mapping[str, Any], chosen: Options | None 
 
 
 def paper_competitors() -> frozenset[str]:
-    """Names of the paper's competitors, the only ones that count for its verdicts."""
+    """Return the names of the paper's competitors, the only ones that count for its verdicts."""
     return frozenset(each.name for each in every().values() if each.in_paper)
 
 
 def look_of(name: str, parameters: Mapping[str, Any] | str | None = None, *, accounting: str = "published") -> Look:
-    """How a method is drawn in all figures; the label of a method that is not declared is its name.
+    """Return how a method is drawn in all figures; the label of a method that is not declared is its name.
 
     Parameters
     ----------

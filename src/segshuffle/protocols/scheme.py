@@ -68,12 +68,12 @@ class Scheme:
             raise ParameterError("blanket_cap", cap, allowed)
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-ready form."""
+        """Return the JSON-ready form."""
         return {**vars(self), "copies": list(self.copies), "law": self.law.as_dict()}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Scheme:
-        """Inverse of `as_dict`.
+        """Return the inverse of `as_dict`.
 
         Raises
         ------
@@ -251,10 +251,10 @@ class Collection:
         return self.weight / self.announcement.weight(self.users(level_counts))
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-ready form."""
+        """Return the JSON-ready form."""
         return {**vars(self), "announcement": self.announcement.as_dict(), "levels": list(self.levels)}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Collection:
-        """Inverse of `as_dict`."""
+        """Return the inverse of `as_dict`."""
         return cls(Scheme.from_dict(values["announcement"]), tuple(values["levels"]), values["weight"])

@@ -39,7 +39,7 @@ _LARGEST_RESOLVED = 20.0
 
 
 def histogram_delta(*, n_users: int, categories: int, blanket_per_user: float, epsilon: float) -> DeltaInterval:
-    """Certified interval for the exact delta of the histogram at `epsilon`.
+    """Return a certified interval for the exact delta of the histogram at `epsilon`.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def histogram_delta(*, n_users: int, categories: int, blanket_per_user: float, e
 
 
 def least_blanket(*, n_users: int, categories: int, epsilon: float, delta: float) -> float:
-    """Least expected blanket per user m_p that makes the histogram (epsilon, delta)-DP, rounded up.
+    """Return the least expected blanket per user m_p that makes the histogram (epsilon, delta)-DP, rounded up.
 
     Returns
     -------
@@ -159,7 +159,7 @@ class UserGuarantee:
         return max(each.delta for each in self.against)
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-ready form, null for an epsilon that nothing is proven about."""
+        """Return the JSON-ready form, null for an epsilon that nothing is proven about."""
         against = [_known(each._asdict()) for each in self.against]
         total = {"total_epsilon": self.total_epsilon, "total_delta": self.total_delta}
         return _known({**asdict(self), "against": against, **total})
@@ -179,7 +179,7 @@ def compose_rounds(
     change_covered: bool = True,
     level_deltas: Sequence[float] = (),
 ) -> tuple[UserGuarantee, ...]:
-    """Guarantees of the users of every level after both rounds, by basic composition.
+    """Return the guarantees of the users of every level after both rounds, by basic composition.
 
     Round 2's parameters depend on round 1's output; basic composition allows it, because what round 2 guarantees holds
     for every outcome of round 1.
@@ -242,7 +242,7 @@ def _sum_up(one: float, other: float) -> float:
 
 
 def _delta(mean: float, epsilon: float, rtol: float = 1e-4) -> DeltaInterval:
-    """Divergence at blanket mean mu; above epsilon = 20 it is enclosed, not resolved.
+    """Return the divergence at blanket mean mu; above epsilon = 20 it is enclosed, not resolved.
 
     It falls in epsilon, and never below Pr[b = 0] = exp(-mu), an event that Q excludes. Doubles do not tell
     tanh(epsilon/2), on which the threshold rests, from 1 beyond epsilon = 36, and the interval widens before that.

@@ -70,7 +70,7 @@ _NEGLIGIBLE = -700.0
 
 
 def mean_positive_part(law: AtomLaw, *, count: int, rtol: float, side: Side) -> float:
-    """Logarithm of one certified end of an interval around (1/n) E[max(0, G_1 + ... + G_n)]; -inf for 0.
+    """Return the logarithm of one certified end of an interval around (1/n) E[max(0, G_1 + ... + G_n)]; -inf for 0.
 
     Parameters
     ----------

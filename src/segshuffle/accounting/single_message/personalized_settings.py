@@ -40,14 +40,14 @@ class BudgetSetting:
     normal: bool = False
 
     def budgets(self, n_users: int) -> FloatArray:
-        """Quantiles at (i - 1/2)/n, ascending, shape (n_users,)."""
+        """Return quantiles at (i - 1/2)/n, ascending, shape (n_users,)."""
         level = (np.arange(n_users) + 0.5) / n_users
         if not self.normal:
             return self.low + (self.high - self.low) * level
         return np.clip(0.75 * self.high + 0.5 * special.ndtri(level), self.low, self.high)
 
     def users(self, *, mechanism: Noise, n_users: int) -> PersonalizedUsers:
-        """Users of this setting with the given mechanism."""
+        """Return the users of this setting with the given mechanism."""
         fail = 0.0 if mechanism == "laplace" else LOCAL_DELTA
         return PersonalizedUsers(local_epsilons=self.budgets(n_users), mechanism=mechanism, local_delta=fail)
 

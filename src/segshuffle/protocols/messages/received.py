@@ -66,7 +66,7 @@ class PossibleCounts(NamedTuple):
 
 
 def _possible(plan: Plan, items: int, held: tuple[int, int], units: Callable[[Part], int], alpha: float) -> Possible:
-    """Range of the count of `items` items; a user holds held[0] to held[1] of them. Each end fails with `alpha`."""
+    """Bound the count of `items` items, of which a user holds held[0] to held[1]; each end fails with `alpha`."""
     parts = [replace(part, mean=items * part.mean) for part in plan.scheme.parts]
     spread = sum(units(part) ** 2 * part.variance for part in parts) + held[1] * plan.problem.n_users
     # around the best theta for a normal law with this variance; the bound is proven for every theta
@@ -80,7 +80,7 @@ def _possible(plan: Plan, items: int, held: tuple[int, int], units: Callable[[Pa
 def _log_moments(
     plan: Plan, parts: Sequence[Part], units: Callable[[Part], int], held: int, theta: FloatArray
 ) -> FloatArray:
-    """K(theta) of all dummies plus the most (theta > 0) or fewest messages about `held` items per user."""
+    """Return K(theta) of all dummies plus the most (theta > 0) or fewest messages about `held` items per user."""
     total = np.sum([_log_moment(part, units(part) * theta) for part in parts], axis=0)
     copies, users = np.array(plan.scheme.copies), np.array(plan.problem.level_counts, dtype=float)
     if plan.problem.assumptions.private_levels:  # the numbers of users at the levels are not known

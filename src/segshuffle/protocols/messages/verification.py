@@ -89,7 +89,7 @@ class Given(NamedTuple):
 
 
 def guaranteed_delta(announcement: Scheme, demand: Demand, level: int) -> float:
-    """Delta of a client's items at its own epsilon, if the honest users follow the announcement.
+    """Return delta of a client's items at its own epsilon, if the honest users follow the announcement.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ class Exchange:
         return {**sent, "honest_users": self.problem.honest_users, "rounds": self.problem.assumptions.rounds}
 
     def epsilon(self, delta: float) -> float:
-        """Epsilon at a delta, rounded up; +inf if none up to 100 is certified (kind: upper)."""
+        """Return the epsilon at a delta, rounded up; +inf if none up to 100 is certified (kind: upper)."""
         pair, pairs = self.pair, self.problem.pairs
         if pairs == 0 or self.copies == 0:
             return 0.0

@@ -167,7 +167,7 @@ def _cell(value: Any) -> str:
 
 
 def _counterexample(row: Mapping[Any, Any]) -> str:
-    """Heading, numbers and command of one violation."""
+    """Return the heading, numbers and command of one violation."""
     head = f"**{row['accountant']}, {row['case']}**"
     if not isinstance(row["command"], str):
         return f"{head}: shown only by delta at the claimed epsilon, or if other users differ; see referee.csv.\n\n"

@@ -94,7 +94,7 @@ class BlanketTail:
 
 
 def _entropy_over_square(u: float) -> float:
-    """h(u)/u^2, h(u) = (1 + u) log(1 + u) - u, for u >= 0; 1/2 at 0."""
+    """Return h(u)/u^2, h(u) = (1 + u) log(1 + u) - u, for u >= 0; 1/2 at 0."""
     if u > 1e-2:
         return ((1 + u) * math.log1p(u) - u) / u**2
     return sum((-u) ** k / ((k + 1) * (k + 2)) for k in range(9))

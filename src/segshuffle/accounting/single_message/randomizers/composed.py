@@ -84,11 +84,11 @@ class JointComposition:
         return total if math.fsum([total, *(-part for part in parts)]) >= 0 else math.nextafter(total, math.inf)
 
     def blanket(self, side: Side) -> ReferenceClasses:
-        """Cartesian product of the components' classes (Theorem 9)."""
+        """Return the Cartesian product of the components' classes (Theorem 9)."""
         return self._product([part.blanket(side) for part in self.components])
 
     def common_input(self, side: Side) -> Tables:
-        """Cartesian product, for every choice of the components' common inputs; equal components share their choices.
+        """Return the Cartesian product for every choice of the components' common inputs; equal components share it.
 
         Which of several equal components holds which input makes no difference to the product: one table stands for
         every multiset of choices, 1 + k of them for k binary components where all choices are 2^k.
@@ -105,7 +105,7 @@ class JointComposition:
         return tuple(found)
 
     def _repeated(self) -> list[tuple[Randomizer, int]]:
-        """Distinct components and how often they occur, those in which the neighbours differ first."""
+        """Return the distinct components and how often they occur, those in which the neighbours differ first."""
         kept = len(self.components) if self.differing is None else self.differing
         found: list[tuple[Randomizer, int]] = []
         for parts in (self.components[:kept], self.components[kept:]):
@@ -178,11 +178,11 @@ class ParallelComposition:
         return max(part.local_epsilon for part in self.components)
 
     def blanket(self, side: Side) -> ReferenceClasses:
-        """Weighted union of the components' classes (Theorem 11)."""
+        """Return the weighted union of the components' classes (Theorem 11)."""
         return self._union([part.blanket(side) for part in self.components])
 
     def common_input(self, side: Side) -> Tables:
-        """Weighted unions, for every choice of the components' common inputs."""
+        """Return weighted unions, for every choice of the components' common inputs."""
         choices = product(*(part.common_input(side) for part in self.components))
         return tuple(self._union(list(choice)) for choice in choices)
 

@@ -73,7 +73,7 @@ class MatrixRandomizer:
         return float(max(apart))
 
     def subsampled(self, rate: float) -> MatrixRandomizer:
-        """Every user takes part with probability `rate` in (0, 1], and sends one more output otherwise."""
+        """Let every user take part with probability `rate` in (0, 1], and send one more output otherwise."""
         check_within("rate", rate, 0, 1, "(]")
         if rate == 1.0:
             return self
@@ -81,23 +81,23 @@ class MatrixRandomizer:
         return MatrixRandomizer(np.concatenate([rate * self.law, absent], axis=1), self.entry_error + 1e-15)
 
     def blanket(self, side: Side) -> ReferenceClasses:
-        """Classes against the blanket of the pair that is the farthest apart; `blankets` has all pairs."""
+        """Return classes against the blanket of the pair that is the farthest apart; `blankets` has all pairs."""
         return self.blankets(side)[0]
 
     def common_input(self, side: Side) -> Tables:
-        """Classes against the laws of the others, for the pairs and inputs that are tried."""
+        """Return classes against the laws of the others, for the pairs and inputs that are tried."""
         inputs = range(len(self.law))
         tables = min(_MOST_REFERENCES, _MOST_ENTRIES // self.law.shape[1])
         pairs = self._pairs()[: max(tables // len(inputs), 1)]
         return self._distinct(self._classes(self.law[star], i, j) for i, j in pairs for star in inputs)
 
     def blankets(self, side: Side) -> Tables:
-        """Classes against the blanket for every ordered pair of inputs, those farthest apart first; equal ones once."""
+        """Return classes against the blanket for all different ordered pairs of inputs, those farthest apart first."""
         least = self.law.min(axis=0)
         return self._distinct(self._classes(least, i, j) for i, j in self._pairs())
 
     def _pairs(self) -> list[tuple[int, int]]:
-        """Ordered pairs of inputs, the largest divergence of chi-square type first."""
+        """Return ordered pairs of inputs, the largest divergence of chi-square type first."""
         least, count = self.law.min(axis=0), len(self.law)
         apart = np.array([((row - self.law) ** 2 / least).sum(axis=1) for row in self.law])
         order = np.argsort(-apart, axis=None, kind="stable")
@@ -109,7 +109,7 @@ class MatrixRandomizer:
         return merged([ReferenceClasses(reference, logs[0], logs[1], entry_error=self.entry_error)])
 
     def _distinct(self, tables: Iterable[ReferenceClasses]) -> Tables:
-        """Tables that agree to `_ALIKE` once, in their order."""
+        """Return tables that agree to `_ALIKE` once, in their order."""
         found: dict[bytes, ReferenceClasses] = {}
         for each in tables:
             rows = np.round(np.stack([np.log(each.mass), each.log_first, each.log_second]) / (2 * _ALIKE))
