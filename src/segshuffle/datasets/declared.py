@@ -1,6 +1,6 @@
-"""What the file of a dataset says of it, for everybody who configures, fetches, samples, plans or draws it.
+"""The declaration of a dataset in its file, for the configuration, downloads, samples, plans and figures.
 
-The Snakefile imports every dataset: a file's own imports of numpy belong inside its functions.
+The Snakefile imports the files of all datasets, so these import numpy inside functions only.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Files and tables of any layout, as entries: who holds which item.
 
-Polars reads them in parts. Rows that are odd for it (a quote, an escape, a missing cell, a wrong type) are read one by
-one, which reads what is unusual but right, or says what is wrong with the row. All rows of the form matrix are odd.
+Polars reads regular rows, in parts. Irregular rows (with a quote, an escape, a missing cell or a wrong type) are read
+one by one: the entries of a valid row are used, and for any other row an error says what is wrong. All rows of the form
+matrix count as irregular.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""What makes a page self-contained: a template with its style as text, and pictures as addresses that contain them."""
+"""Parts of a page that needs no other files: a template with its style, and pictures as data addresses."""
 
 import re
 from pathlib import Path
@@ -25,9 +25,9 @@ def rendered(template: str, **values: Any) -> str:
 
 
 def data_uri(svg: str) -> str:
-    """Encode a figure as a data address, so that nothing is loaded and its identifiers cannot clash with others.
+    """Encode a figure as a data address: nothing is loaded, and its identifiers cannot clash with others.
 
-    Comments, metadata and line breaks are left out; where DejaVu Sans is not installed, fonts of like width stand in.
+    Comments, metadata and line breaks are left out. If DejaVu Sans is not installed, fonts of similar width replace it.
     """
     start = svg.index("<svg")
     text = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", svg[start:], flags=re.DOTALL)

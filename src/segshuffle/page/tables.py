@@ -22,7 +22,7 @@ Rows = list[dict[str, str]]
 
 
 def tally(claims: pd.DataFrame) -> dict[str, int]:
-    """Count how often each verdict fell, best first; "not evaluated" only if it did."""
+    """Count each verdict, best first; "not evaluated" is included only if it occurs."""
     counts = claims["verdict"].value_counts().reindex(list(VERDICTS), fill_value=0)
     return {str(verdict): int(number) for verdict, number in counts.items() if number or verdict != "not evaluated"}
 
@@ -63,7 +63,7 @@ def point_table(panel: Panel) -> Rows:
 
 
 def proven_tables(results: Results) -> tuple[Rows, Rows]:
-    """Tabulate what the proven protocol gains, and what whole copies gain within each budget, one row per panel."""
+    """Tabulate the error of the proven protocol, and that of whole copies within each budget, one row per panel."""
     summary = results.tables["proven-summary.csv"]
     budgets, gains, copies = budgets_of(summary), [], []
     for row in summary.to_dict("records"):
@@ -93,10 +93,11 @@ def audit_numbers(points: pd.DataFrame) -> dict[str, Any]:
     Returns
     -------
     dict
-        points : number of points (population, m, level); concentrated, alone : largest finite epsilon over the claimed
-        one, with the experiment's others and of the blanket alone; unbounded : points where the latter is not finite;
-        broken : points where delta provably exceeds the promise; reachable : how many of these need no other levels
-        than the experiment's; excess : largest factor over the promise. NaN where there is no such number.
+        points : number of points (population, m, level); concentrated, alone : largest finite epsilon divided by the
+        claimed one, for the experiment's other users and for the blanket alone; unbounded : points where the latter is
+        not finite; broken : points where delta provably exceeds the promise; reachable : how many of these need no
+        other levels than the experiment's; excess : largest delta divided by the promised one. NaN where there is no
+        such number.
     """
     worst = {view: worst_over_splits(rows) for view, rows in points.groupby("view")}
     concentrated, alone = (

@@ -1,8 +1,8 @@
 """Checks of the configuration: every problem is found at once, and named with key, value and what is allowed.
 
-``python -m segshuffle.pipeline.config FILE`` checks a file before Snakemake reads it, which would end in a traceback.
+``python -m segshuffle.pipeline.config FILE`` checks a file before Snakemake, which would end in a traceback, reads it.
 
-Imported by the Snakefile, which every remote job parses again: no numpy, scipy or pandas here.
+Every remote job parses the Snakefile, which imports this module. So it does not import numpy, scipy or pandas.
 """
 
 import math

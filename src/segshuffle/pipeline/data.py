@@ -26,11 +26,11 @@ def obtain(
     given : sequence of str
         Path of the user's own copy, or none.
     watched : sequence of str
-        Files whose change calls for the data again.
+        Files whose change makes the data be made again.
     name : str
         The dataset.
     section : mapping
-        What the data depend on of its section.
+        The keys of its section on which the data depend.
     seed : int
         The configuration's seed.
     attempts : int

@@ -1,6 +1,6 @@
 """The parts of a run that belong to no study: data and users, records, and the page.
 
-Imported by the Snakefile, which every remote job parses again: no numpy.
+Every remote job parses the Snakefile, which imports this module. So it does not import numpy.
 """
 
 import json
@@ -24,7 +24,7 @@ def is_paper(panel: Scenario) -> bool:
 
 
 def dataset_files(names: Sequence[str]) -> Mapping[str, frozenset[str]]:
-    """Return for `Rule.follows` which files of the datasets are used by jobs on these datasets."""
+    """Return, for `Rule.follows`, the files that jobs on these datasets use."""
     declared = [name for name in names if name in every()]
     texts = {path.stem: path.read_text(encoding="utf-8") for path in DATASETS.glob("*.py")}
     return {
@@ -33,9 +33,9 @@ def dataset_files(names: Sequence[str]) -> Mapping[str, frozenset[str]]:
 
 
 def refreshed(name: str, config: Config, *, look: bool) -> list[Path]:
-    """Return the marker that real data have replaced a stand-in, if they have: then the data are made again.
+    """Return the file that marks that real data have replaced a stand-in, if they have; the data are then made again.
 
-    They are looked for only while a stand-in is in use.
+    Real data are looked for only while a stand-in is used.
     """
     folder, dataset = Path(output_folder(config), "data", name), dataset_of(name)
     source, marker = folder / "source.json", folder / "refreshed"

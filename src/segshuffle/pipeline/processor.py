@@ -1,10 +1,10 @@
 """One instruction set for all jobs, so that every x86-64 processor computes the same last bits.
 
-numpy and OpenBLAS choose their loops by what the processor offers. Newer loops of exp, log and of dot products end in
-other last bits, and a last bit that changes a rate changes every draw. The oldest loops exist everywhere, and the
-pipeline is no slower with them. Both libraries read the environment when they are loaded.
+numpy and OpenBLAS choose their loops according to the processor. Newer loops for exp, log and dot products give other
+last bits, and another last bit of a rate changes every draw. The oldest loops exist on all processors, and the pipeline
+is no slower with them. Both libraries read the environment when they are loaded.
 
-Imported by the Snakefile, which every remote job parses again: standard library only.
+Every remote job parses the Snakefile, which imports this module. So it uses only the standard library.
 """
 
 import platform

@@ -11,7 +11,7 @@ _LINES = 10
 
 
 def track(items: Iterable[T], *, total: int, label: str) -> Iterator[T]:
-    """Yield `items` and report how far they are, in about ten lines in all; a job's standard error is its log."""
+    """Yield `items`, and report progress in about ten lines on standard error, which is the log of a job."""
     start = time.monotonic()
     for done, item in enumerate(items, start=1):
         yield item
@@ -20,7 +20,7 @@ def track(items: Iterable[T], *, total: int, label: str) -> Iterator[T]:
 
 
 def parallel(function: Callable[..., T], calls: Sequence[tuple[Any, ...]], label: str) -> list[T]:
-    """Call a function with every tuple of arguments, on the processes of `workers`: what it returns, in their order."""
+    """Call a function with every tuple of arguments, on the processes of `workers`; return the results in order."""
     import joblib
 
     results: Iterable[T] = joblib.Parallel(return_as="generator")(joblib.delayed(function)(*call) for call in calls)
@@ -28,7 +28,7 @@ def parallel(function: Callable[..., T], calls: Sequence[tuple[Any, ...]], label
 
 
 def workers(processes: int) -> contextlib.AbstractContextManager[Any]:
-    """Let `parallel` use so many processes, each with one BLAS thread."""
+    """Let `parallel` use this many processes, each with one BLAS thread."""
     if processes == 1:
         return contextlib.nullcontext()
     import joblib

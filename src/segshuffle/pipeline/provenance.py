@@ -43,7 +43,7 @@ def data_of(sources: Iterable[str]) -> dict[str, Any]:
 
 
 def only_real(sources: Sequence[str]) -> str:
-    """Refuse stand-ins, before anything is drawn that must show real data; return a sentence that there are none.
+    """Refuse stand-ins before figures are drawn that must show real data; else return a sentence that all are real.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ _AROUND = {
 
 
 def files(config: Config, panels: Panels) -> dict[str, dict[str, str]]:
-    """Map headings to names of files, and these to what they are; files in the same words share an entry."""
+    """Map headings to names of files, and these to their descriptions; equal descriptions share an entry."""
     found: dict[manifest.Group, dict[str, list[str]]] = {}
     kept = [target for target in manifest.targets(config, panels) if target.in_all]
     for output in (*manifest.RECORDS, *manifest.outputs(kept).values()):

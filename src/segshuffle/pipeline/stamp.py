@@ -1,4 +1,4 @@
-"""Which configuration a folder of results belongs to: two of them never write into one folder.
+"""The configuration to which a folder of results belongs: two configurations never write into one folder.
 
 Imported by the Snakefile: no numpy, scipy or pandas here.
 """
@@ -31,12 +31,12 @@ def check_stamp(stamp: Path, *, file: str, config: Config) -> list[str]:
     Returns
     -------
     list of str
-        Keys that were edited since the last run of the same file: what depends on them is made again when asked for.
+        Keys that were edited since the last run of the same file; all that depends on them is made again when needed.
 
     Raises
     ------
     ConfigError
-        If another file with other values filled the folder, or a file other than `SHIPPED` has its edition.
+        If another file with other values filled the folder, or if another file has the edition of one in `SHIPPED`.
     """
     name = Path(file).stem
     if config["edition"] == "full" and file != SHIPPED:

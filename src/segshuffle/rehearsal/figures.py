@@ -43,7 +43,7 @@ def top_figure(found: Rehearsal, top: int) -> Figure:
 
 
 def error_figure(found: Rehearsal) -> Figure:
-    """Draw estimates over the truth; and errors over shares, with what is expected and what cutting does."""
+    """Draw estimates over true shares, and errors over shares, with expected errors and errors from cutting sets."""
     items = _some(found)
     error, cut = np.sqrt(found.squared_error), np.abs(found.sent - found.true)
     true, estimate, error, cut = (100 * each[items] for each in (found.true, found.estimate, error, cut))

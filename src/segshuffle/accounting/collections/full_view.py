@@ -78,7 +78,8 @@ class FullView:
         Other messages that fall on the covered items: (number of held items, sampling rate) per group of users.
         The victim's own further items may be among them.
     covered_items : int
-        Number of items, other than the two in question, on which `sent` falls, in [0, d - 2]. With 0 `sent` is ignored.
+        Number of items, other than the two in question, on which `sent` falls, in [0, d - 2]. If it is 0, `sent` is
+        ignored.
     """
 
     def __init__(

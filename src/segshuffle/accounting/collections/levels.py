@@ -132,10 +132,11 @@ class UserGuarantee:
     kind : str
         Kind of round 2's number: "published", "upper", "exact". Round 1's number is exact.
     items_epsilon, items_delta : float
-        Exchanging the items, the level being the same: round 1 does not see the items, so this is round 2 alone.
+        Guarantee against a change of the items at the same level. Round 1 does not see the items, so this is round 2
+        alone.
     levels_epsilon, levels_delta : float
-        What round 1 alone shows of the level. +inf if the levels were shuffled only. Round 2 shows more of it: the
-        copies are the level's own.
+        What round 1 alone shows of the level; +inf if the levels were shuffled only. Round 2 shows more of the level,
+        because the copies depend on it.
     against : tuple of Against
         Both rounds together, by alternative level; see `compose_rounds`.
     """

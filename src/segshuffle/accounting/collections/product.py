@@ -51,7 +51,7 @@ _ROUNDING = 1e-12
 
 
 def check_product(*, pairs: int = 1, epsilon: float = 0.0, delta: float = SMALLEST_TARGET) -> None:
-    """Refuse what no product of pairs has: pairs < 1, epsilon > 100, delta < 1e-110."""
+    """Refuse pairs < 1, epsilon > 100 and delta < 1e-110."""
     check_integer("pairs", pairs, 1)
     check_within("epsilon", epsilon, 0, EPSILON_LIMIT)
     check_within("delta", delta, SMALLEST_TARGET, 1, "[)")

@@ -1,7 +1,7 @@
 r"""Bounds on the likelihood ratio of the victim's silence, as the rest of the histogram shows it.
 
 Given the total c of the two counters in question, the rest of the histogram enters the divergence through one random
-number, the likelihood ratio L of "silent" against "spoke" (`RatioLaw`, under "spoke"), and L through one convex
+number, the likelihood ratio L of "silent" against "spoke" (`RatioLaw`, under "spoke"), and L enters through one convex
 function, Psi(x) = E max(0, x - L). That makes the divergence a plain sum over the cells (c, a):
 
     D = lambda (e^eps - 1) sum_c Pr[C = c-1] rho_c sum_a binom(c, a)/2^c Psi( ((2a - c)/(c tanh(eps/2)) - 1)/rho_c ),
@@ -11,9 +11,9 @@ Two facts turn every approximation of the law of L into a bound:
 
 - Psi is convex in L: atoms merged into their mean give a lower bound, atoms split onto the ends of an interval an upper
   bound. Lost mass is dropped (lower) or put at L = 0 (upper).
-- N blanket slots fall neither on the two items nor were they used up by them; one more such slot is post-processing of
-  the whole rest of the histogram, so E Psi falls in N. The law at the largest N of a block of totals bounds from below,
-  the one at the smallest N from above.
+- Let N be the number of blanket slots that do not fall on the two items. One more such slot is post-processing of the
+  whole rest of the histogram, so E Psi falls in N. For a block of totals the law at the largest N gives a lower bound,
+  and the law at the smallest N an upper bound.
 """
 
 import math

@@ -79,7 +79,7 @@ def mechanism(name: str, *, local_epsilon: float | None = None, **parameters: fl
     local_epsilon : float, optional
         Its local guarantee, in [1e-12, 50]; left out for those without one.
     **parameters : int or float
-        What the mechanism needs beside: sizes are at most 1e15, and at most 1e7 for mechanisms that report subsets.
+        What else the mechanism needs. Sizes are at most 1e15, and at most 1e7 for mechanisms that report subsets.
 
     Raises
     ------
@@ -111,7 +111,7 @@ def mechanism(name: str, *, local_epsilon: float | None = None, **parameters: fl
 
 
 def of_matrix(randomizer: MatrixRandomizer) -> Mechanism:
-    """Make the mechanism of a randomizer of one's own, from `matrix_randomizer`."""
+    """Make the mechanism of your own randomizer, from `matrix_randomizer`."""
     log_p, variation = randomizer.local_epsilon, None
     if log_p >= SMALLEST_LOG_RATIO:
         beta = min(randomizer.total_variation, math.tanh(0.5 * log_p))
@@ -137,9 +137,9 @@ def composed(parts: Sequence[Mechanism], how: str, weights: Sequence[float] | No
     Parameters
     ----------
     parts : sequence of Mechanism
-        Whose outputs are known as classes, and symmetric in their inputs.
+        Mechanisms whose outputs are known as classes, and that are symmetric in their inputs.
     how : {"joint", "parallel"}
-        All of them, on a value each; or one, chosen at random, and the message tells which.
+        "joint": all of them, on a value each; "parallel": one, chosen at random, and the message says which.
     weights : sequence of float, optional
         "parallel" only: probability of each; default: equal.
     """

@@ -10,7 +10,7 @@ x* the input with the largest min(q0, q1) (printed is alpha = beta'/(p - 1), whi
 pair of counts is (A + D1, C - A + D2) against (A + D2, C - A + D1).
 
 What it bounds from below: the divergence of two *particular* neighbouring datasets (x0 or x1, all others x*), hence the
-least delta that any analysis can prove for the shuffled messages. What is true of it:
+least delta that any analysis can prove for the shuffled messages. What holds of this statement:
 
 * For randomizers with R1(x0)(S0) = R1(x1)(S1) the two counts are a function of the shuffled
   messages, so by data processing the bound is proven. Every randomizer with an output symmetry that swaps x0 and x1

@@ -2,7 +2,7 @@ r"""Variation-ratio parameters of the randomizers of Tables 2, 3 and 4, and of t
 
 Source: "Privacy Amplification via Shuffling: Unified, Simplified, and Tightened", section 4.3 and Theorem 6.1. Every
 function gives (p, beta, q) as published; its docstring names the law it was checked against by enumeration and says
-where the two do not agree. What the parameters are good for is the status in `variation_ratio`: kind *published*.
+where the two do not agree. The status of the resulting numbers is in `variation_ratio`: kind *published*.
 `mechanisms.mechanism` refuses sizes below the least ones before it calls them.
 
 Multi-message protocols (Table 4): the message that depends on the input hides among *blanket* messages, so

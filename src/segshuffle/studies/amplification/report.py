@@ -1,8 +1,8 @@
 """What readers see of the amplification papers' tables: figures, tables to read, and verdicts on their statements.
 
 An accountant has one look in all figures. The statements are in config/reference/claims-amplification.yaml, the
-measures here (`studies.verdicts`). A *saving* of one accountant over another is 1 - epsilon/epsilon'. Which numbers are
-compared, published or proven, is part of what is printed.
+measures here (`studies.verdicts`). The *saving* of one accountant against another is 1 - epsilon/epsilon', where
+epsilon' belongs to the other. Which numbers are compared, published or proven, is part of what is printed.
 """
 
 import json

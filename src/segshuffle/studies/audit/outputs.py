@@ -45,7 +45,7 @@ def targets(_config: Config, _panels: Panels) -> list[Target]:
 
 
 def rules(config: Config, panels: Panels) -> list[Rule]:
-    """Make a job per population, and one that collects and draws them."""
+    """Make a job per population, and one that collects and draws the results."""
     settings = {panel.setting.id: panel.setting for panel in panels}
     setting = Step(
         "audit/{case}.csv",

@@ -1,4 +1,4 @@
-"""What readers see of the sweep: figures, who has the least error within a number of messages, and verdicts.
+"""The study for readers: figures, the protocol with the least error within a number of messages, and verdicts.
 
 The statements of the literature about its own protocols are in config/reference/claims-pareto.yaml, the measures here
 (`studies.verdicts`). These papers treat one item per user and one level, so rows with set_size = 1 and split "one" are
@@ -42,8 +42,9 @@ def winners(table: pd.DataFrame, budgets: Sequence[float]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns of the case, budget (messages per user), winner, error_ratio (over the weighted Gaussian curator's),
-        second: the best other protocol, and its error over the winner's. Empty where nobody plans within the budget.
+        Columns of the case, budget (messages per user), winner, error_ratio (error divided by the weighted Gaussian
+        curator's), second (the next protocol) and its error divided by the winner's. Empty if no protocol has a plan
+        within the budget.
     """
     rows = []
     shuffled = table[(table["accounting"] == "proven") & (table["role"] != "reference")].dropna(subset=["mse_expected"])

@@ -72,10 +72,10 @@ class Case:
     victims : tuple of (int, int)
         Changes of the victim's input, places in `inputs`.
     stands : mapping
-        Parameters of the randomizer in place of its own for the enumeration: four options stand for a large domain,
-        for of the others a message carries only noise that nobody's input moves.
+        Parameters of the randomizer that replace its own in the enumeration: four options replace a large domain,
+        because a message has only noise about all other options.
     cut : mapping
-        Parameters of the randomizer in place of its own throughout.
+        Parameters of the randomizer that replace its own everywhere.
     known : tuple of (local_epsilon, n_users, epsilon)
         Points that are tried beside the grid: counterexamples found by hand.
     """
@@ -149,7 +149,7 @@ CASES: dict[str, Case] = {
 def questions(case: Case, config: Config) -> Iterator[tuple[float, Point]]:
     """Yield all points of a case with their local epsilon: those of the configuration's grid, and the case's own.
 
-    The grid has deltas over shares of the local epsilon at few users, and epsilons at delta = delta_times_n/n at many.
+    The grid has deltas at shares of the local epsilon for few users, and epsilons at delta = delta_times_n/n for many.
     """
     grid = config["referee"]
     for local in grid["local_epsilons"]:
@@ -165,7 +165,7 @@ def questions(case: Case, config: Config) -> Iterator[tuple[float, Point]]:
 
 
 class Proof(NamedTuple):
-    """A lower bound at one point, with the datasets behind it; `common` is that of equal other users alone."""
+    """A lower bound at one point, with its datasets; `common` is the bound from datasets with equal other users."""
 
     proven: float
     common: float
@@ -299,7 +299,7 @@ def generic_claims(local_epsilon: float, point: Point) -> dict[str, float]:
 
 
 def trials(config: Config) -> pd.DataFrame:
-    """Hold every accountant that applies to a mechanism against the proven lower bounds, case by case.
+    """Compare every accountant that applies to a mechanism with the proven lower bounds, case by case.
 
     Parameters
     ----------
@@ -312,8 +312,8 @@ def trials(config: Config) -> pd.DataFrame:
         `COLUMNS`, one row per point and accountant. ``claimed`` and ``proven`` are deltas at epsilon = ``target`` or
         epsilons at delta = ``target``, as ``asked`` says; ``ratio`` = proven/claimed, so above 1 is a violation;
         ``delta_ratio`` is the same for deltas at the claimed epsilon (nan if not computed: the claim is well above the
-        proven epsilon). ``by_equal_others``: the violation shows with all other users alike, that is in the output of
-        ``command``. Claims outside their own conditions have the outcome "not applicable".
+        proven epsilon). ``by_equal_others``: the violation shows if all other users hold the same input, as in the
+        output of ``command``. Claims outside their own conditions have the outcome "not applicable".
     """
     rows: list[tuple[Any, ...]] = []
     for name in config["referee"]["cases"]:

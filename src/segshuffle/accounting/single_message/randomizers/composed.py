@@ -2,9 +2,9 @@ r"""Joint and parallel composition of randomizers, and Poisson subsampling.
 
 Which neighbours are the worst under joint composition is left open in section 8 of the paper. For the blanket bound it
 follows from convex order, for randomizers that are *symmetric*: exchanging the two inputs exchanges the two ratios,
-mass for mass. A table of one's own need not be, and is refused here. Fix the ratios A, B of the other coordinates. A
-coordinate in which the neighbours differ has the classes (u, v) and (v, u) with equal mass, by symmetry; one in which
-they agree has (u, u) and (v, v):
+mass for mass. A table of your own may not be symmetric, and is refused here. Fix the ratios A, B of the other
+coordinates. A coordinate in which the neighbours differ has the classes (u, v) and (v, u) with equal mass, by symmetry;
+one in which they agree has (u, u) and (v, v):
 
     u A - e^eps v B, v A - e^eps u B:   mean (u + v)(A - e^eps B)/2, half distance |u - v| (A + e^eps B)/2,
     u A - e^eps u B, v A - e^eps v B:   the same mean,               half distance |u - v| |A - e^eps B|/2.
@@ -90,8 +90,8 @@ class JointComposition:
     def common_input(self, side: Side) -> Tables:
         """Return the Cartesian product for every choice of the components' common inputs; equal components share it.
 
-        Which of several equal components holds which input makes no difference to the product: one table stands for
-        every multiset of choices, 1 + k of them for k binary components where all choices are 2^k.
+        The order of equal components makes no difference to the product. So there is one table for every multiset of
+        choices: 1 + k for k binary components, although there are 2^k choices.
         """
         options = [
             list(combinations_with_replacement(part.common_input(side), count)) for part, count in self._repeated()

@@ -1,8 +1,8 @@
-r"""A randomizer of one's own, as the table of its probabilities: rows are inputs, columns outputs.
+r"""A randomizer of your own, as a table of its probabilities: rows are inputs, columns outputs.
 
-Nothing is known of its symmetries, so every ordered pair of inputs is a victim of its own. The blanket is the least
-entry of every column, the same for all pairs. The upper bound is the largest over all pairs; the lower bound is the
-largest over pairs and inputs of the others as far as they are tried, and valid whichever are.
+Its symmetries are not known, so every ordered pair of inputs is tried for the victim. The blanket is the least entry of
+every column, the same for all pairs. The upper bound is the largest one over all pairs. The lower bound is the largest
+one over the pairs, and inputs of the others, that are tried; it is valid whichever are tried.
 
 Round-off is on the safe side: every bound holds for all randomizers whose probabilities differ from the table's by at
 most the relative `entry_error`, which counts by how much the sums of the rows miss 1.
@@ -128,7 +128,7 @@ def matrix_randomizer(
         Probability of every output (column) for every input (row): at least 0, rows of sum 1 up to 1e-9, and no output
         that one input can send and another cannot; 2 to 30 inputs, up to 1000 outputs.
     claimed_epsilon : float, optional
-        The local guarantee that somebody claims for it: refused if the table has a larger one.
+        The local guarantee that is claimed for it; a table with a larger one is refused.
     where : callable
         Names a row, or an entry of it, in errors.
 

@@ -37,7 +37,7 @@ classes whose ratios agree to half of this are merged."""
 
 
 def remembered(function: Callable[..., T]) -> Callable[..., T]:
-    """Keep the last answers of a function, but for values without a hash, as somebody's own randomizer may be."""
+    """Keep the last answers of a function, except for values without a hash, such as some of your own randomizers."""
     kept = lru_cache(maxsize=16)(function)
 
     @wraps(function)
@@ -62,9 +62,9 @@ class ReferenceClasses:
     log_first, log_second : ndarray, shape (m,)
         Logarithms of R_x0/reference and of R_x1/reference on each class.
     parts : int
-        How many tables were multiplied to make this one: every one brings its own errors.
+        How many tables were multiplied to make this one; each adds its own errors.
     entry_error : float
-        Relative error of the probabilities behind it beyond that, for a law read from elsewhere.
+        Further relative error of the probabilities, if the law was read from a file.
     """
 
     mass: FloatArray
@@ -132,7 +132,7 @@ class Pairwise(Protocol):
 
 @remembered
 def blanket_tables(randomizer: Randomizer, side: Side) -> Tables:
-    """Return the tables whose largest divergence the upper bound is: one for a symmetric randomizer."""
+    """Return the tables of which the largest divergence is the upper bound: one for a symmetric randomizer."""
     return randomizer.blankets(side) if isinstance(randomizer, Pairwise) else (randomizer.blanket(side),)
 
 
