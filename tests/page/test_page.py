@@ -128,7 +128,7 @@ def test_every_figure_is_there_with_words_for_it(outline, run):
         assert f"{name}: the paper's, ε < 2" in "".join(drawn.itertext())
     fig2 = outline.images[0]["alt"]
     assert "Least errors: Segmented (the paper's): 0.0010 at m = 1." in fig2
-    assert "Level lines, lowest first: Weighted SepMM, shuffle 0.0020" in fig2
+    assert "Level lines, lowest expected error first: Weighted SepMM, shuffle: 0.0020" in fig2
 
 
 def test_every_panel_has_a_chart_and_its_numbers(page, run):
@@ -201,7 +201,7 @@ def test_the_story_has_the_numbers_of_the_tables(run):
     assert "2.01 times" in audit[2]
     # 5e-5 over 2e-5
     assert "At 2 points" in audit[3]
-    assert "2.50; 1 of them with levels of the experiment" in audit[3]
+    assert "2.50. Number of these points with the levels of the experiment: 1" in audit[3]
     assert "2.50 to 2.50 times the error of ours (6 panels)" in proven[1]
     # the best proven competitor has 4e-4, as ours
     assert "less error in 0 panels" in proven[2]

@@ -24,7 +24,7 @@ ITEMS: Mapping[str, Any] = {"type": "integer", "minimum": 2, "maximum": 10_000_0
 
 #: JSON schema of how users with too few items are padded.
 PADDING: Mapping[str, Any] = {
-    "description": "What users with fewer than s items hold besides: random others, or items of their own",
+    "description": "Items added for users with fewer than s items: random other items, or dummy items",
     "enum": ["in-domain", "dummy"],
     "default": "in-domain",
 }

@@ -60,7 +60,9 @@ class Layout:
         "matrix (a column per item, 1 or 0)",
         enum=[None, "long", "wide", "matrix"],
     )
-    user: str | None = _option("column of the user; by default the one called user, or the only other one", **_TEXT)
+    user: str | None = _option(
+        "column of the user; by default the one called user, or the only column beside the item", **_TEXT
+    )
     item: str | None = _option(
         "column of the item, or of the list of items; by default the one called item or items", **_TEXT
     )

@@ -29,10 +29,10 @@ NAME = "^[a-z][a-z0-9-]*$"
 #: JSON schema of every key of such a section beside n_users and set_sizes. Levels are drawn: a file gives none.
 KEYS: Mapping[str, Mapping[str, Any]] = {
     "path": {"description": "The file, in any format that is read", "type": "string", "minLength": 1},
-    "domain_size": {"description": "Number of items, which is public; at least those that the file has", **ITEMS},
+    "domain_size": {"description": "Number of items, which is public; at least the number in the file", **ITEMS},
     "items": {
         **OPTIONS["user"],
-        "description": "Public list of all items, one per line; without it those of the file",
+        "description": "Public list of all items, one per line; without it, the items of the file",
     },
     "padding": PADDING,
     **{name: rules for name, rules in OPTIONS.items() if name != "level"},

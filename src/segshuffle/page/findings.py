@@ -51,8 +51,8 @@ def audit(audit: pd.DataFrame) -> list[str]:
     if found["broken"]:
         broken = (
             f"At {count(found['broken'])} points δ provably exceeds the promised δ, by a factor of up to "
-            f"{at_least(found['excess'])}; {count(found['reachable'])} of them with levels of the experiment. The "
-            "others need other levels, which the theorem allows."
+            f"{at_least(found['excess'])}. Number of these points with the levels of the experiment: "
+            f"{count(found['reachable'])}. The others need other levels, which the theorem allows."
         )
     return [
         "The paper's proof is about two counters, but the server sees all of them and their sum. So the guarantee "
@@ -60,8 +60,8 @@ def audit(audit: pd.DataFrame) -> list[str]:
         f"If the experiment's users all hold the same items, the ε of the paper's method reaches "
         f"{at_least(found['concentrated'], digits=4)} times the claimed one, over {count(found['points'])} points "
         "(population, m, level).",
-        f"A proof may rely on the blanket alone. The blanket alone gives up to {at_most(found['alone'])} times the "
-        f"claimed ε at some points{none}.",
+        f"A proof for all other users can rely on the blanket alone, which gives up to {at_most(found['alone'])} times "
+        f"the claimed ε at some points{none}.",
         broken,
     ]
 

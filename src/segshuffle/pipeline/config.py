@@ -1,6 +1,6 @@
 """Checks of the configuration: every problem is found at once, and named with key, value and what is allowed.
 
-``python -m segshuffle.pipeline.config FILE`` checks a file before Snakemake, which would end in a traceback, reads it.
+``python -m segshuffle.pipeline.config FILE`` checks a file first, because Snakemake alone would end in a traceback.
 
 Every remote job parses the Snakefile, which imports this module. So it does not import numpy, scipy or pandas.
 """

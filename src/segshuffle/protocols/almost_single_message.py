@@ -244,7 +244,7 @@ def _hash_of(plan: Plan) -> Hash:
 
 OPTIONS = {
     "log_power": {
-        "description": "c of the buckets b = n/ln(n)^c: 1 for least error, 3 for fewest messages.",
+        "description": "c in the number of buckets b = n/ln(n)^c: 1 gives the least error, 3 the fewest messages.",
         "type": "number",
         "minimum": 0,
         "default": 1.0,

@@ -83,7 +83,7 @@ def _mean(shape: float, odds: float) -> float:
 
 OPTIONS = {
     "flood_share": {
-        "description": "Share of epsilon that the flood uses: less gives a smaller error and more messages.",
+        "description": "Share of epsilon for the flood: a smaller share gives a smaller error and more messages.",
         "type": "number",
         "exclusiveMinimum": 0,
         "exclusiveMaximum": 1,

@@ -260,11 +260,11 @@ def _panel_words(panel: Panel, *, proven: bool) -> str:
         for side in ACCOUNTINGS[: 1 + proven]
         for name, curve in panel.curves(side).items()
     )
-    rivals = ", ".join(
-        f"{looks[name].label} {nearest(mean, digits=2)}"
+    rivals = "; ".join(
+        f"{looks[name].label}: {nearest(mean, digits=2)}"
         for name, mean in zip(points["method"], points["mse_mean"], strict=True)
     )
-    return f"({panel.letter}) {panel.name}. Least errors: {least}. Level lines, lowest first: {rivals}."
+    return f"({panel.letter}) {panel.name}. Least errors: {least}. Level lines, lowest expected error first: {rivals}."
 
 
 def _least(curve: pd.DataFrame) -> str:
