@@ -128,7 +128,7 @@ def test_every_figure_is_there_with_words_for_it(outline, run):
         assert f"{name}: the paper's, ε < 2" in "".join(drawn.itertext())
     fig2 = outline.images[0]["alt"]
     assert "Least errors: Segmented (the paper's): 0.0010 at m = 1." in fig2
-    assert "Level lines, lowest expected error first: Weighted SepMM, shuffle: 0.0020" in fig2
+    assert "Horizontal lines, lowest expected error first: Weighted SepMM, shuffle: 0.0020" in fig2
 
 
 def test_every_panel_has_a_chart_and_its_numbers(page, run):
