@@ -31,13 +31,13 @@ WORDS = {
     "contains 0",
     "delta": "probability with which the guarantee of epsilon may fail",
     "deviation": "standard deviation of the estimate of a rare item, as a share of the users",
-    "deviation_users": "that standard deviation (deviation) as a number of users",
+    "deviation_users": "deviation as a number of users",
     "dropped": "lines that are not messages and were left out",
     "epsilon_if_honest": "the epsilons that hold if only this share of the users send dummies and keep them secret",
     "guarantee": "epsilon of each level for those who took part, if honest_users are honest; none: not certified",
     "honest_users": "users whose dummy messages the guarantee relies on",
-    "influence": "how far this number of liars can shift the estimate of one item, and those of all items, as shares; "
-    "none: no limit",
+    "influence": "how far corrupt_users who lie can shift the estimate of one item (item), and those of all items "
+    "(all_items), as shares; none: no limit",
     "kind": "exact: proven, and no smaller number holds; upper: proven; published: stated in a paper, not proven",
     "level_counts": "users at each level",
     "law": "the kind of the dummy messages, with its parameters",

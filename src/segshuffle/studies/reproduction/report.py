@@ -264,7 +264,8 @@ def _panel_words(panel: Panel, *, proven: bool) -> str:
         f"{looks[name].label}: {nearest(mean, digits=2)}"
         for name, mean in zip(points["method"], points["mse_mean"], strict=True)
     )
-    return f"({panel.letter}) {panel.name}. Least errors: {least}. Horizontal lines, lowest expected error first: {rivals}."
+    lines = f"Horizontal lines, lowest expected error first: {rivals}."
+    return f"({panel.letter}) {panel.name}. Least errors: {least}. {lines}"
 
 
 def _least(curve: pd.DataFrame) -> str:
