@@ -42,7 +42,7 @@ def cap_overflow(
     Returns
     -------
     float
-        Rounded up; 1 where the cap leaves nothing to prove.
+        Rounded up; 1 if nothing can be proven with this cap.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def capped_epsilon(uncapped: Callable[[float], float], *, delta: float, cap: int
     Returns
     -------
     float
-        +inf where none is certified, as when a cap costs more than a hundredth of epsilon.
+        +inf if none is certified, for example if a cap costs more than a hundredth of epsilon.
     """
     free = uncapped(delta)
     if cap is None or not math.isfinite(free):

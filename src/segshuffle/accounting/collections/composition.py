@@ -71,8 +71,8 @@ def composed_delta(collections: Sequence[Collected], *, epsilon: float) -> float
     Returns
     -------
     float
-        Upper bound of the delta of the product, about 1e-3 of it above the exact value, or more where collections
-        differ so much that a common lattice is coarse for one of them (kind: upper).
+        Upper bound of the delta of the product (kind: upper). It is about a relative 1e-3 above the exact value, or
+        more if collections differ so much that a common lattice is coarse for one of them.
 
     Raises
     ------
@@ -98,8 +98,8 @@ def composed_epsilon(collections: Sequence[Collected], *, delta: float) -> float
     Returns
     -------
     float
-        An epsilon in [0, 100] whose certified delta is at most `delta`, at most 1e-4 of it above the least one that
-        is certified; +inf if there is none (kind: upper).
+        An epsilon in [0, 100] whose certified delta is at most `delta`, at most a relative 1e-4 above the least such
+        epsilon; +inf if there is none (kind: upper).
 
     Raises
     ------

@@ -190,7 +190,7 @@ class CountGrid(NamedTuple):
     short : array, shape (n_totals, n_cells)
         2(c - a)/c, by how much (2a - c)/c falls short of 1.
     lost : float
-        What is outside the grid, over the sampling rate, at most.
+        Upper bound of the mass outside the grid, divided by the sampling rate.
     """
 
     total: FloatArray
@@ -299,8 +299,8 @@ def group_epsilon(
     Returns
     -------
     float
-        A point at which delta was found to be met, about 2e-5 (relative) above the first root found from `claimed` at
-        most; +inf if there is none up to 100, or one step beyond.
+        A point that meets delta, at most a relative 2e-5 or so above the first root found from `claimed` on; +inf if
+        there is none up to 100, or one step beyond.
     """
     check_guarantee(epsilon=claimed, delta=delta)
 

@@ -189,7 +189,7 @@ def compose_rounds(
     change of the items, costs (epsilon_p, delta_p) in round 1 and in round 2 what s pairs at the larger of the two
     numbers of copies cost (docs/proof.md), which is at most (max(E_k, E_k'), max(delta_k, delta_k')) where the copies
     were calibrated at s pairs: the larger number belongs to one of the two levels, and it is within that level's own
-    target. So a conservative user is *not* protected at its own E_k against being taken for a liberal one.
+    target. So at its own E_k a conservative user is *not* protected against a comparison with a liberal one.
 
     Parameters
     ----------

@@ -187,9 +187,9 @@ def delta_interval(
     rtol : float, default 1e-3
         Largest relative width, ``upper <= (1 + rtol) lower``, in [1e-8, 1].
     smallest : float, default 1e-250
-        Deltas below, in [1e-250, 1], need not be told from 0: they take the largest tables.
+        Deltas below this number, in [1e-250, 1], need not be told from 0, which would take the largest tables.
     expected : float, optional
-        About what delta will be, in [1e-250, 1): with a good guess fewer tables are needed, with a bad one more.
+        A guess of delta, in [1e-250, 1). A good guess needs fewer tables, a bad one more.
 
     Returns
     -------
