@@ -216,7 +216,7 @@ def ratio(
 
 
 def saving(curves: Curves, **asked: Any) -> Measured:
-    """Divide the first epsilon by the second (or the least of several), subtract the ratio from 1, at each point."""
+    """Divide the first epsilon by the second or the least of several, and subtract the ratio from 1, at each point."""
     parts = ratio(curves, **asked).parts
     saved = {
         f"saving of {name.replace(' divided by ', ' against ')}": {place: 1 - each for place, each in part.items()}
