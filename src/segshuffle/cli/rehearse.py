@@ -432,7 +432,7 @@ def _told(found: Rehearsal, answer: Mapping[str, Any], top: int) -> list[str]:
 def _messages_told(run: dict[str, Any]) -> list[str]:
     counted = ", ".join(f"{each:.1f}" for each in run["level_estimates"])
     return [
-        f"{run['participants']:,} users sent items. Round 1 estimates {counted} users at the levels.",
+        f"{run['participants']:,} users sent items. Estimated users by level after round 1: {counted}.",
         f"A user sends {run['messages_per_user']:.4g} messages in both rounds, all users together "
         f"{run['bytes'] / 1e6:.3g} MB.",
         f"The squared error of all items is {run['squared_error']:.3g}; {run['expected_error']:.3g} was expected. "

@@ -271,8 +271,8 @@ class _Collector:
     def _notes(self, repeated: int) -> Iterator[str]:
         if self.found:
             yield (
-                f"The {len(self.codes)} items were taken from the data, and planning with their number is not private: "
-                "give a public list of items, or their number."
+                f"The {len(self.codes)} items were taken from the data. A plan for this number of items is not "
+                "private: give a public list of items, or their number."
             )
         if repeated:
             yield f"{repeated} users had an item more than once; it counts once."

@@ -332,7 +332,7 @@ class Plan:
         largest = s * (1.0 - s / d) if problem.assumptions.sets == "exactly" else float(s)
         if self.mse_bound >= largest > 0.0:
             found.append(
-                f"The expected squared error is {self.mse_bound:.3g}. That of an answer that uses no data is at most "
+                f"The expected squared error is {self.mse_bound:.3g}. An answer that uses no data has at most "
                 f"{largest:.3g}. Raise the levels, delta, the number of users or the budget of messages."
             )
         if self.messages_per_user > MANY_MESSAGES:
