@@ -13,7 +13,7 @@ EXTRAS = {
 
 
 def require(extra: str, purpose: str) -> None:
-    """Raise an error if an extra is not installed, before anything of it is imported.
+    """Raise an error if an extra is not installed, before any of its modules is imported.
 
     Parameters
     ----------

@@ -68,9 +68,9 @@ class Estimate:
     Parameters
     ----------
     frequencies : ndarray of float, shape (domain_size,)
-        Unbiased if levels do not depend on items; may be below 0 or above 1.
+        Estimated shares. They are unbiased if levels do not depend on items, and may be below 0 or above 1.
     variance : ItemVariance
-        Variance of an estimate as a function of the share: from the blanket, random copies, and random levels.
+        Variance of an estimate as a function of the share. It comes from the blanket, random copies, and random levels.
     """
 
     frequencies: FloatArray
@@ -132,7 +132,7 @@ def estimate(plan: Plan, counts: ArrayLike) -> Estimate:
     Parameters
     ----------
     plan : Plan
-        As `plan` returns it; its problem's level_counts are those of the users who took part (see
+        A plan from `plan`. The level_counts of its problem must be those of the users who took part (see
         `Plan.of_participants`).
     counts : array_like of int, shape (domain_size,)
         Messages that name each item; with a signed blanket, the number of pluses minus that of minuses.
@@ -202,12 +202,13 @@ def account(
     delta, epsilon : float or array_like
         The target, exactly one of them: delta in [1e-280, 1), epsilon in [0, 300]. Arrays are broadcast.
     accountant : str, Accountant or None
-        Name or object of the accountant; None asks all that apply, at one point.
+        Name or object of the accountant; None asks all accountants that apply, for single numbers only.
 
     Returns
     -------
     list of Entry, float or ndarray
-        Without an accountant, an entry for each one, with its value and kind. With one, its value, on the safe side.
+        Without `accountant`, an entry for each accountant that applies, with its value and kind. With `accountant`, its
+        value, on the safe side.
 
     Raises
     ------
@@ -231,7 +232,7 @@ def compose(
     Parameters
     ----------
     collections : sequence of (Plan, float)
-        Every plan with proven accounting and without a cap, and the level that the user has in it.
+        Plans with proven accounting and without a cap, each with the user's level in this collection.
     delta, epsilon : float
         The target, exactly one of them: delta in [1e-110, 1), epsilon in [0, 100].
 

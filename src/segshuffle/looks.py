@@ -1,7 +1,7 @@
-"""How things are drawn: one palette and one type for all protocols, accountants, levels and datasets.
+"""The looks in all figures: one palette and one type for protocols, accountants, levels and datasets.
 
-Whatever is drawn declares its `Look` where it is defined; what declares none gets one from `spare_look`. Standard
-library only: protocols and accountants import this, figures and the page read it.
+A protocol, accountant or dataset declares its `Look` in its own file. If it declares none, `spare_look` chooses one.
+Standard library only: protocols and accountants import this, figures and the page read it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ DASHES: tuple[Dashes, ...] = (
 
 
 class Look(NamedTuple):
-    """How one thing is drawn, the same everywhere; distinguishable without colour by marker and dashes.
+    """How one thing is drawn in all figures; marker and dashes distinguish looks without colour.
 
     Parameters
     ----------
@@ -117,9 +117,10 @@ def spare_look(label: str, index: int, *, taken: Sequence[Look] = ()) -> Look:
     label : str
         Legend entry.
     index : int
-        Position among the things without a look, from 0; any number is served.
+        Position among the things without a look, from 0; there is a look for any number.
     taken : sequence of Look
-        Looks in use in the same figure; their pairs of colour and marker are not given again while others are left.
+        Looks in use in the same figure; their pairs of colour and marker are used again only when no other pair is
+        left.
     """
     colors, markers = {look.color for look in taken}, {look.marker for look in taken}
     used = {(look.color, look.marker) for look in taken}

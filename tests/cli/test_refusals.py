@@ -50,7 +50,7 @@ PLANS = [
     # several together
     (
         "--target-error 10%",
-        "it must be given with a guess of frequencies, such as zipf:1; an error in per cent needs one, too.",
+        "it must be given with a guess of frequencies, such as zipf:1, which an error in per cent needs, too.",
     ),
     ("--target-error 0%", "'0%' is not a percentage above 0"),
     ("--guess zipf:11", "zipf = 11.0 is not allowed"),
@@ -59,8 +59,8 @@ PLANS = [
     ("--guess zipf:1 top=5 --target-error 0.1", "leave top out, or give the error as a percentage"),
     ("--guess zipf:1 --target-error 10% --limits blanket-per-user=3", "and where the fewest messages are searched"),
     ("--guess zipf:1 top=3 --target-error 12% --limits max-messages=1.5", "raise one of the two"),
-    ("--guess mean-size=1", "left out where all users hold 2 items"),
-    ("--guess mean-size=1 --assume sets=at-most --guess 1,0,0,0,0,0", "items or with frequencies"),
+    ("--guess mean-size=1", "leave it out if all users hold 2 items"),
+    ("--guess mean-size=1 --assume sets=at-most --guess 1,0,0,0,0,0", "items or frequencies are given"),
     (
         "--assume sets=at-most --guess zipf:1",
         "mean-size is missing: it must be given with sets=at-most: the error depends",
@@ -72,7 +72,7 @@ PLANS = [
     ),
     ("--blanket signed --limits blanket-cap=9", "left out with other dummies than poisson ones"),
     ("--blanket signed --limits blanket-per-user=1", "left out with other dummies than poisson ones"),
-    ("--blanket best", "must be given with max-messages or target-error"),
+    ("--blanket best", "must be given with max-messages (for the least error) or target-error"),
     ("--blanket loud", "blanket = 'loud' is not allowed: it must be one of "),
     ("--hide-level 1", "left out with one level"),
     (
@@ -86,11 +86,11 @@ PLANS = [
     ("--blanket published --what-if users=10", "--blanket published has no what-if"),
     ("--blanket published --limits equal-copies=yes", "--blanket published has no equal-copies"),
     ("--blanket published --limits blanket-cap=9", "--blanket published has no blanket-cap"),
-    ("--blanket published --assume honest-fraction=0.8", "only proven dummies are analysed beyond that"),
-    ("--blanket published --assume rounds=2", "only proven dummies are analysed beyond that"),
-    ("--blanket published --assume sets=at-most", "only proven dummies are analysed beyond that"),
+    ("--blanket published --assume honest-fraction=0.8", "only analyses of proven dummies allow other values"),
+    ("--blanket published --assume rounds=2", "only analyses of proven dummies allow other values"),
+    ("--blanket published --assume sets=at-most", "only analyses of proven dummies allow other values"),
     ("--limits max-messages=0.5", "max_messages = 0.5 is used up by round 1"),
-    ("--limits max-messages=3.5 blanket-per-user=9", "(round 1, about the levels, takes"),
+    ("--limits max-messages=3.5 blanket-per-user=9", "(Round 1, about the levels, takes"),
     (
         "--items 1e7 --levels 0.02:5 --delta 1e-6 --limits copies-max=64",
         "and at most 1e+09 can be announced: set max_messages",

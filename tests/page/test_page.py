@@ -125,7 +125,7 @@ def test_every_figure_is_there_with_words_for_it(outline, run):
         assert f"{name}: the paper's, ε < 2" in "".join(drawn.itertext())
     fig2 = outline.images[0]["alt"]
     assert "Least errors: Segmented (the paper's): 0.0010 at m = 1." in fig2
-    assert "Level lines, lowest first: Weighted SepMM, shuffle 0.0020" in fig2
+    assert "Horizontal lines, lowest expected error first: Weighted SepMM, shuffle: 0.0020" in fig2
 
 
 def test_every_panel_has_a_chart_and_its_numbers(page, run):
@@ -313,7 +313,7 @@ def test_panels_that_the_paper_does_not_show_have_figures_of_their_own():
     declared = outputs(found).values()
     titles = {figure.name: figure.title for figure in declared if figure.is_figure}
     assert titles["panels-msnbc-S4"] == "MSNBC, split S4"
-    assert titles["panels-msnbc-S4-proven"] == "MSNBC, split S4, with proven accounting for everybody"
+    assert titles["panels-msnbc-S4-proven"] == "MSNBC, split S4, with proven accounting for all methods"
     assert titles["fig4"] == "Figure 4: MSNBC, split S2 and S3"
 
 

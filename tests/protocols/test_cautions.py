@@ -30,7 +30,7 @@ def test_an_error_of_an_answer_without_data_is_said(sets, largest):
     """4 (1 - 4/16) for everybody holding four; nobody may hold anything otherwise."""
     assert said(error=0.999 * largest, sets=sets) == ()
     (found,) = said(error=largest, sets=sets)
-    assert f"squared error is {largest:g}. That of an answer that uses no data is at most {largest:g}." in found
+    assert f"squared error is {largest:g}. An answer that uses no data has at most {largest:g}." in found
 
 
 def test_where_everybody_holds_everything_no_error_is_too_large():

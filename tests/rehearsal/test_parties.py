@@ -171,7 +171,7 @@ def test_signed_messages_are_counted(messages, odd):
     asked = messages + [("-", 0)] * odd
     assert found.counts.tolist() == [asked.count(("+", item)) - asked.count(("-", item)) for item in range(D)]
     assert found.messages == len(asked)
-    with pytest.raises(DataError, match=r"one is \+ or - and an integer"):
+    with pytest.raises(DataError, match=r"a message is \+ or - and an integer"):
         read_counts(io.BytesIO(content.encode() + b"1\n"), "f", D, signed=True)
 
 

@@ -329,7 +329,7 @@ def test_levels_of_a_column_are_those_of_a_saved_plan(log, saved, capsys):
     higher = sum(f"u{user}" < "u2" for user in range(300))
     found = answer(capsys, asked)
     assert found["problem"]["level_counts"] == [300 - higher, higher]
-    assert "estimates are off by up to" in "".join(found["notes"])
+    assert "expected estimates are off by up to" in "".join(found["notes"])
     log.write_text(log.read_text().replace("1.0", "2.0"))
     assert "'2.0' is not a level on offer; a level is given by its epsilon: 0.5, 1." in refusal(capsys, asked)
 
@@ -338,7 +338,7 @@ def test_levels_of_a_column_are_those_of_a_saved_plan(log, saved, capsys):
     ("option", "says"),
     [
         ("--levels 1:100,2:150", "levels = (1.0, 2.0) is not allowed: it must be those of the plan, (0.5, 1.0)"),
-        ("--delta 1e-6", "delta = 1e-06 is not allowed: it must be left out with PLAN.json, which says it"),
+        ("--delta 1e-6", "delta = 1e-06 is not allowed: it must be left out with PLAN.json, which contains it"),
         ("--set-size 2", "set-size = 2 is not allowed: it must be left out with"),
         ("--items 3", "items = 3 is not allowed: it must be left out with"),
         ("--blanket signed", "blanket = 'signed' is not allowed: it must be left out with"),

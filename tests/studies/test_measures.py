@@ -279,8 +279,8 @@ def test_savings_are_over_the_least_of_the_others_or_over_the_abscissa():
         curve_claims.saving, *noise[:2], A, B, C, *noise[2:], pairs=[["a", ["b", "c"]], ["a", "the original analysis"]]
     )
     assert found == {
-        "saving of a over the least of b, c": {"f, p, c, x = 1": 0.5, "f, p, c, x = 2": pytest.approx(0.1)},
-        "saving of a over the original analysis": {"f, p, c, x = 1": 0.5, "f, p, c, x = 2": pytest.approx(0.55)},
+        "saving of a against the least of b, c": {"f, p, c, x = 1": 0.5, "f, p, c, x = 2": pytest.approx(0.1)},
+        "saving of a against the original analysis": {"f, p, c, x = 1": 0.5, "f, p, c, x = 2": pytest.approx(0.55)},
     }
     (part,) = of_curves(curve_claims.ratio, A, B, pairs=[["a", "b"]], from_x=1.5).values()
     assert part == {"f, p, c, x = 2": pytest.approx(0.6)}
@@ -302,10 +302,10 @@ def test_ratios_are_of_curves_panels_and_mechanisms():
     assert part == {"f, R, 2-joint, 2-joint, x = 1": 0.5}
     panels = rows("a", [1.0], panel="$T = 20$"), rows("a", [4.0], panel="$T = 10$")
     found = of_curves(curve_claims.ratio, *panels, column="panel", pairs=[["$T = 20$", "$T = 10$"]], value="y")
-    assert found == {"T = 20 over T = 10": {"f, T = 20, c, x = 1": 0.25}}
+    assert found == {"T = 20 divided by T = 10": {"f, T = 20, c, x = 1": 0.25}}
     laws = rows("a", [1.0], mechanism="gaussian", panel="q"), rows("a", [8.0], mechanism="laplace")
     found = of_curves(curve_claims.ratio, *laws, column="mechanism", pairs=[["gaussian", "laplace"]], by=["curve", "x"])
-    assert found == {"gaussian over laplace": {"f, q, c, x = 1": 0.125}}
+    assert found == {"gaussian divided by laplace": {"f, q, c, x = 1": 0.125}}
     # of several curves of the other the least
     others = rows("b", [9.0], curve="bad"), rows("b", [1.0], curve="good")
     (part,) = of_curves(curve_claims.ratio, A[:1], *others, pairs=[["a", "b"]], by=["panel", "x"]).values()

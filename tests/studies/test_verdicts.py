@@ -12,7 +12,17 @@ from segshuffle.studies.amplification import report as curve_claims
 from segshuffle.studies.amplification.outputs import EXHIBITS, PAPERS
 from segshuffle.studies.claims import report as panel_claims
 from segshuffle.studies.pareto import report as winners
-from segshuffle.studies.verdicts import NOT, OPEN, PARTLY, REPRODUCED, Condition, Measured, NotRunError, judge, markdown
+from segshuffle.studies.verdicts import (
+    NOT,
+    OPEN,
+    PARTLY,
+    REPRODUCED,
+    Condition,
+    Measured,
+    NotRunError,
+    judge,
+    markdown,
+)
 
 
 def given(subject, *, form="g"):

@@ -65,8 +65,8 @@ def test_panels_say_the_least_and_the_rivals():
     table = pd.DataFrame(errors())
     said = reproduction("fig4", {"mse.csv": table})
     assert "(b) MSNBC, S3: n = 5,000, d = 17, s = 4. Least errors: Segmented (the paper's): 6.0e-4 at m = 2. " in said
-    assert said.endswith("Level lines, lowest first: max-min 0.0016, separation 0.0012.")
+    assert said.endswith("Horizontal lines, lowest expected error first: max-min: 0.0016; separation: 0.0012.")
     said = reproduction("fig4-proven", {"mse.csv": table})
     assert "6.0e-4 at m = 2;" in said
-    assert said.partition("Level lines")[0].endswith("1.6e-4 at m = 6. ")
+    assert said.partition("Horizontal lines")[0].endswith("1.6e-4 at m = 6. ")
     assert all(reproduction(name, {"mse.csv": table}) is None for name in ("fig3", "fig4-prove", "fig5", "summary"))

@@ -81,7 +81,7 @@ class Console(logging.Formatter):
             for each in logger.handlers
             if hasattr(each, "baseFilename")
         ]
-        return f"{self.jobs} jobs (Snakemake's own words: {', '.join(logs)})"
+        return f"{self.jobs} jobs (Snakemake's messages: {', '.join(logs)})"
 
     def begin(self, record):
         """Note what a job makes."""

@@ -54,7 +54,7 @@ class CounterPair(Protocol):
         ...
 
     def loss_table(self, step: float, log_tail: float) -> LossTable:
-        """Certified cells about `step` wide; about e^-log_tail of each tail counts as truncated.
+        """Return certified cells about `step` wide; about e^-log_tail of each tail counts as truncated.
 
         Cells are wider if there would be too many of them. The bounds from the table include the effect.
         """
@@ -104,7 +104,7 @@ class Blanket(ABC):
 
     @abstractmethod
     def parts(self, mean: float) -> tuple[Part, ...]:
-        """Independent parts at `mean` expected messages per item, all signs together."""
+        """Return the independent parts at `mean` expected messages per item, all signs together."""
 
     def pair(self, mean: float, copies: float) -> CounterPair:
         """Counters of an exchanged item; by default those of a law with one part."""
@@ -122,19 +122,19 @@ class Blanket(ABC):
         return [each.name for each in fields(cls)]  # type: ignore[arg-type]
 
     def rough(self) -> Blanket:
-        """Nearly the same law with quicker tables, for searches; its numbers are not proven."""
+        """Return nearly the same law with quicker tables, for searches; its numbers are not proven."""
         return self
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-ready form, with the name."""
+        """Return the JSON-ready form, with the name."""
         return {"name": self.name, **vars(self)}
 
     def most(self, per_user: float) -> float:
-        """Largest number of dummies of one client; by default there is none."""
+        """Return the largest number of dummies of one client; by default there is none."""
         return math.inf
 
     def variance(self, mean: float) -> float:
-        """Variance of one item's net counter: the sum over the parts of (what a unit adds)^2 mean/(1 - p)."""
+        """Return the variance of one item's net counter: the sum over parts of (what a unit adds)^2 mean/(1 - p)."""
         return sum(part.net**2 * part.variance for part in self.parts(mean))
 
     def noise(self, n_users: int, per_user: float, domain_size: int, items: int = 1) -> float:

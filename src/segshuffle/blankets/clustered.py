@@ -71,11 +71,11 @@ class Clustered(Blanket):
         return Space((_SHARES,), make)
 
     def parts(self, mean: float) -> tuple[Part, ...]:
-        """Clusters alone."""
+        """Return the clusters alone."""
         return (Part(mean, self.p),)
 
     def pair(self, mean: float, copies: float) -> ClusteredPair:
-        """Counters of an exchanged item."""
+        """Return the counters of an exchanged item."""
         return ClusteredPair(mean, copies, self)
 
 

@@ -13,7 +13,7 @@ Below = Callable[[int], int]
 
 
 def bernoulli(probability: Fraction, below: Below) -> bool:
-    """Whether an event with this probability, in [0, 1], happens."""
+    """Return whether an event with this probability, in [0, 1], happens."""
     return below(probability.denominator) < probability.numerator
 
 
@@ -60,7 +60,7 @@ def clustered(count: int, size: Fraction, n: int, below: Below) -> list[int]:
 
 
 def shuffled(values: list[int], below: Below) -> list[int]:
-    """All values in uniformly random order (Fisher and Yates)."""
+    """Return all values in uniformly random order (Fisher and Yates)."""
     mixed = list(values)
     for last in range(len(mixed) - 1, 0, -1):
         other = below(last + 1)

@@ -82,5 +82,5 @@ class Part:
         return found
 
     def masses(self, window: tuple[int, int]) -> FloatArray:
-        """Probabilities of the units of one item, on the counts of a window."""
+        """Return the probabilities of the units of one item, on the counts of a window."""
         return np.exp(self.log_masses(window))

@@ -38,11 +38,11 @@ class Poisson(Blanket):
     can_be_capped = True
 
     def parts(self, mean: float) -> tuple[Part, ...]:
-        """Single units."""
+        """Return the single units."""
         return (Part(mean, 0.0),)
 
     def pair(self, mean: float, copies: float) -> ItemPair:
-        """Counters of an exchanged item."""
+        """Return the counters of an exchanged item."""
         return ItemPair(mean, copies)
 
 
@@ -63,7 +63,7 @@ class ItemPair(CountPair):
         return self.log_ratio(count), log_poisson(count - self.blanket_mean, self.blanket_mean) + math.log(spacing)
 
     def loss_table(self, step: float, log_tail: float) -> LossTable:
-        """Loss table of one pair, with cells about `step` wide; e^-log_tail of each tail counts as truncated.
+        """Make the loss table of one pair, with cells about `step` wide; e^-log_tail of each tail counts as truncated.
 
         Cells are wider if there would be more than `MOST_CELLS`. The bounds from the table include the effect.
         """
@@ -77,7 +77,7 @@ class ItemPair(CountPair):
 
 
 def _first_counts(pair: ItemPair, levels: FloatArray) -> tuple[FloatArray, float]:
-    """Least count with log r >= each level (counts near mu >= 1e5), and the largest violation found in a check."""
+    """Return the least count with log r >= each level (near mu >= 1e5), and the largest violation in a check."""
     mu = pair.blanket_mean
     deviation = mu * np.expm1(levels / pair.copies)
     for _ in range(4):  # Newton's method with the slope of a log1p(deviation / mu), which is nearly log r
@@ -92,7 +92,7 @@ def _first_counts(pair: ItemPair, levels: FloatArray) -> tuple[FloatArray, float
 
 
 def block_masses(pair: ItemPair, last: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """B's mass of the blocks (last_k, last_(k+1)] and A's mass minus B's, for mu >= 1e5.
+    """Return B's mass of the blocks (last_k, last_(k+1)] and A's mass minus B's, for mu >= 1e5.
 
     B's mass is the Euler-Maclaurin sum with a four-point Gauss rule for the integral: SciPy's incomplete gamma
     function is off by 1e-8 and more in the tails above mu = 1e6. A's surplus telescopes to values of B's mass

@@ -115,13 +115,13 @@ class Signed(Blanket):
         return Space((_SIZES, _FLOOD_SIZES, (2.0, _LARGEST_MEAN)), make)
 
     def parts(self, mean: float) -> tuple[Part, ...]:
-        """Noise of either sign, and the flood."""
+        """Return the noise of either sign, and the flood."""
         share = Fraction(self.flood) if isinstance(mean, Fraction) else self.flood
         noise, flood = (1 - share) * mean / 2, share * mean / 2
         return Part(noise, self.p, (1,)), Part(noise, self.p, (-1,)), Part(flood, self.flood_p, (1, -1))
 
     def pair(self, mean: float, copies: float) -> SignedPair:
-        """Counters of an exchanged item."""
+        """Return the counters of an exchanged item."""
         return SignedPair(mean, copies, self)
 
     def rough(self) -> SampledSigned:
@@ -134,7 +134,7 @@ class SampledSigned(Signed):
     """The same blanket with only some counts of N-, each for its neighbours too; an estimate, not a bound."""
 
     def pair(self, mean: float, copies: float) -> SignedPair:
-        """Counters of an exchanged item."""
+        """Return the counters of an exchanged item."""
         return SignedPair(mean, copies, self, _stride(self, mean))
 
 
@@ -165,7 +165,7 @@ def _products(log_tail: float, noise: Part, flood: Part) -> Any:
 
 @functools.lru_cache(maxsize=8)
 def _joint(blanket: Signed, mean: float, log_tail: float, stride: int, merged: bool) -> tuple[FloatArray, float, float]:
-    """Law of (N-, N+ - N-) for the blanket alone, with bounds on the missing mass and on the relative error.
+    """Return the law of (N-, N+ - N-) for the blanket alone, with bounds on the missing mass and on the relative error.
 
     Sum over the flood, as a product of matrices: row n, column k is the sum over z of g(z) f(n - z) f(n - z + k).
 
@@ -227,7 +227,7 @@ class SignedPair(BlanketPair):
 
 @functools.lru_cache(maxsize=2)
 def _atoms(pair: SignedPair, log_tail: float) -> Atoms:
-    """Ratios of the law with copies to the law without; copies shift only the difference N+ - N-."""
+    """Return the ratios of the law with copies to the law without; copies shift only the difference N+ - N-."""
     b, missing, error = _joint(pair.blanket, pair.blanket_mean, log_tail, pair.stride, pair.merged)
     floor, fraction = pair.floor, pair.fraction
     a = np.zeros_like(b)

@@ -1,4 +1,4 @@
-"""Single dummies, the simplest law: what is meant where none is named, said here alone."""
+"""The name of the simplest law, single dummies, which is the default everywhere."""
 
 from segshuffle.blankets.poisson import POISSON
 

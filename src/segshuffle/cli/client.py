@@ -124,7 +124,7 @@ def run(options: argparse.Namespace) -> str:
 
 
 def _items(text: str, document: Document) -> tuple[int, ...]:
-    """Numbers of the items that are named."""
+    """Return the numbers of the items that are named."""
     numbers = tuple(
         document.number(name) for row in csv.reader([text], skipinitialspace=True) for name in row if name.strip()
     )
@@ -164,7 +164,7 @@ def _sent(options: argparse.Namespace, plan: Plan, items: tuple[int, ...], accou
     except RefusedError as error:
         asked = f"--honest-users {honest_users} --sets {options.sets} --rounds {options.rounds} --hide-level "
         asked += "{:g},{:g}".format(*hide_level) if isinstance(hide_level, tuple) else "no"
-        raise RefusedError(f"{error} Asked with {asked}.") from None
+        raise RefusedError(f"{error} The user's settings are {asked}.") from None
     given = check_announcement(announcement, demand, level)
     entry = entry.sending((options.level, given.delta), (given.level_epsilon, given.level_delta))
     account.collections.append(entry)
@@ -198,12 +198,12 @@ def _limit(given: tuple[float, float | None] | Literal["no"] | None, before: Lim
 def _tell(entry: Entry, account: Account) -> None:
     """Say what the plan guarantees, and the privacy spent so far."""
     epsilon, delta = account.spent("items_spent")
-    told = _guarantee_told(*entry.items_spent)
+    told = f"{_guarantee_told(*entry.items_spent)} about the items"
     if entry.level_spent != (0.0, 0.0):
-        told += f"; and about the level {_guarantee_told(*entry.level_spent)}"
+        told += f", and at most {_guarantee_told(*entry.level_spent)} about the level"
     complain(
-        f"segshuffle client: this collection reveals about the items at most {told}. All collections in {account.path} "
-        f"together reveal about the items at most {_guarantee_told(float(epsilon), float(delta))}"
+        f"segshuffle client: this collection reveals at most {told}. All collections in {account.path} "
+        f"together reveal at most {_guarantee_told(float(epsilon), float(delta))} about the items"
     )
 
 

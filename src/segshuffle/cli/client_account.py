@@ -91,7 +91,7 @@ class Account:
         epsilon, delta = self.spent(what)
         if epsilon > Fraction(repr(limit[0])) or delta > Fraction(repr(limit[1])):
             raise RefusedError(
-                f"Nothing is sent: together with the earlier ones in {self.path}, this collection would spend "
+                f"Nothing is sent: with the earlier collections in {self.path}, this one would spend "
                 f"epsilon = {float(epsilon):.10g} and delta = {float(delta) * 1.0005:.4g} in all, but {option} is "
                 f"{limit[0]:g} and {limit[1]:g}. Raise {option} only if you accept that much."
             )

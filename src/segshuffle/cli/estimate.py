@@ -76,7 +76,9 @@ def run(options: argparse.Namespace) -> str:
     received = _received(options, plan)
     odd = impossible(plan, received.counts, received.messages, document.name)
     if odd and not options.anyway:
-        raise DataError(f"{options.messages}: {odd} Give --anyway to print the estimates, marked.")
+        raise DataError(
+            f"{options.messages}: {odd} Give --anyway to print the estimates all the same, marked as impossible."
+        )
     found = estimate(plan, received.counts)
     order = np.argsort(-found.frequencies, kind="stable")
     names = ("count", "estimate", "low", "high", "standard_error")

@@ -58,9 +58,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add(
         asked,
         "--blanket",
-        help=f"kind of dummy messages: one of {', '.join(law_names())}; best: the kind with the least error for "
-        "max-messages, or with the fewest messages for --target-error; default: single dummies (poisson), and a table "
-        "that compares the kinds that are planned within seconds; all: the same with all kinds in the table; "
+        help=f"kind of dummy messages: one of {', '.join(law_names())} (default: poisson, single dummies, with a "
+        "table that compares the kinds that are planned within seconds); all: poisson, with all kinds in the table; "
+        "best: the kind with the least error for max-messages, or with the fewest messages for --target-error; "
         "published: the paper's dummies and privacy analysis, which is not proven and gives a larger error",
     )
     add(asked, "--limits")

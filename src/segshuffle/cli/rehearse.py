@@ -53,8 +53,8 @@ if TYPE_CHECKING:
 _REPETITIONS, _ENTRIES = 20, 10**8
 #: Note about bias, if the data have the levels.
 _BIASED = (
-    "Levels are those of the data. They depend on items, at least by chance, so estimates are off by up to {:.2g} % of "
-    "the users on average. Unless it is chance, more users do not remove this error; --limits equal-copies=yes does."
+    "Levels are those of the data. They depend on items, at least by chance, so expected estimates are off by up to "
+    "{:.2g} % of the users. Unless it is chance, more users do not remove this error; --limits equal-copies=yes does."
 )
 
 
@@ -265,7 +265,7 @@ def _compared(options: argparse.Namespace) -> str:
     best = min(rows, key=lambda row: row["mse"])
     if options.json:
         return as_json({"users": question.problem.n_users, "rows": rows, "least_error": best})
-    words = "mse: expected squared error, summed over the items; squared_bias: its part from cutting and padding sets"
+    words = "mse: expected squared error, summed over the items; squared_bias: the part due to cutting and padding sets"
     return f"{table(rows)}\nleast error: {best['sets']} {best['set_size']}\n{wrapped([words], hang='  ')}"
 
 
@@ -320,7 +320,7 @@ def _saved(options: argparse.Namespace) -> Plan:
     """Read the plan of ``--plan``; the file is then read with the items of the plan, by name or by number."""
     from segshuffle.planning.documents import checked_names, read_document
 
-    rule = f"with {options.plan}, which says it"
+    rule = f"with {options.plan}, which contains it"
     leave_out(options, ("set_size", "delta", "assume", "hide_level", "blanket", "limits"), rule)
     document = read_document(options.plan)
     problem = document.plan.problem
@@ -410,9 +410,9 @@ def _headline(found: Rehearsal, all_of_it: Mapping[str, Any]) -> list[str]:
     if all_of_it["top_found"] is not None:
         lines.append(f"Of the true top {top}, {100 * all_of_it['top_found']:.0f} % are among the estimated top {top}.")
     lines.append(
-        f"Estimates below {100 * found.threshold:.3g} % of the users cannot be told from zero (for all items at once, "
-        f"95 %). On average {found.found:.4g} items are told from zero, {found.found_wrongly:.3g} of them held by "
-        f"nobody, and {found.missed:.4g} items are held but not told from zero."
+        f"Estimates below {100 * found.threshold:.3g} % of the users cannot be told from zero (with probability 0.95 "
+        f"for all items at once). On average {found.found:.4g} items are told from zero, {found.found_wrongly:.3g} of "
+        f"them held by nobody, and {found.missed:.4g} items are held but not told from zero."
     )
     lines.append(
         f"Of the 95 % intervals, {100 * found.covered_sent.mean():.1f} % contain the share that is sent, and "
@@ -437,12 +437,12 @@ def _told(items: pl.DataFrame, answer: Mapping[str, Any]) -> list[str]:
 def _messages_told(run: dict[str, Any]) -> list[str]:
     counted = ", ".join(f"{each:.1f}" for each in run["level_estimates"])
     return [
-        f"{run['participants']:,} users sent items. Round 1 counts {counted} users by level.",
+        f"{run['participants']:,} users sent items. Estimated users by level after round 1: {counted}.",
         f"A user sends {run['messages_per_user']:.4g} messages in both rounds, all users together "
         f"{run['bytes'] / 1e6:.3g} MB.",
         f"The squared error of all items is {run['squared_error']:.3g}; {run['expected_error']:.3g} was expected. "
-        f"Given the users' levels, estimates are off by up to {100 * max(map(abs, run['bias'])):.2g} % of the users on "
-        "average.",
+        f"With these users at these levels, the expected estimates are off by up to "
+        f"{100 * max(map(abs, run['bias'])):.2g} % of the users.",
     ]
 
 

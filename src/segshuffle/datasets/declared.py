@@ -1,6 +1,6 @@
-"""What the file of a dataset says of it, for everybody who configures, fetches, samples, plans or draws it.
+"""The declaration of a dataset in its file, for the configuration, downloads, samples, plans and figures.
 
-The Snakefile imports every dataset: a file's own imports of numpy belong inside its functions.
+The Snakefile imports the files of all datasets, so these import numpy inside functions only.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ITEMS: Mapping[str, Any] = {"type": "integer", "minimum": 2, "maximum": 10_000_0
 
 #: JSON schema of how users with too few items are padded.
 PADDING: Mapping[str, Any] = {
-    "description": "What users with fewer than s items hold besides: random others, or items of their own",
+    "description": "Items added for users with fewer than s items: random other items, or dummy items",
     "enum": ["in-domain", "dummy"],
     "default": "in-domain",
 }

@@ -1,4 +1,4 @@
-"""How a file of one's own is laid out, what is done about what should not be in it, and the list of its items.
+"""The layout of a file of your own, what is done about irregular entries, and the list of items.
 
 Imported without Polars.
 """
@@ -36,11 +36,11 @@ class Layout:
     user, item, level : str, optional
         Names of columns. Without a level column the file has no levels.
     separator : str, optional
-        Between columns of csv and tsv, or items of lines; " " means any blanks.
+        Character between columns of csv and tsv, or between items of lines; " " means any blanks.
     header : bool
         Whether csv and tsv begin with the names of the columns; without them columns are called 1, 2, ...
     skip_lines : int
-        Lines before that, which are no data.
+        Lines at the beginning of the file that are not data.
     repeated, empty, unknown : str
         What is done about an item that a user has twice, a user without items, and an item that is not in the list of
         items: "refuse", or "merge", "keep" and "drop". What was done is counted in `Transactions.notes`.
@@ -60,7 +60,9 @@ class Layout:
         "matrix (a column per item, 1 or 0)",
         enum=[None, "long", "wide", "matrix"],
     )
-    user: str | None = _option("column of the user; by default the one called user, or the only other one", **_TEXT)
+    user: str | None = _option(
+        "column of the user; by default the one called user, or the only column beside the item", **_TEXT
+    )
     item: str | None = _option(
         "column of the item, or of the list of items; by default the one called item or items", **_TEXT
     )

@@ -36,13 +36,13 @@ DATASET = Dataset(
     licence=LICENCE,
     keys={
         "path": {
-            "description": "Your own copy of the log; the environment variable SEGSHUFFLE_MSNBC goes before it",
+            "description": "Your own copy of the log; the environment variable SEGSHUFFLE_MSNBC overrides it",
             "type": ["string", "null"],
             "minLength": 1,
             "default": None,
         },
         "download": {
-            "description": "Whether the log may be downloaded; without it a labelled stand-in is drawn",
+            "description": "Whether the log may be downloaded; without a log, labelled stand-in data take its place",
             "type": "boolean",
             "default": True,
         },

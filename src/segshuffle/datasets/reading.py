@@ -73,7 +73,7 @@ def read_transactions(
     """
     layout = layout or Layout()
     if layout.level is not None and not levels:
-        raise ParameterError("levels", tuple(levels), "given with a column of levels: the public list of levels")
+        raise ParameterError("levels", tuple(levels), "the public list of all levels if a column has the users' levels")
     if domain_size is not None:
         check_integer("domain_size", domain_size, 1, LARGEST_DOMAIN)
         if items is not None:
@@ -271,8 +271,8 @@ class _Collector:
     def _notes(self, repeated: int) -> Iterator[str]:
         if self.found:
             yield (
-                f"The {len(self.codes)} items were taken from the data, and planning with their number is not private: "
-                "give a public list of items, or their number."
+                f"The {len(self.codes)} items were taken from the data. A plan for this number of items is not "
+                "private: give a public list of items, or their number."
             )
         if repeated:
             yield f"{repeated} users had an item more than once; it counts once."

@@ -1,8 +1,8 @@
-"""All datasets that there are: every file of this folder that says ``DATASET = Dataset(...)``, and files of one's own.
+"""All datasets that there are: every file of this folder that says ``DATASET = Dataset(...)``, and files of your own.
 
-A section of ``datasets`` whose name is not taken is a file of one's own, with a path. Imported by the Snakefile: no
-numpy, and nothing is read before a job does. A rule whose script imports this module depends on every file of this
-folder.
+A section of ``datasets`` that has no such file is a file of your own, with a path. The Snakefile imports this module,
+so it does not import numpy, and only jobs read data. A rule whose script imports this module depends on every file of
+this folder.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ NAME = "^[a-z][a-z0-9-]*$"
 #: JSON schema of every key of such a section beside n_users and set_sizes. Levels are drawn: a file gives none.
 KEYS: Mapping[str, Mapping[str, Any]] = {
     "path": {"description": "The file, in any format that is read", "type": "string", "minLength": 1},
-    "domain_size": {"description": "Number of items, which is public; at least those that the file has", **ITEMS},
+    "domain_size": {"description": "Number of items, which is public; at least the number in the file", **ITEMS},
     "items": {
         **OPTIONS["user"],
-        "description": "Public list of all items, one per line; without it those of the file",
+        "description": "Public list of all items, one per line; without it, the items of the file",
     },
     "padding": PADDING,
     **{name: rules for name, rules in OPTIONS.items() if name != "level"},
@@ -63,12 +63,12 @@ def every(folder: Path = FOLDER, package: str = PACKAGE) -> dict[str, Dataset]:
 
 
 def dataset_of(name: str) -> Dataset:
-    """Return the dataset of a section: one that is declared, or else a file of one's own."""
+    """Return the dataset of a section: a declared one, or else a file of your own."""
     return every().get(name) or own_dataset(name)
 
 
 def own_dataset(name: str) -> Dataset:
-    """Describe a section that is a file of one's own."""
+    """Describe a section that is a file of your own."""
     return Dataset(
         name=name,
         label=name,
@@ -153,10 +153,10 @@ def given_path(name: str, section: Mapping[str, Any], environ: Mapping[str, str]
 
 
 def hashed_as(name: str) -> str:
-    """Say what the hash is of: a file of one's own is hashed as it is, others as they were before packing."""
+    """Say what is hashed: a file of your own as it is, all other files after unpacking."""
     return "uncompressed " if name in every() else ""
 
 
 def dataset_label(name: str, kind: str) -> str:
-    """Return the name of a dataset wherever its numbers appear; a stand-in is named as one."""
+    """Return the name of a dataset in figures and tables; the name of a stand-in says so."""
     return dataset_of(name).label + (" (stand-in)" if kind == "stand-in" else "")

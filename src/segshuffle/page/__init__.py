@@ -1,4 +1,4 @@
-"""One self-contained page about a run: what was reproduced, what was not, figures, interactive charts, provenance."""
+"""One page about a run, without other files: what was reproduced, what was not, figures, charts, provenance."""
 
 from segshuffle.extras import require
 

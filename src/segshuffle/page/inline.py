@@ -1,4 +1,4 @@
-"""What makes a page self-contained: a template with its style as text, and pictures as addresses that contain them."""
+"""Parts of a page that needs no other files: a template with its style, and pictures as data addresses."""
 
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ def rendered(template: str, **values: Any) -> str:
 
 
 def data_uri(svg: str) -> str:
-    """Encode a figure as a data address, so that nothing is loaded and its identifiers cannot clash with others.
+    """Encode a figure as a data address: nothing is loaded, and its identifiers cannot clash with others.
 
     Where DejaVu Sans is not installed, fonts of like width stand in.
     """

@@ -21,7 +21,7 @@ Rows = list[dict[str, str]]
 
 
 def tally(claims: pd.DataFrame) -> dict[str, int]:
-    """Count how often each verdict fell, best first; "not evaluated" only if it did."""
+    """Count each verdict, best first; "not evaluated" is included only if it occurs."""
     counts = claims["verdict"].value_counts().reindex(list(VERDICTS), fill_value=0)
     return {str(verdict): int(number) for verdict, number in counts.items() if number or verdict != "not evaluated"}
 
@@ -50,10 +50,11 @@ def audit_numbers(points: pd.DataFrame) -> dict[str, Any]:
     Returns
     -------
     dict
-        points : number of points (population, m, level); concentrated, alone : largest finite epsilon over the claimed
-        one, with the experiment's others and of the blanket alone; unbounded : points where the latter is not finite;
-        broken : points where delta provably exceeds the promise; reachable : how many of these need no other levels
-        than the experiment's; excess : largest factor over the promise. NaN where there is no such number.
+        points : number of points (population, m, level); concentrated, alone : largest finite epsilon divided by the
+        claimed one, for the experiment's other users and for the blanket alone; unbounded : points where the latter is
+        not finite; broken : points where delta provably exceeds the promise; reachable : how many of these need no
+        other levels than the experiment's; excess : largest delta divided by the promised one. NaN where there is no
+        such number.
     """
     worst = {view: worst_over_splits(rows) for view, rows in points.groupby("view")}
     concentrated, alone = (

@@ -3,7 +3,7 @@
 A folder of results is stamped with its configuration, and two of them never write into one folder.
 ``python -m segshuffle.pipeline.config FILE`` checks a file before Snakemake reads it, which would end in a traceback.
 
-Imported by the Snakefile, which every remote job parses again: no numpy, scipy or pandas here.
+Every remote job parses the Snakefile, which imports this module. So it does not import numpy, scipy or pandas.
 """
 
 import math

@@ -28,7 +28,7 @@ def obtain(
     name : str
         The dataset.
     section : mapping
-        What the data depend on of its section.
+        The keys of its section on which the data depend.
     seed : int
         The configuration's seed.
 

@@ -1,7 +1,7 @@
-"""What code a job depends on: the closure of its imports, read from the source, as one digest.
+"""The code on which a job depends: all modules that it imports, directly or not, as one digest.
 
-Snakemake does not notice edits of imported modules. A job therefore has the digest among its params: as input, every
-one of a hundred files would be looked at again after every finished job. Standard library only.
+Snakemake does not notice edits of imported modules. So a job has the digest among its params. If the files were inputs
+instead, Snakemake would look at a hundred files after every finished job. Standard library only.
 """
 
 import ast
@@ -26,7 +26,7 @@ _FOR_ANNOTATIONS = re.compile(rb"^if TYPE_CHECKING:\n(?:[ ].*\n|\n)*", re.MULTIL
 
 
 def digest(modules: Sequence[str], follows: Mapping[str, Collection[str]] | None = None) -> str:
-    """Return the SHA-256 of all that some modules import: an edit of any of it gives another one.
+    """Return the SHA-256 of all code that some modules import; an edit changes it.
 
     The palette counts only where something is drawn: protocols and accountants import it to declare their looks.
 
@@ -53,8 +53,8 @@ def package_files(modules: Sequence[str], follows: Mapping[str, Collection[str]]
     modules : sequence of str
         Modules below the package.
     follows : mapping, optional
-        Folder of a registry -> which of the files that it finds there are used, by their names without ending; of
-        other registries all are.
+        Folder of a registry -> names, without ending, of those of its files that are used. All files of other
+        registries are used.
     """
     found: set[Path] = set()
     queue = {file for module in modules for file in _files_of(f"{PACKAGE}.{module}")}

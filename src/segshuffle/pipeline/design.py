@@ -1,6 +1,6 @@
 """Scenarios of the paper: which populations, which level splits, which panels of which figure.
 
-Imported by the Snakefile, which every remote job parses again: standard library only.
+Every remote job parses the Snakefile, which imports this module. So it uses only the standard library.
 """
 
 import math
@@ -60,7 +60,7 @@ def output_folder(config: Config) -> str:
 
 
 def figures_of(every: Panels) -> dict[str, list[Scenario]]:
-    """Map figures to panels, in the paper's order; what the paper does not show gets a figure per dataset and split."""
+    """Map figures to panels, in the paper's order; other panels get a figure per dataset and split."""
     found = {
         name: [panel for split in splits for panel in every if (panel.setting.dataset, panel.split) == (dataset, split)]
         for name, (dataset, splits) in FIGURES.items()

@@ -1,6 +1,6 @@
 """The parts of a run that belong to no study: data and users, records, and the page.
 
-Imported by the Snakefile, which every remote job parses again: no numpy.
+Every remote job parses the Snakefile, which imports this module. So it does not import numpy.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -32,9 +32,9 @@ def modules_of(job: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def run(job: Sequence[Mapping[str, Any]], log: str, threads: int = 1, edition: str = "full") -> None:
-    """Run the steps of a job, as `manifest.Rule.job` gives them, on so many cores; what they print goes to the log.
+    """Run the steps of a job, as `manifest.Rule.job` gives them, on this many cores; their output goes to the log.
 
-    Figures and texts that are not of the full edition say so.
+    Figures and texts of every edition but the full one name their edition.
     """
     with logged(log), workers(threads):
         made: dict[str, Any] = {}
@@ -48,7 +48,7 @@ def run(job: Sequence[Mapping[str, Any]], log: str, threads: int = 1, edition: s
 
 
 def same(table: Any) -> Any:
-    """Return what was read: several tables as one."""
+    """Return the input unchanged: several tables become one."""
     return table
 
 
@@ -113,7 +113,7 @@ def _write(files: Sequence[str], value: Any, edition: str, *, lower: Collection[
 
 
 def remarked(text: str, edition: str) -> str:
-    """Say below the title of a Markdown text what edition it is; the full one's results need no remark."""
+    """Name the edition below the title of a Markdown text, unless it is the full one."""
     if edition == "full":
         return text
     remark = f"This is the edition **{edition}**, with data or settings of its own."
@@ -157,7 +157,7 @@ def to_csv(table: pd.DataFrame, *, lower: Collection[str] = (), upper: Collectio
     Parameters
     ----------
     lower, upper : collection of str
-        Columns of certified lower and upper ends, rounded down and up; all others go to the nearest number.
+        Columns of certified lower and upper ends, which are rounded down and up; all others are rounded to the nearest.
     """
     sides = {**dict.fromkeys(lower, rounded_down), **dict.fromkeys(upper, rounded_up)}
     table = table.copy()
@@ -168,7 +168,7 @@ def to_csv(table: pd.DataFrame, *, lower: Collection[str] = (), upper: Collectio
 
 
 def to_json(values: Any, **options: Any) -> str:
-    """Return JSON text; numbers go to the nearest of ten significant digits, where a plan's parameters are already.
+    """Return JSON text; numbers are rounded to ten significant digits, which the parameters of plans have already.
 
     Parameters
     ----------

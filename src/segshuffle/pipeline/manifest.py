@@ -33,7 +33,7 @@ class Group:
     id : str
         Its address on the page.
     short, title, introduction : str
-        In the contents, as heading, and below it.
+        Texts in the table of contents, as heading, and below the heading.
     rank : int
         Lower ranks come first on the page.
     """
@@ -67,7 +67,7 @@ class Output:
     group : Group, optional
         Where it is shown.
     on_page : bool, optional
-        Whether the page reads it: a table that its words, tables or charts are made of. Figures are on it anyway.
+        Whether the page reads this table for its words, tables or charts. Figures are on the page in any case.
     """
 
     path: str
@@ -142,7 +142,7 @@ class Target:
     name : str
         Name of the target.
     what : str
-        What it makes, as ``snakemake --list`` says it.
+        What the target makes, in the words of ``snakemake --list``.
     outputs : tuple of Output
         What it makes.
     in_all : bool
@@ -166,7 +166,7 @@ Named = Mapping[str, Any] | Callable[[str], Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Step:
-    """A function of the package, what it is given, and the file that its result is written to.
+    """A function of the package, its arguments, and the file for its result.
 
     Files are below the results folder; a `Path` is taken as it is.
 
@@ -179,13 +179,13 @@ class Step:
         Module below `segshuffle` and name: "studies.limit.compute:limit_table".
     inputs : mapping or callable, optional
         Parameter -> file or list of files that it is read from. Several tables become one, several other files a
-        mapping by their names without endings. What an earlier step of the rule made is passed on.
+        mapping by their names without endings. If an earlier step of the rule made a file, its result is passed on.
     arguments : mapping or callable, optional
         Further arguments; Snakemake compares their `repr`.
     lower, upper : tuple of str
         Columns of certified lower and upper ends, which are rounded down and up.
     read : bool
-        Whether the function is given what the files hold, or else their paths.
+        Whether the function gets the contents of the files; otherwise it gets their paths.
     """
 
     output: str | tuple[str, ...]
@@ -225,8 +225,8 @@ class Rule:
     priority : callable
         Case -> whether Figures 2-6 of the paper need the job, which is then run before others.
     follows : mapping or callable
-        What the job uses of all that a registry finds: folder ("protocols", "datasets") -> names of files.
-        Of a folder that is not named it uses everything.
+        The files of a registry that the job uses: folder ("protocols", "datasets") -> names of files. If a folder is
+        not named, the job uses all its files.
     """
 
     name: str
@@ -285,12 +285,12 @@ def part(config: Config, *keys: str) -> Config:
 
 
 def honest(config: Config) -> Config:
-    """Return all that is read of the section ``proven`` by who does not use its options."""
+    """Return the part of the section ``proven`` that methods without options use."""
     return {"proven": {"honest_fraction": config["proven"]["honest_fraction"]}}
 
 
 def studies(file: str = "outputs") -> Iterator[ModuleType]:
-    """Import the declaration of every study, by name, or another of its files where it exists."""
+    """Import the declaration of every study, by name, or another file of the studies that have it."""
     for path in sorted(FOLDER.glob(f"*/{file}.py")):
         yield importlib.import_module(f"{PACKAGE}.{path.parent.name}.{file}")
 
@@ -322,7 +322,7 @@ def outputs(found: Sequence[Target]) -> dict[str, Output]:
 
 
 def words() -> list[Words]:
-    """Find what the studies say of their figures, one function each; imported by the page alone, for they need pandas.
+    """Find the functions of the studies that describe figures. Only the page imports them, because they need pandas.
 
     A function takes the name of a figure and the tables of the run (path below the results folder -> DataFrame). It
     returns a text for readers who do not see the figure, or None if the figure is not its own.
@@ -331,5 +331,5 @@ def words() -> list[Words]:
 
 
 def said(name: str) -> dict[str, Any]:
-    """Put together what all studies say under one of the names DOCS, PARTS and COLUMNS; see above."""
+    """Put together the DOCS, PARTS or COLUMNS of all studies (see the module's text)."""
     return {key: what for study in studies() for key, what in getattr(study, name, {}).items()}

@@ -16,7 +16,7 @@ def runtimes(finished: Sequence[str] = (), *, folder: str, cases: Mapping[str, S
     folder : str
         ``RULE.tsv`` or ``RULE/CASE.tsv`` files as Snakemake writes them.
     cases : mapping
-        Rule -> names of its jobs, "" for a single one. What an earlier configuration left does not count.
+        Rule -> names of its jobs, "" for a single one. Files of an earlier configuration do not count.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Random streams by role: a result depends neither on cores, nor on order, nor on which other methods run."""
+"""Random streams by role: no result depends on the number of cores, the order of jobs, or the other methods."""
 
 import hashlib
 import json

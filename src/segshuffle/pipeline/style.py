@@ -57,7 +57,7 @@ def panel_grid(
     count : int
         Number of panels, at least 1.
     columns : int
-        Panels side by side, at most; fewer where there are fewer panels.
+        Most panels side by side.
     height : float
         Height of a panel in inches.
     width, foot : float
@@ -102,8 +102,7 @@ def finished(figure: Figure, handles: Iterable[Artist] | None = None) -> Figure:
     figure : Figure
         The figure.
     handles : iterable of Artist, optional
-        What the legend explains, in order; by default everything that a panel has a label for. A text that occurs again
-        is entered once.
+        Entries of the legend, in order; by default everything with a label in a panel. Equal texts are entered once.
     """
     if handles is None:
         handles = [handle for axes in figure.axes for handle in axes.get_legend_handles_labels()[0]]

@@ -13,7 +13,7 @@ START, END = "<!-- targets: made by python -m segshuffle.pipeline.targets_table 
 def renewed(root: Path) -> str:
     """Return the README of the project in `root` with the targets of the shipped configuration.
 
-    What makes only a part of another target shares a row with its like, below that target.
+    Targets that make only a part of another target share a row below it.
     """
     config = yaml.safe_load((root / "config/config.yaml").read_text(encoding="utf-8"))
     found = manifest.targets(config, scenarios(config))

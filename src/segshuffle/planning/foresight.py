@@ -45,7 +45,7 @@ class Expected:
     share: float = math.nan
 
     def as_dict(self, n_users: int) -> dict[str, Any]:
-        """JSON-ready form, in users and as shares."""
+        """Return the JSON-ready form, in users and as shares."""
         found: dict[str, Any] = {
             "deviation_users": self.deviation * n_users,
             "deviation": self.deviation,
@@ -114,6 +114,6 @@ def hardest_share(shares: FloatArray, top: int) -> float:
 
 
 def threshold_of(plan: Plan) -> float:
-    """Share above which an estimate is told from 0, for all items at once (Bonferroni), from the dummies' exact law."""
+    """Compute the share above which estimates are told from 0, for all items at once, from the dummies' exact law."""
     most = blanket_quantile(plan, (1.0 - CONFIDENCE) / plan.problem.domain_size)
     return float(plan.scheme.estimate(most, plan.problem.level_counts))

@@ -122,13 +122,13 @@ class Guess:
         object.__setattr__(self, "frequencies", given)
 
     def shares(self, problem: Problem) -> FloatArray | None:
-        """Share of the users who hold each item, shape (domain_size,); None if there is no guess of frequencies."""
+        """Return the share of the users who hold each item, shape (domain_size,); None if there is no guess."""
         if self.frequencies is None or isinstance(self.frequencies, np.ndarray):
             return self.frequencies
         return _zipf_shares(self.mean_size or problem.set_size, problem.domain_size, self.frequencies)
 
     def counts(self, problem: Problem) -> FloatArray:
-        """Users who hold each item, shape (domain_size,)."""
+        """Return the users who hold each item, shape (domain_size,)."""
         shares = self.shares(problem)
         if shares is not None:
             return problem.n_users * shares
@@ -146,7 +146,7 @@ class Guess:
         shares = self.frequencies if isinstance(self.frequencies, np.ndarray) else None
         if self.mean_size is not None:
             rule = (
-                f"above 0 and at most set-size = {s}, and left out where all users hold {s} items or with frequencies"
+                f"above 0 and at most set-size = {s}; leave it out if all users hold {s} items or frequencies are given"
             )
             most = 0 if exactly or shares is not None else s
             check_within("mean-size", self.mean_size, 0, most, "(]", allowed=rule)
@@ -215,7 +215,7 @@ class Question:
         if self.top is not None:
             check_integer("top", self.top, 1)
             if not guessed:
-                allowed = "given with a guess of frequencies, such as zipf:1; an error in per cent needs one, too"
+                allowed = "given with a guess of frequencies, such as zipf:1, which an error in per cent needs, too"
                 raise ParameterError("top", self.top, allowed)
         counted = isinstance(self.guess.frequencies, float) or (not guessed and self.target is not None)
         if counted and self.guess.mean_size is None and self.problem.assumptions.sets == "at-most":
@@ -229,9 +229,7 @@ class Question:
         """Refuse a law that is unknown, or that contradicts the goal or the limits."""
         check_choice("blanket", self.blanket, (*laws(), BEST))
         if self.blanket == BEST and self.target is None and self.limits.max_messages is None:
-            allowed = (
-                "given with max-messages or target-error: the least error and the fewest messages have different kinds"
-            )
+            allowed = "given with max-messages (for the least error) or target-error (for the fewest messages)"
             raise ParameterError("blanket", BEST, allowed)
         for name in ("blanket_per_user", "blanket_cap"):
             value = getattr(self.limits, name)
@@ -467,7 +465,7 @@ def _of_least_error(question: Question) -> Plan:
     except InfeasibleError as error:
         if budget is None:
             raise
-        told = f"(round 1, about the levels, takes {question.level_messages:g} of max-messages = {budget:g})"
+        told = f"(Round 1, about the levels, takes {question.level_messages:g} of max-messages = {budget:g}.)"
         raise InfeasibleError(f"{error} {told}") from error
     return plan
 

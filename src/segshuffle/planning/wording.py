@@ -8,7 +8,7 @@ from segshuffle.digits import rounded_up
 from segshuffle.protocols.base import Plan
 
 #: The theorem on any change (docs/proof.md), for two levels.
-BETWEEN = "Between two given levels, with any items, epsilon and delta are the larger ones of these levels"
+BETWEEN = "For a change between two levels, with any items, epsilon and delta are the larger ones of the two levels"
 
 
 def promises(plan: Plan, guarantees: Sequence[UserGuarantee] = ()) -> list[str]:
@@ -31,7 +31,7 @@ def promises(plan: Plan, guarantees: Sequence[UserGuarantee] = ()) -> list[str]:
     if not problem.assumptions.private_levels:
         return found
     if not guarantees:
-        unknown = "What round 1 reveals about a user's level is not included: this plan does not say how much that is."
+        unknown = "This does not include what round 1 reveals about a user's level: the plan does not say how much."
         return [*found, f"{BETWEEN}.", unknown]
     worst = max(guarantees, key=lambda each: each.total_epsilon)
     return [
@@ -106,7 +106,7 @@ def resting_on(plan: Plan) -> list[str]:
         "levels and the number of users must be fixed without looking at these users' items.",
     ]
     if not assumed.private_levels and len(problem.levels) > 1:
-        found.append("Levels are only shuffled: these numbers do not hide which level a user picked.")
+        found.append("Levels are only shuffled: the promise is not about which level a user picked.")
     if assumed.rounds == 1:
         found.append("This is for one collection; the losses of several add up (--assume rounds=R).")
     kind = "proven, and no smaller number holds" if plan.kind == "exact" else "proven"

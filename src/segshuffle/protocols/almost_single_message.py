@@ -99,7 +99,7 @@ class Hash:
 
 
 def _bits(numbers: int) -> int:
-    """Bits that so many different numbers take."""
+    """Return the bits that so many different numbers take."""
     return math.ceil(math.log2(numbers))
 
 
@@ -111,7 +111,7 @@ def _prime_above(number: int) -> int:
 
 
 def published_mean(*, n_users: int, epsilon: float, delta: float) -> float:
-    """Least mean mu with Pr[X1 >= e^eps X2 - 1] <= delta for X1, X2 ~ Bin(n, mu/n), rounded up.
+    """Return the least mean mu with Pr[X1 >= e^eps X2 - 1] <= delta for X1, X2 ~ Bin(n, mu/n), rounded up.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ class AlmostSingleMessage(ErrorAsPlanned):
         )
 
     def _mean(self, problem: Problem, hashing: Hash) -> float:
-        """Consistent dummies of all users, n rho/b."""
+        """Return the consistent dummies of all users, n rho/b."""
         epsilon, delta = problem.levels[0], problem.delta
         if self.accounting == "proven":
             items = problem.set_size
@@ -202,11 +202,11 @@ class AlmostSingleMessage(ErrorAsPlanned):
         return n_users * int(whole) + int(rng.binomial(n_users, part))
 
     def sum_variance(self, plan: Plan, item_counts: IntArray) -> float | None:
-        """Variance of the sum of all estimates; None if items are hashed, because there is no closed form."""
+        """Return the variance of the sum of all estimates; None if items are hashed: there is no closed form."""
         return None if plan.parameters["prime"] else self._variance(plan.blanket_per_user) / plan.problem.n_users
 
     def _variance(self, dummies: float) -> float:
-        """Variance of the number of dummies of one user: Poisson, or a whole number plus a coin for the fraction."""
+        """Return the variance of the number of dummies of one user: Poisson, or a whole number plus a coin."""
         part = dummies % 1.0
         return dummies if self.accounting == "proven" else part * (1 - part)
 
@@ -226,7 +226,7 @@ def _hash_of(plan: Plan) -> Hash:
 
 OPTIONS = {
     "log_power": {
-        "description": "c of the buckets b = n/ln(n)^c: 1 for least error, 3 for fewest messages.",
+        "description": "c in the number of buckets b = n/ln(n)^c: 1 gives the least error, 3 the fewest messages.",
         "type": "number",
         "minimum": 0,
         "default": 1.0,

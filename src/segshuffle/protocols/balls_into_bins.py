@@ -27,7 +27,7 @@ _NAMES = ("mm", "sepmm", "weighted-sepmm", "inverse-variance-sepmm")
 
 
 def least_blanket(problem: Problem, epsilon: float, n_users: int, analysis: str) -> float:
-    """Least expected blanket per user that gives epsilon if every item is sent, by the named analysis.
+    """Return the least expected blanket per user that gives epsilon if every item is sent, by the named analysis.
 
     `n_users` is the number of users who certainly send their blanket.
     """

@@ -86,7 +86,7 @@ class Assumptions:
         """
         for name in ("sets", "honest_fraction", "rounds"):
             if name not in covered and getattr(self, name) != getattr(PLAIN, name):
-                allowed = f"{getattr(PLAIN, name)!r} for {method}; only proven dummies are analysed beyond that"
+                allowed = f"{getattr(PLAIN, name)!r} for {method}; only analyses of proven dummies allow other values"
                 raise ParameterError(name, getattr(self, name), allowed)
 
 
@@ -192,7 +192,7 @@ class Problem:
         return self.assumptions.honest_of(self.n_users)
 
     def honest_mean(self, blanket_per_user: float) -> float:
-        """Blanket messages per item of the honest users, n' m/d, rounded down."""
+        """Return the blanket messages per item of the honest users, n' m/d, rounded down."""
         if not math.isfinite(blanket_per_user):
             raise ParameterError("blanket_per_user", blanket_per_user, "finite")
         exact = Fraction(blanket_per_user) * self.honest_users / self.domain_size
@@ -300,7 +300,7 @@ class Plan:
 
     @classmethod
     def from_dict(cls, problem: Problem, values: Mapping[str, Any]) -> Plan:
-        """Inverse of `as_dict`."""
+        """Return the inverse of `as_dict`."""
         collections = tuple(map(Collection.from_dict, values["collections"]))
         return cls(problem=problem, **{**values, "collections": collections, "certificate": (*values["certificate"],)})
 
@@ -331,7 +331,7 @@ class Plan:
         largest = s * (1.0 - s / d) if problem.assumptions.sets == "exactly" else float(s)
         if self.mse_bound >= largest > 0.0:
             found.append(
-                f"The expected squared error is {self.mse_bound:.3g}. That of an answer that uses no data is at most "
+                f"The expected squared error is {self.mse_bound:.3g}. An answer that uses no data has at most "
                 f"{largest:.3g}. Raise the levels, delta, the number of users or the budget of messages."
             )
         if self.messages_per_user > MANY_MESSAGES:

@@ -57,7 +57,7 @@ class Capped(Collected):
         largest = OVERFLOW_SHARE * min(1.0, problem.levels[0])
 
         def suffices(blanket_per_user: float, cap: int) -> bool:
-            """Whether kappa is small enough for all levels: it grows with epsilon."""
+            """Return whether kappa is small enough for all levels: it grows with epsilon."""
             overflow = cap_overflow(
                 blanket_per_user=blanket_per_user,
                 cap=cap,

@@ -95,20 +95,20 @@ class Curator:
         return float(self._terms(plan.problem, parameters, item_counts).error(weights, counts))
 
     def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
-        """Variance of the noise of all counters."""
+        """Return the variance of the noise of all counters."""
         weights, parameters = _chosen(plan)
         noise = plan.problem.domain_size * self.variance(**parameters)
         return noise / float(np.dot(plan.problem.level_counts, weights)) ** 2
 
 
 def _chosen(plan: Plan) -> tuple[FloatArray, dict[str, float]]:
-    """Weights of the levels, and the parameters of the noise."""
+    """Return the weights of the levels, and the parameters of the noise."""
     own = dict(plan.parameters)
     return np.asarray(own.pop("weights")), own
 
 
 def _gaussian(problem: Problem, pairs: int) -> Choices:
-    """Noise of deviation 1 per counter (the scale is free)."""
+    """Return noise of deviation 1 per counter (the scale is free)."""
     ratios = np.array([gaussian_ratio(epsilon=level, delta=problem.delta) for level in problem.levels])
     yield ratios / math.sqrt(2 * pairs), {}
 
@@ -120,7 +120,7 @@ def _gaussian_alike(problem: Problem, pairs: int) -> Choices:
 
 
 def _powers(problem: Problem, pairs: int) -> Choices:
-    """Noise of density exp(-|x|^q) for every q."""
+    """Return noise of density exp(-|x|^q) for every q."""
     for q in EXPONENTS:
         limits = [largest_shift(exponent=q, pairs=pairs, epsilon=e, delta=problem.delta) for e in problem.levels]
         yield np.array(limits), {"exponent": q}

@@ -79,7 +79,7 @@ class CorrelatedNoise(IndependentCounters):
 
 OPTIONS = {
     "flood_share": {
-        "description": "Share of epsilon that the flood uses: less gives a smaller error and more messages.",
+        "description": "Share of epsilon for the flood: a smaller share gives a smaller error and more messages.",
         "type": "number",
         "exclusiveMinimum": 0,
         "exclusiveMaximum": 1,

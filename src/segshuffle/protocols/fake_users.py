@@ -99,7 +99,7 @@ class FakeUsers(IndependentCounters):
 
 OPTIONS = {
     "fakes_per_user": {
-        "description": "Fake vectors k of every user; more are taken where so few cannot reach the guarantee.",
+        "description": "Fake vectors k of every user; more are sent if the guarantee needs more.",
         "type": "integer",
         "minimum": 1,
         "maximum": 1000000,

@@ -60,7 +60,7 @@ class ItemVariance(NamedTuple):
         return cls(*variance_sources(plan), third / noise**1.5 if noise else 0.0, fourth / noise**2 if noise else 0.0)
 
     def at(self, shares: ArrayLike) -> FloatArray:
-        """Variance of the estimates of some shares; a share outside [0, 1] counts as 0 or 1."""
+        """Return the variance of the estimates of some shares; a share outside [0, 1] counts as 0 or 1."""
         share = np.clip(np.asarray(shares, dtype=float), 0.0, 1.0)
         return np.asarray(self.noise + self.own * share + self.spread * share * (1.0 - share))
 
@@ -87,7 +87,7 @@ class ItemVariance(NamedTuple):
         return self.ends(found, self._deviations(found, float(special.ndtri(0.5 + confidence / 2))))
 
     def ends(self, found: FloatArray, z: ArrayLike) -> tuple[FloatArray, FloatArray]:
-        """Least and largest share w from which an estimate is at most z standard deviations (taken at w) away."""
+        """Return the least and largest share w at most z standard deviations (taken at w) away from an estimate."""
         z2 = np.square(z)
         # (found - w)^2 = z^2 (noise + (own + spread) w - spread w^2) is quadratic in w
         lead, linear = 1.0 + z2 * self.spread, found + 0.5 * z2 * (self.own + self.spread)
@@ -103,14 +103,14 @@ class ItemVariance(NamedTuple):
         return z + np.clip(more, -_MOST_CORRECTION * z, _MOST_CORRECTION * z)
 
     def _end(self, found: FloatArray, inside: FloatArray, z: ArrayLike) -> FloatArray:
-        """One end of the intervals: the root if it is in [0, 1], otherwise with the variance at 0 or 1."""
+        """Return one end of the intervals: the root if it is in [0, 1], otherwise with the variance at 0 or 1."""
         below = found + z * np.sqrt(self.noise)
         above = found + z * np.sqrt(self.noise + self.own)
         return np.where(below < 0.0, below, np.where(above > 1.0, above, inside))
 
 
 def blanket_quantile(plan: Plan, tail: float) -> int:
-    """Least whole number that the dummies of an item exceed with probability at most `tail`.
+    """Return the least whole number that the dummies of an item exceed with probability at most `tail`.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def blanket_quantile(plan: Plan, tail: float) -> int:
 
 
 def coverage_of_nothing(plan: Plan, confidence: float) -> float:
-    """Exact probability that the interval of an item that nobody holds contains 0.
+    """Return the exact probability that the interval of an item that nobody holds contains 0.
 
     With few dummies it differs from the requested confidence, because counters are whole numbers.
 
@@ -161,7 +161,7 @@ def net_law(plan: Plan) -> tuple[int, FloatArray]:
 
 
 def bias_given_levels(copies: FloatArray, level_items: IntArray, level_counts: IntArray) -> FloatArray:
-    """Exact bias of every item's estimate, given the levels of the users.
+    """Return the exact bias of every item's estimate, given the levels of the users.
 
     Parameters
     ----------

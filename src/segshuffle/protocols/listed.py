@@ -26,7 +26,7 @@ class Listed(NamedTuple):
 
 
 def listed(folder: Path = FOLDER) -> dict[str, Listed]:
-    """File (without ending) -> what it declares, read without importing anything.
+    """Map every file (without ending) to what it declares, without importing it.
 
     Raises
     ------
@@ -66,13 +66,13 @@ def _declared(call: ast.Call) -> tuple[str, str, str]:
 
 
 def competitor_names() -> tuple[str, ...]:
-    """Names that ``competitors.methods`` of the configuration may list."""
+    """Return the names that ``competitors.methods`` of the configuration may list."""
     methods = (method for declared in listed().values() for method in declared.methods)
     return tuple(name for accounting, role, name in methods if (accounting, role) == ("published", "competitor"))
 
 
 def schemas() -> dict[str, dict[str, Any]]:
-    """JSON schemas of the keys that the files add to the sections ``competitors`` and ``proven``.
+    """Return the JSON schemas of the keys that the files add to the sections ``competitors`` and ``proven``.
 
     These keys are the options of each file, under its name, and the list of methods.
     """

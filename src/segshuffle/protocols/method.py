@@ -31,7 +31,7 @@ class Method(Protocol):
         ...
 
     def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
-        """Estimated frequencies, shape (repetitions, domain_size), exact in distribution."""
+        """Return the estimated frequencies, shape (repetitions, domain_size), exact in distribution."""
         ...
 
     def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
@@ -39,7 +39,7 @@ class Method(Protocol):
         ...
 
     def sum_variance(self, plan: Plan, item_counts: IntArray) -> float | None:
-        """Variance of the sum of all estimates if every user holds s items; None if no closed form is known."""
+        """Return the variance of the sum of all estimates if users hold s items each; None without a closed form."""
         ...
 
 

@@ -22,7 +22,7 @@ _LARGEST_GUESS = 4000
 
 
 def guessed_holders(shares: Mapping[int, float], domain_size: int, zipf: float) -> tuple[FloatArray, FloatArray]:
-    """Users by set size, and holders of each item, from a public guess of both.
+    """Return the users by set size, and holders of each item, from a public guess of both.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def guessed_holders(shares: Mapping[int, float], domain_size: int, zipf: float) 
 
 
 def zipf_shares(size: float, domain_size: int, zipf: float) -> FloatArray:
-    """Shares of the users who hold each item, roughly proportional to j^-zipf, if users hold `size` items on average.
+    """Return shares of the users by item, roughly proportional to j^-zipf, if users hold `size` items on average.
 
     Parameters
     ----------

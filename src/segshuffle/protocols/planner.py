@@ -75,7 +75,7 @@ class Target:
 
 
 def error_of_all(problem: Problem) -> ErrorTerms:
-    """Coefficients of the squared error of all items, for equally frequent items and dummies with variance 1."""
+    """Return coefficients of the squared error of all items, if these are equally frequent and noise has variance 1."""
     d, s, n = problem.sizes
     return ErrorTerms(d, s, assignment_spread(np.array([n * s / d]), n) * d)
 
@@ -153,7 +153,7 @@ class Search:
         return blanket_per_user + self.problem.set_size * (copies @ self.counts) / self.problem.n_users
 
     def per_user(self, mean: Any) -> Any:
-        """Dummies per user, such that honest users send `mean` dummies per item."""
+        """Return the dummies per user, such that honest users send `mean` dummies per item."""
         return mean * self.problem.domain_size / self.problem.honest_users
 
     def limits(self, law: Blanket, mean: float, near: FloatArray | None = None, rtol: float = CLOSE) -> FloatArray:
@@ -358,7 +358,7 @@ _least_mean = functools.lru_cache(maxsize=4096)(least_blanket_mean)
 
 
 def _least_noise(search: Search, best: Best, target: Target, copies: float) -> float:
-    """About the least log of the variance that allows these copies, with the other parameters of the best point."""
+    """Estimate the least log of the variance that allows these copies, with the other parameters of the best point."""
 
     def pair_at(log_variance: float) -> CounterPair:
         law, mean = search.surface.at(log_variance, best.point) or (best.law, best.mean)
@@ -369,7 +369,7 @@ def _least_noise(search: Search, best: Best, target: Target, copies: float) -> f
 
 @functools.lru_cache(maxsize=65536)
 def _largest(law: Blanket, mean: float, target: Target, copies_max: float, start: float) -> float:
-    """Largest certified copies, rounded down, searched from a quick estimate, or a whole number next to it."""
+    """Find the largest certified copies, rounded down, from a quick estimate, or a whole number next to it."""
     if target.pairs == 0 or start == 0 or start > copies_max:
         return min(start, copies_max)
     whole = float(round(start))
@@ -407,7 +407,7 @@ def certified_delta(law: Blanket, mean: float, target: Target, copies: float) ->
 
 
 def attained(problem: Problem, copies: Sequence[float] | FloatArray) -> bool:
-    """Whether some neighbours attain the bound with `Problem.pairs` pairs, so that no smaller delta is valid.
+    """Return whether some neighbours attain the bound with `Problem.pairs` pairs, so that no smaller delta is valid.
 
     This needs two sets that differ in all these pairs, and other users who shift those counters by a known number, or
     not at all (docs/proof.md, step 6).

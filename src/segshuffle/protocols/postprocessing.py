@@ -49,7 +49,7 @@ def recentred_mse(method: Method, plan: Plan, item_counts: IntArray) -> float | 
 
 
 def project(estimates: FloatArray, *, set_size: int) -> FloatArray:
-    """Euclidean projection of every row onto {0 <= w <= 1, sum w = set_size}.
+    """Return the Euclidean projection of every row onto {0 <= w <= 1, sum w = set_size}.
 
     The projection is clip(estimate - shift, 0, 1), with the shift that makes the sum right. The sum decreases with the
     shift, so bisection finds it for all rows at once.

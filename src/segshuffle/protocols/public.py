@@ -7,7 +7,7 @@ frequencies of the items, who dropped out) reveals something about the data, and
 #: Every input of `base.Problem` and `base.Assumptions`, and the guess for which errors are computed.
 PUBLIC_INPUTS: dict[str, str] = {
     "domain_size": "the list of items is published before anybody sends messages",
-    "set_size": "a rule announced to the users; not the largest set found",
+    "set_size": "a rule announced to the users, never the size of their largest set",
     "levels": "the levels on offer",
     "level_counts": "expected beforehand, or released by round 1",
     "delta": "announced",

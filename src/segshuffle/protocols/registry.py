@@ -32,7 +32,7 @@ Key = tuple[str, str]
 
 @functools.cache
 def every(folder: Path = FOLDER, package: str = PACKAGE) -> dict[Key, Declared]:
-    """All declared methods by accounting and name.
+    """Return all declared methods by accounting and name.
 
     Raises
     ------
@@ -97,7 +97,7 @@ def made(declared: Declared, section: Mapping[str, Any], chosen: Options | None 
 
 
 def paper_competitors() -> frozenset[str]:
-    """Names of the paper's competitors, the only ones that count for its verdicts."""
+    """Return the names of the paper's competitors, the only ones that count for its verdicts."""
     return frozenset(each.name for each in every().values() if each.in_paper)
 
 

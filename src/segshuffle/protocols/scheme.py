@@ -73,7 +73,7 @@ class Scheme:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Scheme:
-        """Inverse of `as_dict`.
+        """Return the inverse of `as_dict`.
 
         Raises
         ------
@@ -242,5 +242,5 @@ class Collection:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Collection:
-        """Inverse of `as_dict`."""
+        """Return the inverse of `as_dict`."""
         return cls(Scheme.from_dict(values["announcement"]), tuple(values["levels"]), values["weight"])

@@ -28,7 +28,7 @@ _least_blanket = functools.lru_cache(maxsize=4096)(least_blanket_per_user)
 
 
 def sampling_rates(problem: Problem, blanket_per_user: float) -> tuple[float, ...]:
-    """Largest sampling rate of every level for a given blanket (Equation 6), rounded down (kind: published)."""
+    """Return every level's largest sampling rate for a given blanket (Equation 6), rounded down (kind: published)."""
     public = {**_public(problem), "blanket_per_user": blanket_per_user}
     return tuple(rounded_down(_rate(**public, epsilon=level)) for level in problem.levels)
 

@@ -47,7 +47,7 @@ class Report(subsets.SubsetExponential):
         return noise / (n_users * (held - not_held) ** 2)
 
     def intersection_law(self) -> FloatArray:
-        """Probabilities that the report contains exactly i of the user's items, i = 0, ..., min(s, k)."""
+        """Return the probabilities that the report contains exactly i of the user's items, i = 0, ..., min(s, k)."""
         d, s, k = self.domain_size, self.set_size, self.subset_size
         gain, total = math.exp(self.local_epsilon), math.comb(d, k)
         ways = [math.comb(s, i) * math.comb(d - s, k - i) for i in range(min(s, k) + 1)]
@@ -163,7 +163,7 @@ class SubsetExponential(ErrorAsPlanned):
         return Report(**shape, local_epsilon=rounded_down(largest))
 
     def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
-        """Estimates from one subset per user, drawn user by user (items of one report are not independent)."""
+        """Simulate one subset per user, user by user, because the items of one report are not independent."""
         report, items = _sent(plan), np.sort(sample.items, axis=1)
         held, not_held = report.probabilities
         estimates = np.empty((sample.repetitions, sample.domain_size))
@@ -196,7 +196,7 @@ def _sent(plan: Plan) -> Report:
 
 
 def _distinct(rng: np.random.Generator, n_rows: int, population: int, size: int) -> IntArray:
-    """Uniform subsets of range(population), one per row, by Floyd's algorithm; shape (size, n_rows)."""
+    """Draw uniform subsets of range(population), one per row, by Floyd's algorithm; shape (size, n_rows)."""
     chosen = np.empty((size, n_rows), dtype=np.int64)
     for place, top in enumerate(range(population - size, population)):
         draw = rng.integers(0, top + 1, size=n_rows)
@@ -206,7 +206,7 @@ def _distinct(rng: np.random.Generator, n_rows: int, population: int, size: int)
 
 
 def _not_held(rows: Numbers, ranks: Numbers) -> Numbers:
-    """Items of the given ranks, shape (ranks, n_rows), among those that each row does not hold; rows ascending."""
+    """Return the items of the given ranks, shape (ranks, n_rows), among those not in each (ascending) row."""
     # item = rank + number of held items at or below it; held item l passes when rows[l] - l <= rank
     ranks = ranks.astype(rows.dtype)
     found = ranks.copy()

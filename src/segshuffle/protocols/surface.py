@@ -148,7 +148,7 @@ class Surface:
         return points, parameters, means
 
     def _limits(self, points: FloatArray) -> FloatArray:
-        """Predicted largest copies, shape (n_points, n_levels)."""
+        """Return the predicted largest copies, shape (n_points, n_levels)."""
         ratios = self.interpolated(points) if self.interpolated else np.zeros(self.unit.size)
         log = np.minimum(self.unit + points[:, :1] / 2 + ratios, math.log(COPIES_RANGE[1]))
         return np.asarray(np.exp(log))

@@ -174,7 +174,7 @@ def simple_copies(
 
 
 def _simple_plans(limits: FloatArray, counts: FloatArray, room: FloatArray) -> FloatArray:
-    """Plans of every row, shape (n_rows, n_plans, n_levels).
+    """Return the plans of every row, shape (n_rows, n_plans, n_levels).
 
     For every common cap, each level sends the cap or its limit, whichever is less, also rounded down to a whole number,
     and scaled to the budget. The last two plans fill the levels up to their limits from either end, within the budget.

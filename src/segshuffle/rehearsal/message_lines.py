@@ -85,7 +85,7 @@ def read_counts(stream: IO[bytes], name: str, domain_size: int, *, signed: bool 
             else:
                 place, signs = _place(name, before + lines.index(line) + 1, line), "+ or - and " if signed else ""
                 raise DataError(
-                    f"{place} is no message of this plan; one is {signs}an integer "
+                    f"{place} is no message of this plan; a message is {signs}an integer "
                     f"in 0..{domain_size - 1}. Give --unknown drop to leave such lines out."
                 )
         before += len(lines)

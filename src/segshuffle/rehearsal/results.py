@@ -26,12 +26,12 @@ _MOST_ROWS = 200
 #: Meanings of the columns of all tables, on the page.
 COLUMNS = {
     "rank": "rank of the item in the data; 1 is the most frequent item",
-    "item": "its name",
-    "users": "users who hold it in the data",
-    "true": "share of the users who hold it in the data",
-    "sent": "share of the users who still hold it after sets are cut to the set size",
+    "item": "name of the item",
+    "users": "users who hold the item in the data",
+    "true": "share of the users who hold the item in the data",
+    "sent": "share of the users who still hold the item after sets are cut to the set size",
     "estimate": "share that the first repetition's collection estimates",
-    "low, high": "95 % interval of the estimate, for what is sent",
+    "low, high": "ends of the 95 % interval for the share that is sent",
     "standard_error": "standard deviation of the estimate",
     "bias": "mean error of the estimate, because users' levels depend on their items",
     "rmse": "root of the mean squared error against the data, over all repetitions",
@@ -40,11 +40,12 @@ COLUMNS = {
     "expected": "root of the mean variance of the estimates: the rmse that is expected without cutting",
     "covered": "share of the intervals that contain the share in the data",
     "covered_sent": "share of the intervals that contain the share that is sent; 95 % if levels are random",
-    "told_from_zero": "whether the estimate is above what items that nobody holds reach, with probability 0.95",
+    "told_from_zero": "whether the estimate is above a threshold; with probability 0.95 the estimates of all items "
+    "that nobody holds are below it",
     "group": "items by their share of the users in the data",
     "items": "number of items in the group",
     "k": "the k most frequent items are looked for among the k largest estimates",
-    "first, mean, least": "share of them that is found: in the first repetition, on average, in the worst one",
+    "first, mean, least": "share of these k items that is found: in the first repetition, on average, in the worst one",
 }
 
 

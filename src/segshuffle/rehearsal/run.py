@@ -258,7 +258,9 @@ def check_users(problem: Problem, users: Transactions) -> None:
         ("users by level", users.level_counts(len(problem.levels)) or problem.level_counts, problem.level_counts),
     ):
         if found != planned:
-            raise DataError(f"{users.label}: {found} {name}, but the plan is for {planned}. Plan for these.")
+            raise DataError(
+                f"{users.label}: {found} {name}, but the plan is for {planned}. Make a plan for {found} {name}."
+            )
     short = int((users.sizes < problem.set_size).sum())
     if problem.assumptions.sets == "exactly" and short:
         raise DataError(

@@ -64,7 +64,7 @@ def lineup(config: Config, accounting: str) -> dict[str, tuple[Method, tuple[Rol
 
 
 def problem_of(config: Config, setting: Setting, split: str, accounting: str = "published") -> Problem:
-    """Return the public quantities of a scenario; what is proven relies on the configured share of honest users."""
+    """Return the public quantities of a scenario; proven guarantees rely on the configured share of honest users."""
     proven = accounting == "proven"
     return Problem(
         domain_size=setting.domain_size,
@@ -92,9 +92,9 @@ def kept_of(
     code: Mapping[str, str] | None = None,
     folder: str = "",
 ) -> str:
-    """Return what a job found out about a method, if it is kept from the same code and input; else make and keep it.
+    """Return a job's result about a method if it is stored for the same code and input; else make and store it.
 
-    So a new method, or an edited one, costs its own work only.
+    So after a method is added or edited, only its own results are computed.
 
     Parameters
     ----------

@@ -18,6 +18,11 @@ from segshuffle.pipeline.rows import sources_of, table_of
 REPRODUCED, PARTLY, NOT, OPEN = "reproduced", "partly reproduced", "not reproduced", "not evaluated"
 #: Up to so many values are listed one by one.
 _LISTED = 4
+#: Explanation of the column *found*.
+FOUND = (
+    f"The column *found* has up to {_LISTED} values, each with its place in brackets. Of more values it says how many "
+    "meet the stated comparison, and has their median (or mean), the smallest and the largest."
+)
 
 #: Comparison -> whether a value, or each of several, meets it, and how it is said.
 COMPARISONS: dict[str, tuple[Callable[..., Any], str]] = {

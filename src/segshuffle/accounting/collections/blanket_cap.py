@@ -24,7 +24,7 @@ _ROUND_OFF = 1e-9
 def cap_overflow(
     *, blanket_per_user: float, cap: int, honest_users: int, epsilon: float, delta: float, rounds: int = 1
 ) -> float:
-    """Kappa of a cap: about the probability that some honest client has to redraw, in a large collection.
+    """Return kappa of a cap: about the probability that some honest client has to redraw, in a large collection.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def cap_overflow(
     Returns
     -------
     float
-        Rounded up; 1 where the cap leaves nothing to prove.
+        Rounded up; 1 if nothing can be proven with this cap.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def uncapped_target(*, epsilon: float, delta: float, overflow: float) -> tuple[f
 
 
 def capped_delta(*, uncapped: float, delta: float, overflow: float) -> float:
-    """Delta of the capped protocol at epsilon, rounded up.
+    """Return delta of the capped protocol at epsilon, rounded up.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def capped_delta(*, uncapped: float, delta: float, overflow: float) -> float:
 
 
 def capped_epsilon(uncapped: Callable[[float], float], *, delta: float, cap: int | None, **dummies: Any) -> float:
-    """Epsilon at delta with a cap, or without one, rounded up.
+    """Return the epsilon at delta with a cap, or without one, rounded up.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def capped_epsilon(uncapped: Callable[[float], float], *, delta: float, cap: int
     Returns
     -------
     float
-        +inf where none is certified, as when a cap costs more than a hundredth of epsilon.
+        +inf if none is certified, for example if a cap costs more than a hundredth of epsilon.
     """
     free = uncapped(delta)
     if cap is None or not math.isfinite(free):

@@ -27,7 +27,7 @@ from segshuffle.errors import InfeasibleError
 
 
 def _bisect(function: Function, low: float, high: float) -> float:
-    """Point near which the nondecreasing `function` changes sign: a starting point."""
+    """Return a point near which the nondecreasing `function` changes sign: a starting point."""
     for _ in range(60):
         middle = 0.5 * (low + high)
         low, high = (middle, high) if function(middle) < 0 else (low, middle)
@@ -80,7 +80,7 @@ def _calibrate(
     slope: float,
     limits: tuple[float, float],
 ) -> float:
-    """`solve` for the log of delta of `pair_at(x)` over the target (pairs, epsilon, delta).
+    """Call `solve` for the log of delta of `pair_at(x)` over the target (pairs, epsilon, delta).
 
     `log_delta_bound` looks at one lattice only; where that was too coarse (few counts, small means), the answer is
     improved with the bound of `delta_interval`, which refines until both its bounds agree.
@@ -106,7 +106,7 @@ def _calibrate(
 
 
 def _slope(function: Function, x: float, change: float = 1e-3) -> float:
-    """Difference quotient of an increasing function to the left of x, bounded away from 0."""
+    """Return the difference quotient of an increasing function to the left of x, bounded away from 0."""
     rise = function(x) - function(x - change)
     return max(rise / change, 1e-3) if rise > 0 else 1e-3  # two logarithms of 0 have no difference
 
@@ -122,7 +122,7 @@ def gaussian_start(epsilon: float, delta: float) -> tuple[float, float]:
 
 
 def epsilon_upper(pair: CounterPair, *, pairs: int, delta: float) -> float:
-    """Epsilon that the product of item pairs is certified to have at `delta`, rounded up.
+    """Return the epsilon that the product of item pairs is certified to have at `delta`, rounded up.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def largest_copies(
     blanket: Blanket = SINGLES,
     start: float | None = None,
 ) -> float:
-    """Largest number of expected copies that keeps the guarantee, rounded down.
+    """Return the largest number of expected copies that keeps the guarantee, rounded down.
 
     Delta does not decrease in the copies (M grows stochastically, and the optimal test is monotone in the counters),
     so a root search is sound; for ``copies_max = 1`` this is the largest sampling rate.
@@ -221,7 +221,7 @@ def largest_copies(
 
 
 def least_blanket_mean(*, copies: float, pairs: int, epsilon: float, delta: float, blanket: Blanket = SINGLES) -> float:
-    """Least blanket mean that gives the guarantee to a user who sends `copies` expected copies, rounded up.
+    """Find the least blanket mean that gives the guarantee to a user who sends `copies` expected copies, rounded up.
 
     Delta does not increase in the blanket mean: adding more of it to every counter is post-processing.
 
@@ -279,7 +279,7 @@ def epsilon_over_honesty(
     fractions: Sequence[float],
     blanket: Blanket = SINGLES,
 ) -> tuple[float, ...]:
-    """Epsilon that a user really has at `delta`, by the fraction of users who really are honest, rounded up.
+    """Return the epsilon that a user really has at `delta`, by the fraction of users who really are honest, rounded up.
 
     With n' honest users of n the blanket's mean is n' m/d, all else as before (docs/proof.md). So a user who drops out
     and one who tells the server of its blanket cost the same.

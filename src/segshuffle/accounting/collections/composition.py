@@ -59,7 +59,7 @@ _LOG_TAIL = -math.log(1e-16)
 
 
 def composed_delta(collections: Sequence[Collected], *, epsilon: float) -> float:
-    """Delta that all collections together have at `epsilon`, rounded up.
+    """Return the delta that all collections together have at `epsilon`, rounded up.
 
     Parameters
     ----------
@@ -71,8 +71,8 @@ def composed_delta(collections: Sequence[Collected], *, epsilon: float) -> float
     Returns
     -------
     float
-        Upper bound of the delta of the product, about 1e-3 of it above the exact value, or more where collections
-        differ so much that a common lattice is coarse for one of them (kind: upper).
+        Upper bound of the delta of the product (kind: upper). It is about a relative 1e-3 above the exact value, or
+        more if collections differ so much that a common lattice is coarse for one of them.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def composed_delta(collections: Sequence[Collected], *, epsilon: float) -> float
 
 
 def composed_epsilon(collections: Sequence[Collected], *, delta: float) -> float:
-    """Epsilon that all collections together have at `delta`, rounded up.
+    """Return the epsilon that all collections together have at `delta`, rounded up.
 
     Parameters
     ----------
@@ -98,8 +98,8 @@ def composed_epsilon(collections: Sequence[Collected], *, delta: float) -> float
     Returns
     -------
     float
-        An epsilon in [0, 100] whose certified delta is at most `delta`, at most 1e-4 of it above the least one that
-        is certified; +inf if there is none (kind: upper).
+        An epsilon in [0, 100] whose certified delta is at most `delta`, at most a relative 1e-4 above the least such
+        epsilon; +inf if there is none (kind: upper).
 
     Raises
     ------
@@ -131,7 +131,7 @@ def _checked(collections: Sequence[Collected]) -> list[Collected]:
 
 
 def _log_delta(parts: list[Collected], epsilon: float) -> float:
-    """Certified upper bound of log delta."""
+    """Return a certified upper bound of log delta."""
     if not parts:
         return -math.inf
     if any(infinite_loss((pair.zero_mass, pairs)) > 1 - 1e-9 for pair, pairs in parts):
@@ -160,7 +160,7 @@ def _log_delta(parts: list[Collected], epsilon: float) -> float:
 
 
 def _on_one_lattice(parts: list[Collected], step: float, log_tail: float) -> list[tuple[LossTable, int]]:
-    """Tables of all pairs with one step: the least that any of them has, or, where one cannot, the largest."""
+    """Return tables of all pairs with one step: the least of any pair, or, if a pair cannot have that, the largest."""
     tables = [(pair.loss_table(step, log_tail), pairs) for pair, pairs in parts]
     for choose in (min, max):
         common = choose(table.step for table, _ in tables)
@@ -170,7 +170,7 @@ def _on_one_lattice(parts: list[Collected], step: float, log_tail: float) -> lis
 
 
 def _tilt_and_step(parts: list[Collected], epsilon: float, log_tail: float) -> tuple[float, float]:
-    """Tilt at which the mean loss of all pairs is about epsilon, and the lattice step for a bound within `_RTOL`.
+    """Find the tilt for a mean loss of all pairs of about epsilon, and the lattice step for a bound within `_RTOL`.
 
     A poor tilt is only slower. Where delta is negligible, any tilt and step that show it will do.
     """
@@ -220,7 +220,7 @@ def ends_of(table: LossTable) -> tuple[IntArray, FloatArray]:
 
 
 def privacy_loss_distribution(collections: Sequence[Collected], *, interval: float = 1e-4) -> PrivacyLossDistribution:
-    """Loss distribution of collections of the same users, pessimistic, as dp_accounting's own.
+    """Return the loss distribution of collections of the same users, pessimistic, as dp_accounting's own.
 
     Parameters
     ----------
@@ -254,7 +254,7 @@ def privacy_loss_distribution(collections: Sequence[Collected], *, interval: flo
 
 
 def counter_losses(pair: CounterPair, interval: float) -> list[tuple[Mapping[int, float], float]]:
-    """Probabilities of the losses of both counters of a pair, on the lattice, and that of a loss of +inf.
+    """Return the probabilities of the losses of both counters of a pair, on the lattice, and that of a loss of +inf.
 
     Returns
     -------

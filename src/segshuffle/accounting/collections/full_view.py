@@ -78,7 +78,8 @@ class FullView:
         Other messages that fall on the covered items: (number of held items, sampling rate) per group of users.
         The victim's own further items may be among them.
     covered_items : int
-        Number of items, other than the two in question, on which `sent` falls, in [0, d - 2]. With 0 `sent` is ignored.
+        Number of items, other than the two in question, on which `sent` falls, in [0, d - 2]. If it is 0, `sent` is
+        ignored.
     """
 
     def __init__(
@@ -126,7 +127,7 @@ class FullView:
         return self.sampling_rate == 1.0 or self._rest.free == 0.0
 
     def delta(self, epsilon: float) -> DeltaInterval:
-        """Certified interval for the divergence at `epsilon`, item level.
+        """Return a certified interval for the divergence at `epsilon`, item level.
 
         Parameters
         ----------
@@ -160,7 +161,7 @@ class FullView:
             self._pieces = None
 
     def one_sided(self, epsilon: float, *, upper: bool) -> float:
-        """One end of the interval, at the refinement that the last call of `delta` needed: half the work."""
+        """Return one end of the interval, at the refinement that the last call of `delta` needed: half the work."""
         if self._is_pair or not self.computable:
             return self.delta(epsilon)[upper]
         grid = count_grid(self._slots, self._chance)
@@ -189,7 +190,7 @@ class CountGrid(NamedTuple):
     short : array, shape (n_totals, n_cells)
         2(c - a)/c, by how much (2a - c)/c falls short of 1.
     lost : float
-        What is outside the grid, over the sampling rate, at most.
+        Upper bound of the mass outside the grid, divided by the sampling rate.
     """
 
     total: FloatArray
@@ -202,7 +203,7 @@ class CountGrid(NamedTuple):
 
 @lru_cache(maxsize=1)
 def count_grid(slots: int, probability: float) -> CountGrid:
-    """Grid of C ~ Binomial(slots, probability), mean at most 1.5e6, shared by all levels and views of one blanket."""
+    """Make the grid of C ~ Binomial(slots, probability), of mean at most 1.5e6; it serves all levels and views."""
     law = BinomialLaw(slots, probability)
     first, last = window(law.mean, law.std, _TOTAL_WIDTH, slots)
     total = np.arange(first + 1.0, last + 2.0)
@@ -221,7 +222,7 @@ def count_grid(slots: int, probability: float) -> CountGrid:
 
 
 def _anchors(grid: CountGrid, slots: int, rest: Rest, refinement: int) -> IntArray:
-    """Numbers of free slots at which the law of the covered items is computed: where most are, and both ends."""
+    """Choose the numbers of free slots for which the law of the covered items is computed: likely ones, both ends."""
     most = slots - grid.total[0] + 1.0
     least = max(slots - grid.total[-1], 1.0)
     reach = 8.5 * math.sqrt(most * rest.free * (1.0 - rest.free)) + 12.0
@@ -242,7 +243,7 @@ class _Pieces:
 
         @cache
         def knots(total: float, upper: bool) -> tuple[FloatArray, FloatArray]:
-            """Psi of a block, computed when a cell needs it: at a large epsilon none does."""
+            """Return Psi of a block, computed when a cell needs it: at a large epsilon none does."""
             # the slots off the two items when the victim spoke and c - 1 blanket messages are on them
             return laws.bound(slots - int(total) + 1, upper=upper).knots()
 
@@ -273,14 +274,14 @@ class _Pieces:
 
 
 def group_delta(item_delta: float, *, epsilon: float, set_size: int) -> float:
-    """User-level delta at `epsilon` by the paper's group privacy, s e^epsilon item_delta(epsilon/s)."""
+    """Return the user-level delta at `epsilon` by the paper's group privacy, s e^epsilon item_delta(epsilon/s)."""
     return set_size * math.exp(epsilon) * item_delta
 
 
 def group_epsilon(
     item_delta: Function, *, set_size: int, delta: float, claimed: float, excess: float | None = None
 ) -> float:
-    """User-level epsilon that group privacy gives at `delta`: the root of s e^eps delta'(eps/s) = delta, rounded up.
+    """Find the user-level epsilon of group privacy at `delta`: the root of s e^eps delta'(eps/s) = delta, rounded up.
 
     Parameters
     ----------
@@ -298,8 +299,8 @@ def group_epsilon(
     Returns
     -------
     float
-        A point at which delta was found to be met, about 2e-5 (relative) above the first root found from `claimed` at
-        most; +inf if there is none up to 100, or one step beyond.
+        A point that meets delta, at most a relative 2e-5 or so above the first root found from `claimed` on; +inf if
+        there is none up to 100, or one step beyond.
     """
     check_guarantee(epsilon=claimed, delta=delta)
 
@@ -331,7 +332,7 @@ def group_epsilon(
 def worst_split_user_lower(
     *, domain_size: int, set_size: int, n_users: int, blanket_per_user: float, sampling_rate: float, epsilon: float
 ) -> float:
-    """Proven lower bound of the *user-level* delta when everyone else sends every item and m is an integer.
+    """Return a proven lower bound of the *user-level* delta when everyone else sends every item and m is an integer.
 
     The neighbouring users hold disjoint sets, nobody else holds any of the 2s items (needs d >= 3s). The total then
     shows how many items K ~ Binomial(s, lambda) the victim sent, and the test is whether the count on the one set

@@ -29,7 +29,7 @@ _SMALLEST, _LARGEST = 1e-200, 1 - 1e-9
 
 
 def _log_delta_of_one(table: LossTable, epsilon: float) -> float:
-    """Both laws of a single pair on the cells, sorted by their ratios: no lattice, no transform."""
+    """Return both laws of a single pair on the cells, sorted by their ratios: no lattice, no transform."""
     log_ratio, log_mass = _law_of(table)
     q = np.append(table.zero_mass, np.exp(log_mass))
     p = np.append(0.0, np.exp(log_mass + log_ratio))
@@ -80,7 +80,7 @@ def guided_copies(
     start: float | None = None,
     rtol: float = CLOSE,
 ) -> float:
-    """About the largest copies that keep the guarantee; 0 where none were found.
+    """Estimate the largest copies that keep the guarantee; 0 where none were found.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def guided_copies(
 def guided_noise(
     pair_at: Callable[[float], CounterPair], start: float, *, pairs: int, epsilon: float, delta: float
 ) -> float:
-    """About the least log of a variance, searched from `start`, whose pair keeps the guarantee; nan if none was found.
+    """Estimate the least log of a variance whose pair keeps the guarantee, from `start` on; nan if none was found.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def _solved(
     target: tuple[int, float, float],
     rtol: float,
 ) -> float:
-    """About the largest x for which `pair_at(x)` meets the target (pairs, epsilon, delta); nan if none was found."""
+    """Estimate the largest x for which `pair_at(x)` meets the target (pairs, epsilon, delta); nan if none was found."""
     pairs, epsilon, delta = target
     wanted = gaussian_ratio(epsilon=epsilon, delta=delta)
 

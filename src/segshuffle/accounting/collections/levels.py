@@ -39,7 +39,7 @@ _LARGEST_RESOLVED = 20.0
 
 
 def histogram_delta(*, n_users: int, categories: int, blanket_per_user: float, epsilon: float) -> DeltaInterval:
-    """Certified interval for the exact delta of the histogram at `epsilon`.
+    """Return a certified interval for the exact delta of the histogram at `epsilon`.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def histogram_delta(*, n_users: int, categories: int, blanket_per_user: float, e
 
 
 def least_blanket(*, n_users: int, categories: int, epsilon: float, delta: float) -> float:
-    """Least expected blanket per user m_p that makes the histogram (epsilon, delta)-DP, rounded up.
+    """Return the least expected blanket per user m_p that makes the histogram (epsilon, delta)-DP, rounded up.
 
     Returns
     -------
@@ -132,10 +132,11 @@ class UserGuarantee:
     kind : str
         Kind of round 2's number: "published", "upper", "exact". Round 1's number is exact.
     items_epsilon, items_delta : float
-        Exchanging the items, the level being the same: round 1 does not see the items, so this is round 2 alone.
+        Guarantee against a change of the items at the same level. Round 1 does not see the items, so this is round 2
+        alone.
     levels_epsilon, levels_delta : float
-        What round 1 alone shows of the level. +inf if the levels were shuffled only. Round 2 shows more of it: the
-        copies are the level's own.
+        What round 1 alone shows of the level; +inf if the levels were shuffled only. Round 2 shows more of the level,
+        because the copies depend on it.
     against : tuple of Against
         Both rounds together, by alternative level; see `compose_rounds`.
     """
@@ -159,7 +160,7 @@ class UserGuarantee:
         return max(each.delta for each in self.against)
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-ready form, null for an epsilon that nothing is proven about."""
+        """Return the JSON-ready form, null for an epsilon that nothing is proven about."""
         against = [_known(each._asdict()) for each in self.against]
         total = {"total_epsilon": self.total_epsilon, "total_delta": self.total_delta}
         return _known({**asdict(self), "against": against, **total})
@@ -179,7 +180,7 @@ def compose_rounds(
     change_covered: bool = True,
     level_deltas: Sequence[float] = (),
 ) -> tuple[UserGuarantee, ...]:
-    """Guarantees of the users of every level after both rounds, by basic composition.
+    """Return the guarantees of the users of every level after both rounds, by basic composition.
 
     Round 2's parameters depend on round 1's output; basic composition allows it, because what round 2 guarantees holds
     for every outcome of round 1.
@@ -188,7 +189,7 @@ def compose_rounds(
     change of the items, costs (epsilon_p, delta_p) in round 1 and in round 2 what s pairs at the larger of the two
     numbers of copies cost (docs/proof.md), which is at most (max(E_k, E_k'), max(delta_k, delta_k')) where the copies
     were calibrated at s pairs: the larger number belongs to one of the two levels, and it is within that level's own
-    target. So a conservative user is *not* protected at its own E_k against being taken for a liberal one.
+    target. So at its own E_k a conservative user is *not* protected against a comparison with a liberal one.
 
     Parameters
     ----------
@@ -242,7 +243,7 @@ def _sum_up(one: float, other: float) -> float:
 
 
 def _delta(mean: float, epsilon: float, rtol: float = 1e-4) -> DeltaInterval:
-    """Divergence at blanket mean mu; above epsilon = 20 it is enclosed, not resolved.
+    """Return the divergence at blanket mean mu; above epsilon = 20 it is enclosed, not resolved.
 
     It falls in epsilon, and never below Pr[b = 0] = exp(-mu), an event that Q excludes. Doubles do not tell
     tanh(epsilon/2), on which the threshold rests, from 1 beyond epsilon = 36, and the interval widens before that.

@@ -51,7 +51,7 @@ _ROUNDING = 1e-12
 
 
 def check_product(*, pairs: int = 1, epsilon: float = 0.0, delta: float = SMALLEST_TARGET) -> None:
-    """Refuse what no product of pairs has: pairs < 1, epsilon > 100, delta < 1e-110."""
+    """Refuse pairs < 1, epsilon > 100 and delta < 1e-110."""
     check_integer("pairs", pairs, 1)
     check_within("epsilon", epsilon, 0, EPSILON_LIMIT)
     check_within("delta", delta, SMALLEST_TARGET, 1, "[)")
@@ -89,7 +89,7 @@ def saddle_point(
     start: float = 0.0,
     log_smallest: float = _LOG_SMALLEST,
 ) -> SaddlePoint:
-    """Saddle point, searched from the tilt `start`; an approximation, and a poor one is only slower, not wrong."""
+    """Search the saddle point from the tilt `start`. A poor approximation makes bounds slower, not wrong."""
     tilt, low, high = start, 0.0, math.inf
     for _ in range(80):
         value, mean, variance = tilted_pair(ratio, log_mass, tilt)
@@ -136,7 +136,7 @@ def _plan(
 
 
 def _cell_step(plan: SaddlePoint, pairs: int, rtol: float, steepest: float = 0.0) -> float:
-    """Lattice step at which both bounds together are about 0.8 rtol apart.
+    """Return the lattice step at which both bounds together are about 0.8 rtol apart.
 
     Rounding adds a variance of h^2 / 6 to each of 2 t factors in the upper bound and costs half as much in the lower;
     near epsilon the density falls like e^(-tilt l), so the relative effect is tilt (1 + tilt) t h^2 (1 / 6 + 1 / 12).
@@ -154,12 +154,12 @@ def _cell_step(plan: SaddlePoint, pairs: int, rtol: float, steepest: float = 0.0
 
 
 def log_tail_for(log_delta: float, pairs: int, rtol: float) -> float:
-    """Exponent at which the mass given away by all pairs is below rtol / 100 of delta."""
+    """Return the exponent at which the mass given away by all pairs is below rtol / 100 of delta."""
     return min(math.log(400 * pairs / rtol) - log_delta, LARGEST_LOG_TAIL)
 
 
 def _trivial(pair: CounterPair, pairs: int) -> float | None:
-    """Delta's logarithm where no computation is needed: no copies, or a loss of +inf almost surely (bounded by 1)."""
+    """Return log delta if no computation is needed: without copies, or if the loss is +inf almost surely (bound 1)."""
     if pair.copies == 0:
         return -math.inf
     return 0.0 if infinite_loss((pair.zero_mass, pairs)) > 1 - 1e-9 else None
@@ -174,7 +174,7 @@ def delta_interval(
     smallest: float = SMALLEST_DELTA,
     expected: float | None = None,
 ) -> DeltaInterval:
-    """Certified interval of the delta of a product of item pairs.
+    """Return a certified interval of the delta of a product of item pairs.
 
     Parameters
     ----------
@@ -187,9 +187,9 @@ def delta_interval(
     rtol : float, default 1e-3
         Largest relative width, ``upper <= (1 + rtol) lower``, in [1e-8, 1].
     smallest : float, default 1e-250
-        Deltas below, in [1e-250, 1], need not be told from 0: they take the largest tables.
+        Deltas below this number, in [1e-250, 1], need not be told from 0, which would take the largest tables.
     expected : float, optional
-        About what delta will be, in [1e-250, 1): with a good guess fewer tables are needed, with a bad one more.
+        A guess of delta, in [1e-250, 1). A good guess needs fewer tables, a bad one more.
 
     Returns
     -------
@@ -245,7 +245,7 @@ def delta_interval(
 
 
 def log_delta_bound(pair: CounterPair, pairs: int, epsilon: float) -> float:
-    """Certified upper bound of log delta, within about `BOUND_RTOL` / 2 of it."""
+    """Return a certified upper bound of log delta, within about `BOUND_RTOL` / 2 of it."""
     trivial = _trivial(pair, pairs)
     if trivial is not None:
         return trivial

@@ -55,7 +55,7 @@ def published_item_delta(
     epsilon: float,
     rtol: float = 1e-4,
 ) -> DeltaInterval:
-    """Item-level delta of Theorem 3 as published, as a certified interval.
+    """Return the item-level delta of Theorem 3 as published, as a certified interval.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def published_item_delta(
 
 
 def proven_lower_item_delta(*, epsilon: float, rtol: float = 1e-4, **protocol: Any) -> DeltaInterval:
-    """Item-level delta of Proposition 1 (kind: lower): no analysis can promise less than its lower end.
+    """Return the item-level delta of Proposition 1 (kind: lower): no analysis can promise less than its lower end.
 
     Parameters are those of `published_item_delta`; the pair has all ``n_users * ceil(m)`` slots.
     """
@@ -88,7 +88,7 @@ def proven_lower_item_delta(*, epsilon: float, rtol: float = 1e-4, **protocol: A
 
 
 def item_target(*, epsilon: float, delta: float, set_size: int) -> tuple[float, float]:
-    """Item-level (epsilon', delta') whose group of `set_size` items has the user-level (epsilon, delta).
+    """Return the item-level (epsilon', delta') whose group of `set_size` items has the user-level (epsilon, delta).
 
     Group privacy as in Theorem 3: epsilon' = epsilon/s, delta' = delta/(s exp(epsilon)).
     """
@@ -102,14 +102,14 @@ def item_target(*, epsilon: float, delta: float, set_size: int) -> tuple[float, 
 
 
 def exchange_target(*, epsilon: float, delta: float, pairs: int) -> tuple[float, float]:
-    """(epsilon, delta) of one exchanged item that group privacy over `pairs` of them needs; one alone loses nothing."""
+    """Return the (epsilon, delta) that one exchanged item needs for group privacy over `pairs` items."""
     return (epsilon, delta) if pairs <= 1 else item_target(epsilon=epsilon, delta=delta, set_size=pairs)
 
 
 def largest_sampling_rate(
     *, domain_size: int, set_size: int, n_users: int, blanket_per_user: float, epsilon: float, delta: float
 ) -> float:
-    """Largest sampling rate that the published accountant allows at (epsilon, delta), rounded down.
+    """Return the largest sampling rate that the published accountant allows at (epsilon, delta), rounded down.
 
     Returns
     -------
@@ -130,7 +130,7 @@ def largest_sampling_rate(
 
 
 def least_blanket_per_user(*, domain_size: int, set_size: int, n_users: int, epsilon: float, delta: float) -> float:
-    """Least blanket per user m_k that allows a sampling rate of 1 at (epsilon, delta), rounded up.
+    """Return the least blanket per user m_k that allows a sampling rate of 1 at (epsilon, delta), rounded up.
 
     The published delta falls in m while ceil(m) is fixed and over integer m, but may jump up where ceil(m) grows
     (the law of the blanket widens); so the least feasible integer is found first and then the piece below it.
@@ -154,7 +154,7 @@ def least_blanket_per_user(*, domain_size: int, set_size: int, n_users: int, eps
 
 
 def _log_excess(epsilon: float, delta: float, **protocol: Any) -> float:
-    """Logarithm of the published item-level delta (upper end) over `delta`: a wide interval does far from it."""
+    """Return the log of the published item-level delta (upper end) over `delta`; intervals are wide far from 0."""
     for rtol in (_COARSE, _SEARCH_RTOL):
         ratio = log_excess(published_item_delta(**protocol, epsilon=epsilon, rtol=rtol).upper, delta)
         if abs(ratio) > 10 * _COARSE:
@@ -163,7 +163,7 @@ def _log_excess(epsilon: float, delta: float, **protocol: Any) -> float:
 
 
 def _least_integer(excess: Function, largest: int) -> int:
-    """Least integer m in [1, largest] with excess(m) <= 0: doubling, then bisection."""
+    """Return the least integer m in [1, largest] with excess(m) <= 0: doubling, then bisection."""
     low = high = 1
     while excess(high) > 0:
         if high == largest:

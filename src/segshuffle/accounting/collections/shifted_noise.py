@@ -74,12 +74,12 @@ class ShiftPair:
         return np.abs(x) ** q - np.abs(x - self.copies) ** q
 
     def _window(self, log_tail: float) -> tuple[float, float]:
-        """Points between which both laws have all but e^-log_tail on either side (Gamma(1/q, y) <= Gamma(1/q) e^-y)."""
+        """Return points outside which both laws have at most e^-log_tail a side: Gamma(1/q, y) <= Gamma(1/q) e^-y."""
         reach = log_tail ** (1 / self.exponent)
         return -reach, reach + self.copies
 
     def coarse_law(self, log_tail: float) -> tuple[FloatArray, FloatArray]:
-        """Midpoints of a few hundred intervals."""
+        """Return the midpoints of a few hundred intervals."""
         low, high = self._window(log_tail)
         x = np.linspace(low, high, 258)
         middle = 0.5 * (x[1:] + x[:-1])
@@ -87,7 +87,7 @@ class ShiftPair:
         return self.log_ratio(middle), constant - np.abs(middle) ** self.exponent
 
     def loss_table(self, step: float, log_tail: float) -> LossTable:
-        """Cells as intervals of x; the masses by quadrature."""
+        """Return cells as intervals of x; the masses by quadrature."""
         window = self._window(log_tail)
         if window[1] ** self.exponent > _LARGEST_EXPONENT:
             raise AccuracyError(
@@ -114,7 +114,7 @@ class ShiftPair:
         return LossTable(first, step, mass, np.where(mass > 0, excess, 0.0), 0.0, truncated, _MASS_ERROR, ratio_error)
 
     def _first_points(self, ratios: FloatArray, window: tuple[float, float]) -> FloatArray:
-        """Smallest x of the window with log_ratio(x) >= every given ratio, by bisection."""
+        """Return the smallest x of the window with log_ratio(x) >= every given ratio, by bisection."""
         below, above = np.full(ratios.shape, window[0]), np.full(ratios.shape, window[1])
         for _ in range(_HALVINGS):
             middle = 0.5 * (below + above)
@@ -124,12 +124,12 @@ class ShiftPair:
 
 
 def noise_variance(exponent: float) -> float:
-    """Variance of the density exp(-|x|^q): Gamma(3/q)/Gamma(1/q)."""
+    """Return the variance of the density exp(-|x|^q): Gamma(3/q)/Gamma(1/q)."""
     return float(special.gamma(3 / exponent) / special.gamma(1 / exponent))
 
 
 def _masses(points: FloatArray, exponent: float) -> FloatArray:
-    """Mass of exp(-|x|^q) between neighbouring points, none of which has 0 inside."""
+    """Return the mass of exp(-|x|^q) between neighbouring points, none of which has 0 inside."""
     low, high = points[:-1], points[1:]
     centre = np.maximum(np.abs(low), np.abs(high)) <= _CENTRE
     below = np.sign(points) * special.gammainc(1 / exponent, np.abs(points) ** exponent) / 2
@@ -141,7 +141,7 @@ def _masses(points: FloatArray, exponent: float) -> FloatArray:
 
 @functools.lru_cache(maxsize=4096)
 def largest_shift(*, exponent: float, pairs: int, epsilon: float, delta: float) -> float:
-    """Largest weight of a held item, in units of the noise's scale, that keeps the guarantee; rounded down.
+    """Return the largest weight of a held item, in units of the noise's scale, that keeps the guarantee; rounded down.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def largest_shift(*, exponent: float, pairs: int, epsilon: float, delta: float) 
 
 
 def randomized_response_delta(*, local_epsilon: float, answers: int, epsilon: float) -> float:
-    """Delta of so many independent binary randomized responses to one question (kind: exact, rounded up).
+    """Return delta of so many independent binary randomized responses to one question (kind: exact, rounded up).
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def randomized_response_delta(*, local_epsilon: float, answers: int, epsilon: fl
 
 @functools.lru_cache(maxsize=4096)
 def discrete_laplace_epsilon(*, pairs: int, epsilon: float, delta: float) -> float:
-    """Largest loss of one counter of discrete Laplace noise, law e^(-loss |k|), that keeps the guarantee; rounded down.
+    """Find the largest loss of one counter with noise of law e^(-loss |k|) that keeps the guarantee, rounded down.
 
     Parameters
     ----------

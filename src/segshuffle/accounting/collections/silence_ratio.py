@@ -1,7 +1,7 @@
 r"""Bounds on the likelihood ratio of the victim's silence, as the rest of the histogram shows it.
 
 Given the total c of the two counters in question, the rest of the histogram enters the divergence through one random
-number, the likelihood ratio L of "silent" against "spoke" (`RatioLaw`, under "spoke"), and L through one convex
+number, the likelihood ratio L of "silent" against "spoke" (`RatioLaw`, under "spoke"), and L enters through one convex
 function, Psi(x) = E max(0, x - L). That makes the divergence a plain sum over the cells (c, a):
 
     D = lambda (e^eps - 1) sum_c Pr[C = c-1] rho_c sum_a binom(c, a)/2^c Psi( ((2a - c)/(c tanh(eps/2)) - 1)/rho_c ),
@@ -11,9 +11,9 @@ Two facts turn every approximation of the law of L into a bound:
 
 - Psi is convex in L: atoms merged into their mean give a lower bound, atoms split onto the ends of an interval an upper
   bound. Lost mass is dropped (lower) or put at L = 0 (upper).
-- N blanket slots fall neither on the two items nor were they used up by them; one more such slot is post-processing of
-  the whole rest of the histogram, so E Psi falls in N. The law at the largest N of a block of totals bounds from below,
-  the one at the smallest N from above.
+- Let N be the number of blanket slots that do not fall on the two items. One more such slot is post-processing of the
+  whole rest of the histogram, so E Psi falls in N. For a block of totals the law at the largest N gives a lower bound,
+  and the law at the smallest N an upper bound.
 """
 
 import math
@@ -35,7 +35,7 @@ _FAR = 1e200
 
 
 def window(mean: float, std: float, width: float, largest: float) -> tuple[int, int]:
-    """Integers within `width` standard deviations of the mean, with room for the skewness of small means."""
+    """Return integers within `width` standard deviations of the mean, with room for the skewness of small means."""
     reach = width * std + 12.0
     return max(0, math.floor(mean - reach)), min(math.ceil(mean + reach), int(largest))
 
@@ -63,7 +63,7 @@ class SumLaw(NamedTuple):
 
 @lru_cache(maxsize=256)
 def _windowed(trials: int, probability: float) -> SumLaw:
-    """Binomial(trials, probability) around its mean; splits, levels and both ends of an interval share them."""
+    """Return Binomial(trials, probability) around its mean; splits, levels and both ends of an interval share them."""
     law = BinomialLaw(trials, probability)
     certain = probability == 1.0
     low, high = (trials, trials) if certain else window(law.mean, law.std, _REST_WIDTH, trials)
@@ -74,7 +74,7 @@ def _windowed(trials: int, probability: float) -> SumLaw:
 
 @lru_cache(maxsize=4)
 def sum_of_binomials(parts: tuple[tuple[int, float], ...]) -> SumLaw:
-    """Law of the sum of independent Binomial(trials, rate)."""
+    """Return the law of the sum of independent Binomial(trials, rate)."""
     start, pmf = 0, np.ones(1)
     for trials, rate in parts:
         if rate > 0.0:
@@ -109,7 +109,7 @@ class Rest:
     sent: SumLaw
 
     def blanket_share(self, slots: float) -> float:
-        """Share of the blanket in the variance of the count on the covered items, about."""
+        """Return the share of the blanket in the variance of the count on the covered items, about."""
         blanket = slots * self.free * self.covered * (1.0 - self.covered)
         mass = self.sent.pmf / self.sent.pmf.sum()
         place = np.arange(mass.size)
@@ -117,7 +117,7 @@ class Rest:
         return blanket / (blanket + users) if blanket > 0 else 0.0
 
     def hidden(self, slots: int) -> RatioLaw:
-        """Law of Pr[slots - 1 free slots, u]/Pr[slots free slots, u], u the count on covered items, `slots` >= 1."""
+        """Return the law of Pr[slots - 1 free slots, u]/Pr[slots free slots, u], with u the count on covered items."""
         base = _convolve(self.sent.pmf, _windowed(slots - 1, self.covered).pmf)
         fewer, shifted = np.append(base, 0.0), np.append(0.0, base)
         spoke = (1.0 - self.covered) * fewer + self.covered * shifted
@@ -178,7 +178,7 @@ class RestLaws:
 
         @cache
         def covered(anchor: int, upper: bool) -> RatioLaw:
-            """Law of the covered items at an anchor, on few points that bound it from one side."""
+            """Return the law of the covered items at an anchor, on few points that bound it from one side."""
             law = hidden(anchor)
             return _ascending(*_few(law, _edges(law, step), upper))
 
@@ -186,7 +186,7 @@ class RestLaws:
         self._covered = covered
 
     def bound(self, slots: int, *, upper: bool) -> RatioLaw:
-        """Law of L with `slots` blanket slots off the two items (spoke), bounding Psi from one side."""
+        """Return the law of L with `slots` blanket slots off the two items (spoke), bounding Psi from one side."""
         rest = self.rest
         if slots < 1:  # silence shows
             return RatioLaw(np.zeros(1), np.ones(1))
@@ -200,7 +200,7 @@ class RestLaws:
         return RatioLaw(np.append(0.0, law.value), np.append(lost, law.mass))
 
     def _mixed(self, slots: int, upper: bool) -> RatioLaw:
-        """Law of (K/E K) * (ratio of the covered items given K), K ~ Binomial(slots, free) the free slots."""
+        """Return the law of (K/E K) * (ratio of the covered items given K), K ~ Binomial(slots, free)."""
         law = _windowed(slots, self.rest.free)
         count = law.start + np.arange(float(law.pmf.size))
         seen = RatioLaw(count / (slots * self.rest.free), law.pmf)

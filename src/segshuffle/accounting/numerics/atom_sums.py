@@ -89,7 +89,7 @@ class Tilted:
 
 
 def _moments(law: AtomLaw, theta: float) -> tuple[FloatArray, float, float]:
-    """Masses, mean and standard deviation of the tilted law."""
+    """Return the masses, mean and standard deviation of the tilted law."""
     exponent = theta * law.value
     weight = law.mass * np.exp(exponent - exponent.max())
     mass = weight / weight.sum()
@@ -98,7 +98,7 @@ def _moments(law: AtomLaw, theta: float) -> tuple[FloatArray, float, float]:
 
 
 def log_mgfs(law: AtomLaw, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """K(theta) and a bound on its error, for every entry of `theta`, by the more accurate of two formulas.
+    """Return K(theta) and a bound on its error, for every entry of `theta`, by the more accurate of two formulas.
 
     The second one is log1p(E[e^{theta G} - 1]), where that is small.
     """
@@ -149,7 +149,7 @@ def saddle(law: AtomLaw, count: int) -> Tilted:
 
 
 def enumerable(tilted: Tilted) -> int:
-    """How many samples away from the tilted law's most likely atom to enumerate, -1 if that misses too much."""
+    """Return how many samples away from the tilted law's most likely atom to enumerate, -1 if that misses too much."""
     count, kinds = tilted.count, tilted.value.size - 1
     limit = 0
     while limit < min(count, _LARGEST_COUNT) and math.comb(limit + 1 + kinds, kinds) <= _EXACT_STATES:
@@ -198,7 +198,7 @@ class _States:
     """log prod_i c_i!, shape (states,)."""
 
     def total(self, value: FloatArray) -> FloatArray:
-        """sum_i c_i value_i, shape (states,)."""
+        """Return sum_i c_i value_i, shape (states,)."""
         if self.listed:
             return np.asarray(np.append(value, 0.0)[self.table].sum(axis=0))
         return np.asarray(np.einsum("ks,k->s", self.table, value))
@@ -206,7 +206,7 @@ class _States:
 
 @lru_cache(maxsize=8)
 def _states(kinds: int, limit: int) -> _States:
-    """All vectors of `kinds` counts with sum <= limit; the same for every law and epsilon."""
+    """Return all vectors of `kinds` counts with sum <= limit; the same for every law and epsilon."""
     if not 0 < limit < kinds:
         # of each vector the partial sums
         sums = _ascending(limit + 1, kinds)
@@ -221,21 +221,21 @@ def _states(kinds: int, limit: int) -> _States:
 
 
 def _ascending(below: int, length: int) -> IntArray:
-    """All ascending tuples of so many whole numbers from 0 up to `below`, which is left out, shape (length, tuples)."""
+    """Return all ascending tuples of this many whole numbers in [0, `below`), shape (length, tuples)."""
     size = math.comb(below + length - 1, length)
     chosen = chain.from_iterable(combinations_with_replacement(range(below), length))
     return np.fromiter(chosen, dtype=np.int64, count=size * length).reshape(size, length).T.copy()
 
 
 def _rest(tilted: Tilted, limit: int) -> float:
-    """Logarithm of a bound on E[max(0, S); more than `limit` samples away from the tilted law's most likely atom]."""
+    """Return the log of a bound on E[max(0, S); over `limit` samples away from the tilted law's most likely atom]."""
     likely = np.max(tilted.mass)
     growth = tilted.count * np.log1p(np.expm1(_RATES) * (1 - likely)) - _RATES * (limit + 1)
     return tilted.chernoff + float(np.min(growth)) + 1e-6
 
 
 def _log_sum(log_weight: FloatArray, value: FloatArray) -> float:
-    """Logarithm of sum e^{log_weight} max(0, value)."""
+    """Return the logarithm of sum e^{log_weight} max(0, value)."""
     positive = (value > 0) & np.isfinite(log_weight)
     if not np.any(positive):
         return -math.inf

@@ -33,7 +33,7 @@ def gaussian_log_delta(*, ratio: float, epsilon: float) -> float:
 
 
 def _mills_derivatives(x: float) -> tuple[float, float]:
-    """Minus the first and minus the third derivative of Mills' ratio at x >= 0; both are positive."""
+    """Return minus the first and minus the third derivative of Mills' ratio at x >= 0; both are positive."""
     if x > 100.0:
         # asymptotic series, since the closed forms cancel; in powers of 1/x^2, since x^8 may overflow
         u = 1 / (x * x)
@@ -45,7 +45,7 @@ def _mills_derivatives(x: float) -> tuple[float, float]:
 
 @functools.lru_cache(maxsize=4096)
 def gaussian_ratio(*, epsilon: float, delta: float) -> float:
-    """Largest sensitivity/deviation (the Gaussian-DP parameter) of an (epsilon, delta) guarantee, rounded down.
+    """Return the largest sensitivity/deviation (Gaussian-DP parameter) of an (epsilon, delta) guarantee, rounded down.
 
     Parameters
     ----------

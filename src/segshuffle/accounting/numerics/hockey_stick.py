@@ -88,7 +88,7 @@ class DeltaInterval(_Ends):
     Raises
     ------
     ArithmeticError
-        If the ends are crossed: then one of them is wrong, and nobody knows which.
+        If lower is above upper: one of the two is then wrong.
     """
 
     __slots__ = ()
@@ -116,7 +116,7 @@ ZERO = DeltaInterval(0.0, 0.0)
 
 @dataclass(frozen=True)
 class CountPair:
-    """The pair of counts (P, Q) that dominates, or is, what the server sees of one victim.
+    """The pair of counts (P, Q) that dominates what the server sees of one victim, or equals it.
 
     Parameters
     ----------

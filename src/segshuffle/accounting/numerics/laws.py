@@ -40,7 +40,7 @@ _MOST_MOVED = 1e-7
 
 
 def round_off(count: FloatArray) -> FloatArray:
-    """Relative error allowed for a tail or point probability among `count` trials.
+    """Return the relative error allowed for a tail or point probability among `count` trials.
 
     scipy's regularised incomplete beta function loses digits like the square root of its arguments; the constant is
     five times the worst error seen against 50-digit arithmetic up to 1e13 trials.
@@ -49,7 +49,7 @@ def round_off(count: FloatArray) -> FloatArray:
 
 
 def stirling_error(count: FloatArray | float) -> FloatArray:
-    """log(count!) minus Stirling's approximation, for count >= 1 (0 at count = 0, where callers drop the term)."""
+    """Return log(count!) minus Stirling's approximation for count >= 1, and 0 at count = 0, where no caller uses it."""
     x: FloatArray = np.maximum(count, 1.0)
     inverse = 1.0 / x
     square = inverse * inverse
@@ -101,7 +101,7 @@ def binomial_pmf(trials: FloatArray | float, successes: FloatArray, probability:
 
 
 def binomial_tail(trials: FloatArray | float, threshold: FloatArray, probability: float) -> FloatArray:
-    """Pr[Binomial(trials, probability) >= threshold], elementwise, for any integer threshold."""
+    """Return Pr[Binomial(trials, probability) >= threshold], elementwise, for any integer threshold."""
     count = np.broadcast_to(trials, threshold.shape)
     inside = (threshold > 0) & (threshold <= count)
     many = inside & (count >= _GAUSSIAN_FROM) & (probability == 0.5)
@@ -114,7 +114,7 @@ def binomial_tail(trials: FloatArray | float, threshold: FloatArray, probability
 
 
 def fft_convolution(one: FloatArray, other: FloatArray) -> FloatArray:
-    """Law of the sum of two independent counts; `scipy.signal` does the same, but takes a second to import."""
+    """Return the law of the sum of two independent counts, as `scipy.signal` does, which takes a second to import."""
     size = one.size + other.size - 1
     length = fft.next_fast_len(size, real=True)
     law = fft.irfft(fft.rfft(one, length) * fft.rfft(other, length), length)[:size]
@@ -122,7 +122,7 @@ def fft_convolution(one: FloatArray, other: FloatArray) -> FloatArray:
 
 
 def _gaussian_half_tail(trials: FloatArray, threshold: FloatArray) -> FloatArray:
-    r"""Pr[Binomial(n, 1/2) >= k] for n >= 1e10 and k in [1, n], within 1.1/(n - 1) of it, relatively.
+    r"""Return Pr[Binomial(n, 1/2) >= k] for n >= 1e10 and k in [1, n], within 1.1/(n - 1) of it, relatively.
 
     scipy's continued fraction takes about sqrt(n) steps near k = n/2. With m = n - 1 and d = 2k - n - 1 >= 0 the tail
     is n/2 Pr[Binomial(m, 1/2) = k - 1] times
@@ -177,24 +177,24 @@ class BinomialLaw:
         return float(self.trials)
 
     def pmf(self, count: FloatArray) -> FloatArray:
-        """Pr[C = count], elementwise, zero outside the support."""
+        """Return Pr[C = count], elementwise, zero outside the support."""
         if self.probability == 1.0:
             return np.where(count == self.trials, 1.0, 0.0)
         return binomial_pmf(self.trials, count, self.probability)
 
     def ratio(self, count: FloatArray) -> FloatArray:
-        """Pr[C = count] / Pr[C = count - 1] for count >= 1; it decreases in count."""
+        """Return Pr[C = count] / Pr[C = count - 1] for count >= 1; it decreases in count."""
         if self.probability == 1.0:
             return np.where(count <= self.trials, math.inf, 0.0)
         odds = self.probability / (1 - self.probability)
         return np.maximum(self.trials - count + 1, 0.0) * odds / count
 
     def at_least(self, count: FloatArray) -> FloatArray:
-        """Pr[C >= count], elementwise."""
+        """Return Pr[C >= count], elementwise."""
         return binomial_tail(self.trials, count, self.probability)
 
     def at_most(self, count: FloatArray) -> FloatArray:
-        """Pr[C <= count], elementwise."""
+        """Return Pr[C <= count], elementwise."""
         failure = 1.0 - self.probability
         moved = self.trials * (self.probability - (1.0 - failure))
         if abs(moved) > _MOST_MOVED:
@@ -243,16 +243,16 @@ class PoissonLaw:
         return math.inf
 
     def pmf(self, count: FloatArray) -> FloatArray:
-        """Pr[C = count], elementwise, zero outside the support."""
+        """Return Pr[C = count], elementwise, zero outside the support."""
         inside = (count >= 0) & np.isfinite(count)
         return np.where(inside, np.exp(log_poisson(np.where(inside, count, 0.0) - self.mean, self.mean)), 0.0)
 
     def ratio(self, count: FloatArray) -> FloatArray:
-        """Pr[C = count] / Pr[C = count - 1] for count >= 1; it decreases in count."""
+        """Return Pr[C = count] / Pr[C = count - 1] for count >= 1; it decreases in count."""
         return self.mean / count
 
     def at_least(self, count: FloatArray) -> FloatArray:
-        """Pr[C >= count], elementwise."""
+        """Return Pr[C >= count], elementwise."""
         tail = np.where(count > 0, special.gammainc(count, self.mean), 1.0)
         far = self._is_far(count)
         if far.any():
@@ -260,7 +260,7 @@ class PoissonLaw:
         return tail
 
     def at_most(self, count: FloatArray) -> FloatArray:
-        """Pr[C <= count], elementwise."""
+        """Return Pr[C <= count], elementwise."""
         tail = np.where(count >= 0, special.gammaincc(count + 1, self.mean), 0.0)
         far = self._is_far(count + 1)
         if far.any():
@@ -268,12 +268,12 @@ class PoissonLaw:
         return tail
 
     def _is_far(self, count: FloatArray) -> BoolArray:
-        """Where scipy's series for the upper tail ends too early (2000 terms): far above a large mean."""
+        """Return where scipy's series for the upper tail ends too early (2000 terms): far above a large mean."""
         root = np.sqrt(np.maximum(count, 0.0))
         return (count > 200.0) & (count - self.mean > 4.4 * root) & np.isfinite(count)
 
     def _far_tail(self, count: FloatArray) -> FloatArray:
-        """Upper tail as point probability over Gauss's continued fraction, from the bottom up; count far above mean."""
+        """Return the upper tail far above the mean: the point probability divided by Gauss's continued fraction."""
         fraction = count
         for j in range(_FRACTION_TERMS, 0, -1):
             inner = count + 2.0 * j + 1.0 + (j + 1) * self.mean / fraction

@@ -105,7 +105,7 @@ class _Frame:
     outside: float
 
     def window(self, transform: ComplexArray) -> FloatArray:
-        """Inverse transform, in the order of the window."""
+        """Return the inverse transform, in the order of the window."""
         return np.roll(fft.irfft(transform, self.size), -(self.start % self.size))
 
     @property
@@ -123,12 +123,12 @@ class _Part(NamedTuple):
 
 
 def _reach(parts: Sequence[_Part]) -> int:
-    """Largest index of the sum: those of the first counters minus those of the second."""
+    """Return the largest index of the sum: those of the first counters minus those of the second."""
     return sum(pairs * (weights.shape[1] - 1) for weights, _, pairs in parts)
 
 
 def _outside(parts: Sequence[_Part], window: tuple[int, int], rate: float) -> float:
-    """Chernoff bound on the mass outside the closed index window ``window``; 0 if the window holds every sum."""
+    """Return Chernoff's bound on the mass outside the closed index window; 0 if the window holds every sum."""
     reach, bound = _reach(parts), 0.0
     low, high = window
     up, down = -rate * (high + 1), rate * (low - 1)
@@ -148,7 +148,7 @@ def _outside(parts: Sequence[_Part], window: tuple[int, int], rate: float) -> fl
 
 
 def _frame(parts: Sequence[_Part]) -> _Frame:
-    """Window for the sum over all pairs of the index drawn from their first factor minus that from the second."""
+    """Return the window for the sum over all pairs of (index from the first factor) - (index from the second)."""
     shift = variance = 0.0
     for (u, v), _, pairs in parts:
         index = np.arange(u.size)
@@ -185,7 +185,7 @@ def _power_and_sum(a: ComplexArray, b: ComplexArray, exponent: int) -> tuple[Com
 
 
 def _convolved(u: FloatArray, v: FloatArray, pairs: int) -> FloatArray:
-    """Law of the sum without FFT, on all indices from -reach to reach: slow, but accurate relative to each entry."""
+    """Compute the law of the sum without FFT, on indices from -reach to reach: slowly, but with relative accuracy."""
 
     def power(weights: FloatArray) -> FloatArray:
         result = weights
@@ -203,7 +203,7 @@ def _convolution_error(size: int, pairs: int) -> float:
 
 
 def _whole(reach: int, total: float, noise: float, logs: tuple[float, ...]) -> _Frame | None:
-    """Frame of a direct convolution up to index `reach`; None if it is not needed, no use or too long."""
+    """Return the frame of a direct convolution up to index `reach`; None if it is not needed, no use or too long."""
     if noise <= _NOISE * total or reach > _LONGEST_CONVOLUTION:
         return None
     if math.log(max(abs(total) + noise, 1e-300)) + sum(logs) < _LOG_NEGLIGIBLE:
@@ -212,12 +212,12 @@ def _whole(reach: int, total: float, noise: float, logs: tuple[float, ...]) -> _
 
 
 def _norm(vector: FloatArray) -> float:
-    """Euclidean norm; BLAS, which numpy asks, starts threads for 10000 terms, which cost a hundred times the sum."""
+    """Return the Euclidean norm without BLAS, whose threads cost a hundred times as much for 10000 terms."""
     return math.sqrt(np.square(vector).sum())
 
 
 def _above(frame: _Frame, step: float, epsilon: float) -> tuple[int, FloatArray]:
-    """Position in the window of the first loss above epsilon, and ``loss - epsilon`` > 0 from there on."""
+    """Return the position in the window of the first loss above epsilon, and ``loss - epsilon`` > 0 from there on."""
     begin = min(max(math.floor(epsilon / step) + 1 - frame.start, 0), frame.size)
     index = np.arange(begin, frame.size) + frame.start
     return begin, np.maximum(index * step - epsilon, 0.0)
@@ -241,19 +241,19 @@ def _tilted(table: LossTable, pairs: int, tilt: float, mass: FloatArray) -> _Par
 
 
 def _log_delta(finite: float, logs: tuple[float, ...], infinite: float) -> tuple[float, float]:
-    """Logarithm of ``finite * exp(sum(logs)) + infinite`` and a bound on its round-off."""
+    """Return the logarithm of ``finite * exp(sum(logs)) + infinite`` and a bound on its round-off."""
     log_finite = math.log(finite) + sum(logs) if finite > 0 else -math.inf
     log_infinite = math.log(infinite) if infinite > 0 else -math.inf
     return float(np.logaddexp(log_finite, log_infinite)), 16 * _ROUND_OFF * (1 + sum(abs(value) for value in logs))
 
 
 def infinite_loss(*masses: tuple[float, int]) -> float:
-    """Probability that a counter falls where r = 0, which has a mass in [0, 1] under B in each of so many pairs."""
+    """Return the probability that some counter falls where r = 0, given B's mass there and the number of pairs."""
     return -math.expm1(sum(pairs * math.log1p(-min(mass, 1 - _ROUND_OFF)) for mass, pairs in masses))
 
 
 def split_masses(table: LossTable) -> FloatArray:
-    """B's mass at the lattice points, every cell split between its two ends so that its mean ratio is kept."""
+    """Return B's mass at the lattice points, every cell split between its two ends so that its mean ratio is kept."""
     right = np.minimum(table.excess / math.expm1(table.step), 1.0) * table.mass
     split = np.append(table.mass - right, 0.0)
     split[1:] += right
@@ -261,7 +261,7 @@ def split_masses(table: LossTable) -> FloatArray:
 
 
 def log_delta_upper(composed: Sequence[tuple[LossTable, int]], epsilon: float, tilt: float) -> float:
-    """Logarithm of a certified upper bound of the divergence of a product of pairs, which may differ.
+    """Return the logarithm of a certified upper bound of the divergence of a product of pairs, which may differ.
 
     Parameters
     ----------
@@ -325,7 +325,7 @@ def _payoff(
 
 
 def log_delta_lower(table: LossTable, pairs: int, epsilon: float, tilt: float) -> float:
-    """Logarithm of a certified lower bound of the divergence of `pairs` pairs.
+    """Return the logarithm of a certified lower bound of the divergence of `pairs` pairs.
 
     The laws of the sum under P (ratio m on the first counter) and under Q (on the second) differ little when the loss
     of one pair is small, so their difference is transformed, not the two of them: A^t - B^t = (A - B) (A^(t-1) + ...
@@ -380,7 +380,7 @@ class _LowerLaws(NamedTuple):
 
 
 def _lower_laws(weights: FloatArray, extra: FloatArray, pairs: int, frame: _Frame) -> _LowerLaws:
-    """Laws by FFT; `extra` is what the ratio adds to each of the two rows of `weights`.
+    """Return the laws by FFT; `extra` is what the ratio adds to each of the two rows of `weights`.
 
     With |base| <= 1 and |extra| <= its sum c: an error in one of 2 t factors of a product reaches the product
     multiplied by at most (1 + c)^t; in the difference it is multiplied by c once more, except for the errors of
@@ -402,7 +402,7 @@ def _lower_laws(weights: FloatArray, extra: FloatArray, pairs: int, frame: _Fram
 
 
 def _lower_laws_direct(weights: FloatArray, excess: FloatArray, pairs: int) -> _LowerLaws:
-    """Laws by direct convolution."""
+    """Return the laws by direct convolution."""
     under_p = _convolved(weights[0] * (1 + excess), weights[1], pairs)
     under_q = _convolved(weights[0], weights[1] * (1 + excess), pairs)
     return _LowerLaws(under_q, under_p - under_q, 1e-290, 1e-290, _convolution_error(under_q.size, pairs))
@@ -411,7 +411,7 @@ def _lower_laws_direct(weights: FloatArray, excess: FloatArray, pairs: int) -> _
 def _test(
     table: LossTable, pairs: int, epsilon: float, tilt: float, frame: _Frame, laws: _LowerLaws
 ) -> tuple[float, float]:
-    """P(event) - e^epsilon Q(event) for the event "lattice loss > epsilon", tilted, and a bound of all its errors."""
+    """Return P(event) - e^epsilon Q(event), tilted, for the event "lattice loss > epsilon", and a bound on errors."""
     begin, above = _above(frame, table.step, epsilon)
     weight = np.exp(-tilt * above)
     payoff = weight * -np.expm1(-above)

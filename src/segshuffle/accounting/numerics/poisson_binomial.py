@@ -58,21 +58,21 @@ class PoissonBinomialLaw:
         self.relative_error = 1.01 * (error + (self._table.size + 2) * _UNIT)
 
     def pmf(self, count: FloatArray) -> FloatArray:
-        """Pr[C = count], elementwise, zero outside the table."""
+        """Return Pr[C = count], elementwise, zero outside the table."""
         position = count - self._first
         inside = (position >= 0) & (position < self._table.size)
         return np.where(inside, self._table[np.where(inside, position, 0.0).astype(np.int64)], 0.0)
 
     def at_least(self, count: FloatArray) -> FloatArray:
-        """Pr[C >= count], elementwise."""
+        """Return Pr[C >= count], elementwise."""
         return self._above[np.clip(count - self._first, 0, self._table.size).astype(np.int64)]
 
     def at_most(self, count: FloatArray) -> FloatArray:
-        """Pr[C <= count], elementwise."""
+        """Return Pr[C <= count], elementwise."""
         return self._below[np.clip(count - self._first + 1, 0, self._table.size).astype(np.int64)]
 
     def ratio(self, count: FloatArray) -> FloatArray:
-        """Pr[C = count] / Pr[C = count - 1] for count >= 1; it decreases in count (Newton's inequalities)."""
+        """Return Pr[C = count] / Pr[C = count - 1] for count >= 1; it decreases in count (Newton's inequalities)."""
         before, here = self.pmf(count - 1), self.pmf(count)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(before > 0, here / before, np.where(count <= self._first, math.inf, 0.0))
@@ -85,7 +85,7 @@ class PoissonBinomialLaw:
 
 
 def _multiply(p: FloatArray) -> tuple[int, FloatArray, float, float]:
-    """First count, probabilities, dropped mass and relative error of the sum's law."""
+    """Return the first count, probabilities, dropped mass and relative error of the sum's law."""
     # with trials that never succeed all polynomials are as long as the others
     p = np.pad(p, (0, -p.size % _SMALL if p.size else _SMALL))
     rows = np.stack([1 - p, p], axis=1)
@@ -113,7 +113,7 @@ def _multiply(p: FloatArray) -> tuple[int, FloatArray, float, float]:
 
 
 def _trimmed(table: FloatArray) -> tuple[int, FloatArray, float]:
-    """Table without its negligible ends, and their mass (a bound: what underflowed is counted as 1e-306 each)."""
+    """Cut off the negligible ends of a table, and bound their mass (an entry that underflowed counts as 1e-306)."""
     kept = np.flatnonzero(table >= _DROP_BELOW)
     first, last = int(kept[0]), int(kept[-1])
     return first, table[first : last + 1], (table.size - (last - first + 1)) * _DROP_BELOW

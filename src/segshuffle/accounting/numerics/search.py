@@ -1,8 +1,9 @@
 """Monotone searches that end on the safe side: at an argument where the condition was seen to hold.
 
-`safe_edge` crosses zero; `edge_epsilon` does so for a bound of delta, to an accuracy in delta; `certified_root` to an
-accuracy in epsilon, by intervals as narrow as that takes. A `Bound` answers both ways; `largest_local_epsilon` asks
-what may be shuffled.
+`safe_edge` finds where a monotone function crosses zero. `edge_epsilon` finds the epsilon at which a bound of delta
+meets its target, to a relative accuracy in delta, and `certified_root` to one in epsilon. A `Bound` gives delta at an
+epsilon and epsilon at a delta. `largest_local_epsilon` finds the largest local epsilon that shuffling makes private
+enough.
 """
 
 import math

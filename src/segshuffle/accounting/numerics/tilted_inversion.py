@@ -6,8 +6,8 @@ theta > 0 and every width w >= 0, Z a standard normal,
     E[max(0, S + w Z)] = (1/2 pi) int e^{n K(theta + it) + w^2 (theta + it)^2 / 2} / (theta + it)^2 dt,
     E[w phi(S / w)]    = (1/2 pi) int e^{n K(theta + it) + w^2 (theta + it)^2 / 2} w^2 dt  (phi the normal density).
 
-The atoms enter by their characteristic function, at the places where they are: no grid of values, nothing is rounded
-to it, and nothing is raised to a power by repeated convolution. What replaces the grid is the width w:
+The atoms enter their characteristic function with their exact values. So no value is rounded to a grid, and nothing is
+raised to a power by repeated convolution. The width w takes the place of the grid:
 
 * upper bound: max(0, .) is convex and w Z has mean zero, so E[max(0, S)] <= E[max(0, S + w Z)] (Jensen);
 * lower bound: E[max(0, s + w Z)] - max(0, s) = w (phi(x) - |x| Phi(-|x|)) <= w phi(x) with x = s/w, so
@@ -70,7 +70,7 @@ _NEGLIGIBLE = -700.0
 
 
 def mean_positive_part(law: AtomLaw, *, count: int, rtol: float, side: Side) -> float:
-    """Logarithm of one certified end of an interval around (1/n) E[max(0, G_1 + ... + G_n)]; -inf for 0.
+    """Return the logarithm of one certified end of an interval around (1/n) E[max(0, G_1 + ... + G_n)]; -inf for 0.
 
     Parameters
     ----------

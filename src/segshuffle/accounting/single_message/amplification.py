@@ -1,6 +1,6 @@
 """Ask any accountant of one shuffled message per user: which ones apply to a mechanism, and what numbers they give.
 
-A `Mechanism` is what the users run, known as far as an accountant may ask; `mechanisms.mechanism` makes the usual ones.
+A `Mechanism` is what the users run, with all that accountants need to know of it; `mechanisms.mechanism` makes it.
 Numbers of users and targets may be arrays; they are broadcast against one another.
 """
 
@@ -66,7 +66,7 @@ def values(
     delta: npt.ArrayLike | None = None,
     epsilon: npt.ArrayLike | None = None,
 ) -> float | FloatArray:
-    """Ask an accountant for epsilon at `delta`, or for delta at `epsilon`, on the safe side; lower bounds down.
+    """Ask an accountant for epsilon at `delta`, or for delta at `epsilon`, rounded to the safe side.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def local_epsilon_for(
     Parameters
     ----------
     chosen : Accountant
-        Whose bound; it must apply to the mechanism.
+        The accountant of the bound; it must apply to the mechanism.
     make : callable
         The mechanism of a local epsilon.
     n_users : int
@@ -176,9 +176,9 @@ def local_epsilon_for(
     Returns
     -------
     float
-        For a guarantee the largest local epsilon found to meet the target: the bound was evaluated there and held,
-        or it is `epsilon` itself, which needs no shuffling; 0 if there is none from 1e-6 on. For a lower bound the
-        least one found that no analysis can make meet it; inf if there is none up to 50.
+        For a guarantee, the largest local epsilon that was found to meet the target: the bound was evaluated there, or
+        it is `epsilon` itself, which needs no shuffling; 0 if there is none from 1e-6 on. For a lower bound, the least
+        local epsilon found at which no analysis can prove the target; inf if there is none up to 50.
 
     Raises
     ------
@@ -214,8 +214,8 @@ def compare_budgets(
 ) -> tuple[list[Entry], dict[str, str]]:
     """Ask all bounds for users who add Laplace noise with budgets of their own: epsilons at `delta`, or deltas.
 
-    What is proven is only that no user has less than the largest budget's own guarantee: clones of a user with another
-    budget are not clones of the victim, so the theorems for equal users do not apply.
+    Proven is only that every user has at least the guarantee of the largest budget without shuffling. Clones of a user
+    with another budget are not clones of the victim, so the theorems for equal users do not apply.
 
     Parameters
     ----------
@@ -238,7 +238,7 @@ def compare_budgets(
     _check(sum(counts), **target)
     users = PersonalizedUsers(local_epsilons=np.repeat(levels, counts))
     local = users.largest_budget if epsilon is None else float(epsilon < users.largest_budget)
-    entries = [Entry("local", local, "upper", "proven: the largest budget, without shuffling", "")]
+    entries = [Entry("local", local, "upper", "proven: the largest budget is a guarantee even without shuffling", "")]
     left_out = {}
     for name, make in PERSONAL.items():
         chosen = ACCOUNTANTS[name]

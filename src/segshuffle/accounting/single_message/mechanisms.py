@@ -79,7 +79,7 @@ def mechanism(name: str, *, local_epsilon: float | None = None, **parameters: fl
     local_epsilon : float, optional
         Its local guarantee, in [1e-12, 50]; left out for those without one.
     **parameters : int or float
-        What the mechanism needs beside: sizes are at most 1e15, and at most 1e7 for mechanisms that report subsets.
+        What else the mechanism needs. Sizes are at most 1e15, and at most 1e7 for mechanisms that report subsets.
 
     Raises
     ------
@@ -135,9 +135,9 @@ def composed(parts: Sequence[Mechanism], how: str, weights: Sequence[float] | No
     Parameters
     ----------
     parts : sequence of Mechanism
-        Whose outputs are known as classes, and symmetric in their inputs.
+        Mechanisms whose outputs are known as classes, and that are symmetric in their inputs.
     how : {"joint", "parallel"}
-        All of them, on a value each; or one, chosen at random, and the message tells which.
+        "joint": all of them, on a value each; "parallel": one, chosen at random, and the message says which.
     weights : sequence of float, optional
         "parallel" only: probability of each; default: equal.
     """

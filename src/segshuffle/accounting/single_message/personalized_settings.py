@@ -40,7 +40,7 @@ class BudgetSetting:
     normal: bool = False
 
     def budgets(self, n_users: int) -> FloatArray:
-        """Quantiles at (i - 1/2)/n, ascending, shape (n_users,)."""
+        """Return quantiles at (i - 1/2)/n, ascending, shape (n_users,)."""
         level = (np.arange(n_users) + 0.5) / n_users
         if not self.normal:
             return self.low + (self.high - self.low) * level

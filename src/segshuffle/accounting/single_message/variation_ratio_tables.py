@@ -2,7 +2,7 @@ r"""Variation-ratio parameters of the randomizers of Tables 2, 3 and 4, and of t
 
 Source: "Privacy Amplification via Shuffling: Unified, Simplified, and Tightened", section 4.3 and Theorem 6.1. Every
 function gives (p, beta, q) as published; its docstring names the law it was checked against by enumeration and says
-where the two do not agree. What the parameters are good for is the status in `variation_ratio`: kind *published*.
+where the two do not agree. The status of the resulting numbers is in `variation_ratio`: kind *published*.
 `mechanisms.mechanism` refuses sizes below the least ones before it calls them.
 
 Multi-message protocols (Table 4): the message that depends on the input hides among *blanket* messages, so
@@ -21,7 +21,7 @@ from segshuffle.accounting.single_message.variation_ratio import LARGEST_LOG_RAT
 
 
 def general(*, local_epsilon: float) -> VariationRatio:
-    """Any randomizer with a pure local guarantee: beta = tanh(local_epsilon/2), its largest value.
+    """Describe any randomizer with a pure local guarantee: beta = tanh(local_epsilon/2), its largest value.
 
     Attained by binary randomized response, and for it the reduction is proven; for others it is published only.
     `local_epsilon` in [1e-12, 300], here and below.
@@ -30,12 +30,12 @@ def general(*, local_epsilon: float) -> VariationRatio:
 
 
 def laplace(*, local_epsilon: float) -> VariationRatio:
-    """Laplace noise of scale 1/local_epsilon on [0, 1]: beta = 1 - e^(-local_epsilon/2), attained at 0 and 1."""
+    """Describe Laplace noise of scale 1/local_epsilon on [0, 1]: beta = 1 - e^(-local_epsilon/2), for 0 and 1."""
     return _local(local_epsilon, -math.expm1(-0.5 * local_epsilon))
 
 
 def privunit(*, local_epsilon: float, cap_area: float) -> VariationRatio:
-    """PrivUnit: the density is e^local_epsilon times as large on a cap around the input as elsewhere.
+    """Describe PrivUnit: the density is e^local_epsilon times as large on a cap around the input as elsewhere.
 
     Parameters
     ----------
@@ -50,12 +50,12 @@ def privunit(*, local_epsilon: float, cap_area: float) -> VariationRatio:
 
 
 def randomized_response(*, local_epsilon: float, domain_size: int) -> VariationRatio:
-    """Generalized randomized response (GRR) on domain_size >= 2 options: beta = (p - 1)/(p + d - 1), attained."""
+    """Describe generalized randomized response (GRR) on d = domain_size >= 2 options: beta = (p - 1)/(p + d - 1)."""
     return _contrasted(local_epsilon, 1 / domain_size, 1 / domain_size)
 
 
 def binary_randomized_response(*, local_epsilon: float) -> VariationRatio:
-    """Binary randomized response *of each bit of the one-hot encoding*, with local_epsilon/2 per bit.
+    """Describe binary randomized response *of each bit of the one-hot encoding*, with local_epsilon/2 per bit.
 
     beta = tanh(local_epsilon/4) for any number of options: two inputs differ in two bits, and only the outcome that
     names one and not the other tells them apart. (One bit in all, Warner's response, is `general`.)
@@ -64,7 +64,7 @@ def binary_randomized_response(*, local_epsilon: float) -> VariationRatio:
 
 
 def subset_selection(*, local_epsilon: float, domain_size: int, subset_size: int) -> VariationRatio:
-    """k-subset on d options: a subset is e^local_epsilon times as likely if it holds the input; 1 <= k < d.
+    """Describe k-subsets of d options, 1 <= k < d: a subset is e^local_epsilon times as likely if it has the input.
 
     The published binom(d-1, k-1) - binom(d-2, k-2) is binom(d-2, k-1): the subsets with x and without x'. Attained.
     `local_epsilon` in [1e-12, 50]: it is `subset_exponential` for sets of one item.
@@ -92,7 +92,7 @@ def subset_exponential(*, domain_size: int, set_size: int, subset_size: int, loc
 
 
 def local_hash(*, local_epsilon: float, hash_size: int) -> VariationRatio:
-    """Local hash into l = hash_size >= 2 values: beta = (p - 1)/(p + l - 1).
+    """Describe local hash into l = hash_size >= 2 values: beta = (p - 1)/(p + l - 1).
 
     This is the total variation for one fixed hash function that separates the two inputs. With a function drawn
     uniformly and sent along, the two collide with probability 1/l and the total variation is (1 - 1/l) times the
@@ -102,7 +102,7 @@ def local_hash(*, local_epsilon: float, hash_size: int) -> VariationRatio:
 
 
 def hadamard_response(*, local_epsilon: float, order: int) -> VariationRatio:
-    """Hadamard response: each of K = order >= 2 outputs is e^local_epsilon times as likely if it is in the input's set.
+    """Describe Hadamard response: each of K = order >= 2 outputs is e^local_epsilon times as likely in the input's set.
 
     Every set is half of the outputs (one block of the paper's), and two sets share half of theirs. beta is attained.
     """
@@ -122,7 +122,7 @@ def sampling_rappor(*, local_epsilon: float, domain_size: int, set_size: int) ->
 
 
 def wheel(*, local_epsilon: float, set_size: int, arc_length: float) -> VariationRatio:
-    """Wheel on sets of s items: the density is e^local_epsilon times as large on s arcs of a circle as elsewhere.
+    """Describe the wheel on sets of s items: the density is e^local_epsilon times as large on s arcs of a circle.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def wheel(*, local_epsilon: float, set_size: int, arc_length: float) -> Variatio
 
 
 def metric_general(*, distance: float, largest_distance: float) -> VariationRatio:
-    """Any metric randomizer between two inputs at `distance` d_01, nobody further than `largest_distance` d_max.
+    """Describe any metric randomizer, for inputs at `distance` d_01 and all others within `largest_distance` d_max.
 
     Parameters
     ----------
@@ -157,12 +157,12 @@ def metric_general(*, distance: float, largest_distance: float) -> VariationRati
 
 
 def metric_laplace(*, distance: float, largest_distance: float) -> VariationRatio:
-    """Laplace mechanism on the line (l1 metric): beta = 1 - e^(-distance/2). Parameters as for `metric_general`."""
+    """Describe the Laplace mechanism on the line (l1 metric): beta = 1 - e^(-distance/2). See `metric_general`."""
     return _metric(distance, largest_distance, -math.expm1(-0.5 * distance))
 
 
 def planar_laplace(*, distance: float, largest_distance: float) -> VariationRatio:
-    r"""Planar Laplace mechanism (l2 metric): density e^(-|x - u|)/(2 pi). Parameters as for `metric_general`.
+    r"""Describe the planar Laplace mechanism (l2 metric): density e^(-|x - u|)/(2 pi). See `metric_general`.
 
     The published double integral: over y, the density gives u K_1(u)/pi at distance u from the input (Bessel function
     of the second kind), so beta = (2/pi) int_0^{distance/2} u K_1(u) du, by quadrature to about 1e-13.
@@ -179,7 +179,7 @@ def planar_laplace(*, distance: float, largest_distance: float) -> VariationRati
 
 
 def biased_coin_sum(*, coin: float) -> VariationRatio:
-    """Balcer et al. [4], binary summation with blanket coins of probability `coin` in (0, 1).
+    """Describe binary summation with blanket coins of probability `coin` in (0, 1) (Balcer et al. [4]).
 
     p = +inf, beta = 1, q = max(1/coin, 1/(1 - coin)). The message is the bit itself: no left-over on the victim's
     side, so the number is a proven upper bound; for coin != 1/2 not tight, as q wastes the more frequent side.
@@ -189,12 +189,12 @@ def biased_coin_sum(*, coin: float) -> VariationRatio:
 
 
 def uniform_coin_sum() -> VariationRatio:
-    """Balcer et al. [5], binary summation with fair blanket coins: p = +inf, beta = 1, q = 2; exact."""
+    """Describe binary summation with fair blanket coins (Balcer et al. [5]): p = +inf, beta = 1, q = 2; exact."""
     return biased_coin_sum(coin=0.5)
 
 
 def flipped_one_hot(*, flip: float) -> VariationRatio:
-    """Cheu et al. [21]: one-hot vectors with every bit flipped with probability `flip` in (0, 1/2).
+    """Describe one-hot vectors with every bit flipped with probability `flip` in (0, 1/2) (Cheu et al. [21]).
 
     p = (1-f)^2/f^2, beta = 1 - 2 f, q = (1-f)/f. Blanket messages are flipped zero vectors. Where the two bits in
     question agree, the victim shows 00 and 11 equally often, the blanket with odds (1-f)^2 : f^2: the left-overs
@@ -207,7 +207,7 @@ def flipped_one_hot(*, flip: float) -> VariationRatio:
 
 
 def balls_into_bins(*, domain_size: int, special_bins: int) -> VariationRatio:
-    """Balls-into-bins [61] with d = domain_size bins and s = special_bins per input: p = +inf, beta = 1, q = d/s.
+    """Describe balls into bins [61], d = domain_size bins, s = special_bins per input: p = +inf, beta = 1, q = d/s.
 
     Exact where the two inputs' special bins are disjoint (2 s <= d); the victim's message has no left-over.
     """
@@ -245,7 +245,7 @@ def pure_dump(*, domain_size: int) -> VariationRatio:
 
 
 def range_query(*, local_epsilon: float, levels: int) -> VariationRatio:
-    """Range queries on d = 2^levels values (section 7.3): one level h drawn uniformly, GRR on its d/2^h nodes.
+    """Describe range queries on d = 2^levels values (section 7.3): one level h drawn uniformly, GRR on its d/2^h nodes.
 
     The message tells h, so beta is the mean of the levels' own (Theorem 6.1).
     """

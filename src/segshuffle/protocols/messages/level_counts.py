@@ -106,7 +106,7 @@ def left_for_items(max_messages: float, spent: float) -> float:
     if not max_messages > spent:
         raise InfeasibleError(
             f"max_messages = {max_messages:g} is used up by round 1, about the levels, which takes {spent:.6g} "
-            "messages per user: raise it, or the epsilon of the levels if they are private."
+            "messages per user. Raise it, or the epsilon of the levels if they are private."
         )
     return max_messages - spent
 
@@ -187,7 +187,7 @@ def planning_counts(estimates: ArrayLike, n_users: int) -> tuple[int, ...]:
 
 
 def weight_variance(copies: ArrayLike, blanket_mean: float) -> float:
-    """Variance of N_hat from balanced noisy counts, mu sum_k (a_k - mean a)^2, before it is kept in its range."""
+    """Return the variance of N_hat from balanced noisy counts before it is cut: mu sum_k (a_k - mean a)^2."""
     rates = np.asarray(copies, dtype=float)
     return float(blanket_mean * np.sum((rates - rates.mean()) ** 2))
 

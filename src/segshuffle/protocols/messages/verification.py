@@ -84,7 +84,7 @@ class Given(NamedTuple):
 
 
 def guaranteed_delta(announcement: Scheme, demand: Demand, level: int) -> float:
-    """Delta of a client's items at its own epsilon, if the honest users follow the announcement.
+    """Return delta of a client's items at its own epsilon, if the honest users follow the announcement.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def check_announcement(announcement: Scheme, demand: Demand, level: int) -> Give
             f"The announcement is refused: it asks for {messages:.4g} messages on average, more than the "
             f"{demand.most_messages:g} that this client is ready to send. Nothing is sent."
         )
-    delta = _checked(own, f"level {level}", demand.epsilon, demand.delta)
+    delta = _checked(own, "the user", demand.epsilon, demand.delta)
     return Given(delta, *_level_guarantee(announcement, demand, level))
 
 
@@ -241,7 +241,7 @@ def _checked(exchange: Exchange, who: str, epsilon: float, enough: float) -> flo
         found = f"epsilon = {least * 1.0005:.4g}" if math.isfinite(least) else "no certified epsilon"
         raise RefusedError(
             f"The announcement is refused: with {n} honest user{'' if n == 1 else 's'}, as the user "
-            f"believes, {who} gets delta = {delta * 1.0005:.4g} at epsilon = {epsilon:g}, or {found} at delta = "
+            f"believes, {who} has delta = {delta * 1.0005:.4g} at epsilon = {epsilon:g}, or {found} at delta = "
             f"{enough:g}; the user asks for epsilon = {epsilon:g} and delta = {enough:g}. Nothing is sent."
         )
     return delta

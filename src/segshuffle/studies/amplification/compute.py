@@ -7,7 +7,7 @@
 - Personalised paper: no number of its figure is a guarantee for users with their own budgets. Baselines without
   personal budgets assume that all users have the largest one.
 
-Numbers that the texts do not give are named in docs/amplification.md.
+docs/amplification.md lists the numbers that the papers do not state.
 """
 
 import math
@@ -347,7 +347,7 @@ def local_hash(points: int) -> Iterator[Row]:
 
 
 def fake_messages(*, epsilon: float, delta: float, n_users: int) -> tuple[int, float]:
-    """Return the fake messages per user k and flip probability f that Cheu and Zhilyaev need for (epsilon, delta).
+    """Return the fake messages per user k and the flip probability f of Cheu and Zhilyaev for (epsilon, delta).
 
     Their condition for one bin is f (1 - f) n k >= (33/5) ((e^eps + 1)/(e^eps - 1))^2 log(4/delta); two bins change, so
     (epsilon, delta) is asked of each at half. The least k with f <= `LARGEST_FLIP`, and the f that meets it with

@@ -1,8 +1,8 @@
 """What readers see of the amplification papers' tables: figures, tables to read, and verdicts on their statements.
 
 An accountant has one look in all figures. The statements are in config/reference/claims-amplification.yaml, the
-measures here (`studies.verdicts`). A *saving* of one accountant over another is 1 - epsilon/epsilon'. Which numbers are
-compared, published or proven, is part of what is printed.
+measures here (`studies.verdicts`). The *saving* of one accountant against another is 1 - epsilon/epsilon', where
+epsilon' belongs to the other. Which numbers are compared, published or proven, is part of what is printed.
 """
 
 import json
@@ -154,7 +154,7 @@ def ratio(
     where: Mapping[str, Any] | None = None,
     from_x: float = 0.0,
 ) -> Measured:
-    """Divide the first by the second (if there are several, by the least), at each point.
+    """Divide the first number by the second (or the least of several), at each point.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def ratio(
             own = own.join(least.rename("other"), on=shared, how="inner")
         if own.empty:
             raise NotRunError(f"no point of {', '.join(figures)} has both {one} and {' or '.join(names)}")
-        title = f"{one} over {'the least of ' * (len(names) > 1)}{', '.join(names)}"
+        title = f"{one} divided by {'the least of ' * (len(names) > 1)}{', '.join(names)}"
         places = [_plain("{}, {}, {}, x = {:g}".format(*place)) for place in own[PLACE].itertuples(index=False)]
         found[_plain(title)] = (own[value] / own["other"]).set_axis(places)
     return Measured(found, ".5g")
@@ -195,7 +195,11 @@ def ratio(
 def saving(curves: pd.DataFrame, **asked: Any) -> Measured:
     """Divide the first epsilon by the second (or the least of several), and subtract this from 1, at each point."""
     return Measured(
-        {f"saving of {name}": 1 - pd.Series(part) for name, part in ratio(curves, **asked).parts.items()}, ".2%"
+        {
+            f"saving of {name.replace(' divided by ', ' against ')}": 1 - pd.Series(part)
+            for name, part in ratio(curves, **asked).parts.items()
+        },
+        ".2%",
     )
 
 

@@ -37,7 +37,7 @@ STRENGTHS = tuple(round(0.1 * step, 1) for step in range(11))
 
 
 def for_every_panel(rows_of: Callable[..., Rows]) -> Callable[..., pd.DataFrame]:
-    """Make what yields the rows of one panel into what tabulates all panels, after the columns that name each."""
+    """Turn a function that yields the rows of one panel into one that tabulates all, with columns that name them."""
 
     @functools.wraps(rows_of)
     def table(config: Config, panels: Panels, *data: Any, **named: Any) -> pd.DataFrame:
@@ -104,8 +104,8 @@ def error_table(config: Config, panel: Scenario) -> Rows:
     Yields
     ------
     dict
-        method, max_messages (NaN: no budget), assumed, blanket_per_user, mse_expected,
-        error_ratio: over that of the plan that assumes everybody to be honest.
+        method, max_messages (NaN: no budget), assumed, blanket_per_user, mse_expected, error_ratio: error divided by
+        that of the plan that assumes everybody to be honest.
     """
     shares = sorted({*config["assumptions"]["honest_fractions"], 1.0})
     problem = problem_of(config, panel.setting, panel.split)
@@ -305,7 +305,7 @@ def rounds_table(config: Config, panel: Scenario) -> Rows:
 
 
 def apart(problem: Problem, rounds: int) -> Problem:
-    """Ask one of the rounds, with its share of every epsilon and of delta."""
+    """Return the problem of one round, with its share of every epsilon and of delta."""
     return replace(
         problem,
         levels=tuple(level / rounds for level in problem.levels),

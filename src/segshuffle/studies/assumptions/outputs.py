@@ -7,12 +7,12 @@ GROUP = Group(
     "assumptions",
     "Assumptions",
     "What a guarantee relies on",
-    "Users who drop out, lie, or pick levels that depend on their items; repeated collections; and what weaker "
-    "assumptions cost (docs/assumptions.md). Proven accounting.",
+    "Users who drop out, lie, or pick levels that depend on their items; repeated collections; and the cost of "
+    "weaker assumptions (docs/assumptions.md). All accounting is proven.",
     rank=6,
 )
 PARTICIPATION = (
-    Output("participation.csv", "epsilon of every level over the users who really are honest", group=GROUP),
+    Output("participation.csv", "epsilon of every level over the share of users who really are honest", group=GROUP),
     Output("participation-error.csv", "error over the share of users that a plan assumes to be honest", group=GROUP),
     Output(
         "figures/participation",
@@ -25,14 +25,14 @@ PARTICIPATION = (
     ),
 )
 INFLUENCE = (
-    Output("influence.csv", "the most that 1 % of the users can do to the estimates of every protocol", group=GROUP),
+    Output("influence.csv", "how far 1 % of the users can shift the estimates of every protocol", group=GROUP),
     Output(
         "figures/influence",
         "What liars can do",
         "How far 1 % of the users can shift the expected estimates by sending arbitrary messages. The number beside a "
-        "name is the most messages that the shuffler accepts from one user. The dummies of a user are capped here, "
-        "because a Poisson blanket has no largest number otherwise. Bar: standard error if nobody lies, for "
-        "uniform frequencies. Kind: exact for one frequency, upper for all together.",
+        "name is the largest number of messages that the shuffler accepts from one user. Here every user has a cap on "
+        "dummies, because a Poisson number has no upper limit. Bar: standard error if nobody lies, for uniform "
+        "frequencies. Kind: exact for one frequency, upper for all together.",
         GROUP,
     ),
 )
@@ -48,7 +48,7 @@ DEPENDENCE = (
     ),
 )
 ROUNDS = (
-    Output("rounds.csv", "error of each of several collections within one (ε, δ)", group=GROUP),
+    Output("rounds.csv", "error of each of several collections that share one (ε, δ)", group=GROUP),
     Output(
         "figures/rounds",
         "Asking the same users again",
@@ -66,7 +66,7 @@ def targets(_config: Config, _panels: Panels) -> list[Target]:
         Target("fig_participation", "Epsilon and error over the share of honest users.", PARTICIPATION),
         Target("fig_influence", "How far 1 % of the users can shift the estimates of every protocol.", INFLUENCE),
         Target("fig_dependence", "Bias and error if the levels that users pick depend on their items.", DEPENDENCE),
-        Target("fig_rounds", "Error over the number of collections within one epsilon and delta.", ROUNDS),
+        Target("fig_rounds", "Error over the number of collections that share one epsilon and delta.", ROUNDS),
     ]
 
 
@@ -90,7 +90,7 @@ def rules(config: Config, panels: Panels) -> list[Rule]:
     return [
         rule(
             "participation",
-            "Epsilon over the share of really honest users, and error over the share that a plan assumes.",
+            "Epsilon over the share of users who really are honest, and error over the share that a plan assumes.",
             Step(epsilons, f"{folder}.compute:epsilon_table", arguments=relied, upper=("epsilon",)),
             Step(errors, f"{folder}.compute:error_table", arguments=relied),
             epsilons=epsilons,
@@ -98,7 +98,7 @@ def rules(config: Config, panels: Panels) -> list[Rule]:
         ),
         rule(
             "influence",
-            "What 1 % of the users can do to the estimates of every protocol, if they lie.",
+            "How far 1 % of the users can shift the estimates of every protocol if they lie.",
             Step(
                 "influence.csv",
                 f"{folder}.compute:influence_table",
@@ -119,7 +119,7 @@ def rules(config: Config, panels: Panels) -> list[Rule]:
         ),
         rule(
             "rounds",
-            "Error over the number of collections within one epsilon and delta.",
+            "Error over the number of collections that share one epsilon and delta.",
             Step("rounds.csv", f"{folder}.compute:rounds_table", arguments=relied),
         ),
     ]

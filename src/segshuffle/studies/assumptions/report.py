@@ -66,7 +66,7 @@ def _errors(axis: Axes, rows: pd.DataFrame) -> None:
     draw_series(axis, rows, "assumed", "error_ratio", series_of(rows["label"]), **_CURVE)
     shares = np.linspace(rows["assumed"].min(), rows["assumed"].max(), _POINTS)
     axis.plot(shares, 1 / shares, color=PALETTE["dark-grey"], lw=0.9, ls=":", label="1 / assumed share")
-    axis.set(xlabel="users assumed to be honest", ylabel="MSE / that of assuming all")
+    axis.set(xlabel="users assumed to be honest", ylabel="MSE / MSE if all are assumed honest")
 
 
 def _sent(max_messages: float) -> str:

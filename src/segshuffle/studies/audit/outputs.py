@@ -25,10 +25,10 @@ TABLE = Output(
 FIGURE = Output(
     "figures/audit",
     "Claimed and actual ε",
-    "Lines: claimed ε. Marks: the ε that holds at δ, largest over the splits. At a whole number m of dummies per user "
-    "the server knows their total; group privacy multiplies the effect. 'Blanket alone' is a proven upper bound; the "
-    "other marks are lower bounds. Marks of higher levels are shifted to the right, so that none hides another. A "
-    "level that sends every item has no marks, because the total then reveals nothing.",
+    "Lines: claimed ε. Marks: the ε that holds at δ, the largest over the splits. If the number m of dummies per user "
+    "is whole, the server knows their total; group privacy multiplies the effect. 'Blanket alone' is a proven upper "
+    "bound; the other marks are lower bounds. Marks of higher levels are shifted to the right, so that none hides "
+    "another. A level that sends every item has no marks, because the total then reveals nothing.",
     GROUP,
 )
 PARTS = {"audit/": "the parts of audit.csv, a file per population"}
@@ -42,7 +42,7 @@ def targets(_config: Config, _panels: Panels) -> list[Target]:
 
 
 def rules(config: Config, panels: Panels) -> list[Rule]:
-    """Make a job per population, and one that collects and draws them."""
+    """Make a job per population, and one that collects and draws the results."""
     settings = {panel.setting.id: panel.setting for panel in panels}
     setting = Step(
         "audit/{case}.csv",
@@ -59,7 +59,7 @@ def rules(config: Config, panels: Panels) -> list[Rule]:
     return [
         Rule(
             "audit_setting",
-            "Claimed and actual guarantee of every split, m and level of one setting. Sees no data.",
+            "Claimed and actual guarantee of every split, m and level of one setting. Reads no data.",
             (setting,),
             tuple(settings),
             seconds=66,

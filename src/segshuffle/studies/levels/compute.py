@@ -8,22 +8,22 @@ The segmented protocol with a Poisson blanket runs as in Algorithm 1, at the lev
 
 A calibration per repetition would be too costly, and is not needed: the limits of the a_k over m depend on public
 quantities only. `PlanGrid` calibrates them once, over a grid of m, with the same accountant as `ProvenSegmented`; a
-repetition chooses from it. The exact histogram is planned in the same way, and a test holds the errors of these plans
-against those of `ProvenSegmented`.
+repetition chooses from it. The exact histogram is planned in the same way, and a test compares the errors of these
+plans with those of `ProvenSegmented`.
 
 There are three errors (epsilon_p = inf: the exact histogram of Algorithm 1):
 
 - `mse_mean`: mean squared error of the repetitions, against the sample's own frequencies;
 - `mse_expected`: mean over the repetitions of the exact expected error *given* round 1. With plan and N_hat fixed,
-  sum_j V_j / N_hat^2 + (N/N_hat - 1)^2 sum_j w_j^2, where V_j = Var[S_j]: round 2's own chance is gone;
+  sum_j V_j / N_hat^2 + (N/N_hat - 1)^2 sum_j w_j^2, where V_j = Var[S_j]: the randomness of round 2 is averaged out;
 - `mse_predicted`: closed form without any repetition, for the plan from exact counts, to first order in
   v = Var[N_hat]/N^2 (`noisy_level_moments`).
 
-The estimates' relative bias is E[N/N_hat] - 1, the same for every item. To first order it is v for a plan that does
-not depend on the noise (`bias_fixed_plan` measures that, `bias_predicted` is v). Planning with the same noisy counts
-ties the a_k to the noise: a further term of the order of the variance, of either sign, and the larger one where a plan
-reacts to the counts (`bias_mean` has both). Either is measured with the noise of N_hat to first order, which has mean
-0, taken out.
+The estimates' relative bias is E[N/N_hat] - 1, the same for every item. To first order it is v for a plan that does not
+depend on the noise (`bias_fixed_plan` measures that, `bias_predicted` is v). Planning with the same noisy counts makes
+the a_k depend on the noise. This adds a second term of the order of the variance, of either sign, which is the larger
+one if a plan reacts to the counts (`bias_mean` has both). For both measured biases, the first-order noise of N_hat,
+which has mean 0, is subtracted.
 """
 
 import math
@@ -97,7 +97,7 @@ class PlanGrid(NamedTuple):
         return cls(np.array(blankets), np.array(limits))
 
     def choose(self, problem: Problem) -> Choice:
-        """Choose the least expected error for the problem's level counts: m at the limits, then copies below them."""
+        """Choose the plan with the least expected error for the level counts: first m, then copies within limits."""
         counts, n_users = np.asarray(problem.level_counts, dtype=float), problem.n_users
         spread = assignment_spread(uniform_item_counts(problem), n_users)
         noise: Any = n_users * self.blankets

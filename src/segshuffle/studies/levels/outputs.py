@@ -7,7 +7,7 @@ GROUP = Group(
     "levels",
     "Private levels",
     "Private privacy levels",
-    "A privacy level can itself be sensitive. This is the cost of protecting it in the first round.",
+    "A privacy level can itself be sensitive. This study measures the cost of protecting it in the first round.",
     rank=5,
 )
 FIGURE = Output(

@@ -69,6 +69,6 @@ def words(figure: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
         said.append(f"{epsilon:g}: {nearest(ratio.min())} to {nearest(ratio.max())}")
     return (
         "Charts of squared error over the privacy of the levels, a panel per population, three splits each. Measured "
-        "error over the error with the exact histogram of levels, range over populations and splits, at each ε of the "
-        f"levels: {'; '.join(said)}."
+        "error, divided by the error with the exact histogram of levels: its range over populations and splits, at "
+        f"each ε of the levels: {'; '.join(said)}."
     )

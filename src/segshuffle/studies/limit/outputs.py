@@ -7,15 +7,17 @@ GROUP = Group(
     "limit",
     "Gaussian curator",
     "The proven protocol and a Gaussian curator",
-    "The same (ε, δ) for both. The protocol trusts only the shuffler.",
+    "Both have the same (ε, δ). A curator is trusted with all items; the protocol trusts only the shuffler.",
     rank=4,
 )
-TABLE = Output("limit.csv", "one level: error over a Gaussian curator's at the same (ε, δ)", group=GROUP, on_page=True)
+TABLE = Output(
+    "limit.csv", "one level: error divided by a Gaussian curator's, at the same (ε, δ)", group=GROUP, on_page=True
+)
 FIGURE = Output(
     "figures/limit",
     "How close to a Gaussian curator",
-    "Error with the Poisson blanket, divided by a Gaussian curator's, against dummies per item. There is one level, "
-    "and every item is sent once. Both accountings are exact.",
+    "Error with the Poisson blanket, divided by a Gaussian curator's, over dummies per item. There is one level, "
+    "and every item is sent once. Both guarantees are exact.",
     GROUP,
 )
 DOCS = {"figures/limit.png": "figures/limit.png"}
@@ -23,7 +25,7 @@ DOCS = {"figures/limit.png": "figures/limit.png"}
 
 def targets(_config: Config, _panels: Panels) -> list[Target]:
     """Declare the table and the figure."""
-    what = "Error of a plan with one level over that of a Gaussian curator, against the size of the blanket."
+    what = "Error of a plan with one level, divided by a Gaussian curator's, over the size of the blanket."
     return [Target("fig_limit", what, (TABLE, FIGURE))]
 
 
@@ -38,4 +40,6 @@ def rules(config: Config, panels: Panels) -> list[Rule]:
         Step(TABLE.path, "studies.limit.compute:limit_table", arguments=sizes, upper=("epsilon",)),
         Step(FIGURE.path, "studies.limit.report:draw", {"table": TABLE.path}),
     )
-    return [Rule("limit", "Error over a trusted curator's with one level, over the size of the blanket.", steps)]
+    return [
+        Rule("limit", "Error with one level, divided by a Gaussian curator's, over the size of the blanket.", steps)
+    ]

@@ -68,7 +68,7 @@ def problem_of(
 def plans_of(
     declared: Declared, problem: Problem, budgets: Sequence[float]
 ) -> Iterator[tuple[Method, Callable[[], Plan]]]:
-    """Yield a method and what plans with it: for every budget if it takes one, else for every choice of its own."""
+    """Yield a method and its planners: one for every budget if it takes budgets, else one per value of its option."""
     section = {"copies_max": _MOST_COPIES}
     method: Any = made(declared, section)
     if isinstance(method, ProvenSegmented):

@@ -36,11 +36,11 @@ def figures(config: Config) -> dict[str, tuple[Output, dict[str, object]]]:
             output = Output(
                 f"figures/{name}",
                 f"Error over messages, n = {n_users:,}, d = {domain_size:,}, {split}",
-                "Expected squared error over that of the Gaussian curator with a weight per level, against expected "
-                f"messages per user; {levels}. A line joins the best plans of one protocol: no other plan of "
+                "Expected squared error, divided by that of the Gaussian curator with a weight per level, over "
+                f"expected messages per user; {levels}. A line joins the best plans of one protocol: no other plan of "
                 "that protocol has less error with as few messages. Marks of equal plans overlap. Open marks: "
                 "published accounting, not proven. In augmented shuffling users trust the shuffler to add the "
-                "noise, and curators are trusted with everything. Kind: closed form for uniform frequencies.",
+                "noise. Curators are trusted with all items. Kind: closed form for uniform frequencies.",
                 GROUP,
             )
             found[name] = output, {"n_users": n_users, "domain_size": domain_size, "split": split}
@@ -80,14 +80,14 @@ def rules(config: Config, _panels: Panels) -> list[Rule]:
     return [
         Rule(
             "pareto_case",
-            "Error over messages of every protocol, for one size of a collection. Sees no data.",
+            "Error over messages of every protocol, for one size of a collection. Reads no data.",
             (case,),
             tuple(sizes),
             seconds=60,
         ),
         Rule(
             "pareto_winners",
-            "All sizes in one table, who has the least error within a number of messages, verdicts on the literature.",
+            "All sizes in one table, the protocol with the least error in each case, verdicts on the literature.",
             collected,
         ),
         Rule(

@@ -1,4 +1,4 @@
-"""What readers see of the sweep: figures, who has the least error within a number of messages, and verdicts.
+"""The study for readers: figures, the protocol with the least error within a number of messages, and verdicts.
 
 The statements of the literature about its own protocols are in config/reference/claims-pareto.yaml, the measures here
 (`studies.verdicts`). These papers treat one item per user and one level, so rows with set_size = 1 and split "one" are
@@ -42,8 +42,9 @@ def winners(table: pd.DataFrame, budgets: Sequence[float]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns of the case, budget (messages per user), winner, error_ratio (over the weighted Gaussian curator's),
-        second: the best other protocol, and its error over the winner's. Empty where nobody plans within the budget.
+        Columns of the case, budget (messages per user), winner, error_ratio (error divided by the weighted Gaussian
+        curator's), second (the next protocol) and its error divided by the winner's. Empty if no protocol has a plan
+        within the budget.
     """
     rows = []
     shuffled = table[(table["accounting"] == "proven") & (table["role"] != "reference")].dropna(subset=["mse_expected"])
@@ -63,12 +64,13 @@ def winners(table: pd.DataFrame, budgets: Sequence[float]) -> pd.DataFrame:
 
 
 _READING = (
-    "Protocols of the shuffle model with proven accounting, at equal (epsilon, delta). The columns are limits on the "
-    "messages of a user, divided by the items that the user holds. A cell has the protocol with the least error within "
-    "this limit, its error divided by that of the Gaussian curator with a weight per level, and the error of the next "
-    "protocol divided by that of the first. With split one all users have level epsilon; other splits have the levels "
-    "half, once and twice epsilon. Errors are closed forms for uniform frequencies. A message of fake users is a "
-    "vector of d bits; each user sends one for every item that it holds, and fake ones."
+    "The table compares protocols of the shuffle model with proven accounting, at equal (epsilon, delta). The columns "
+    "are limits on the messages of a user, divided by the items that the user holds. A cell names the protocol with "
+    "the least error within this limit. The first number is its error, divided by that of a trusted curator with "
+    "Gaussian noise and a weight per level. The number after *next* is the error of the second-best protocol, divided "
+    "by that of the best. With split *one* all users have level epsilon; other splits have the levels half, once and "
+    "twice epsilon. Errors are closed forms for uniform frequencies. A message of fake users is a vector of d bits; "
+    "each user sends one for every item that it holds, and fake ones."
 )
 
 
@@ -121,7 +123,7 @@ def error_within(table: pd.DataFrame, *, method: str, accounting: str, messages:
 
 
 def change_of_extra(table: pd.DataFrame, *, method: str, accounting: str) -> Measured:
-    """Divide a user's further messages per item of the domain by those for the next smaller number of users."""
+    """Count a user's messages beyond its own, per item; divide by the count for the next smaller number of users."""
     rows = _judged(table, accounting, method)
     if rows["n_users"].nunique() < 2:
         raise NotRunError("a statement about many users needs two numbers of users")
@@ -132,7 +134,7 @@ def change_of_extra(table: pd.DataFrame, *, method: str, accounting: str) -> Mea
         for epsilon, column in extra.items()
         for few, many in pairwise(extra.index)
     }
-    return Measured({"change of the further messages per item": found}, ".3g")
+    return Measured({"change of the messages beyond the own one, per item": found}, ".3g")
 
 
 def error_over_published(table: pd.DataFrame, *, method: str, accounting: str) -> Measured:
@@ -141,7 +143,7 @@ def error_over_published(table: pd.DataFrame, *, method: str, accounting: str) -
         rows.groupby("case", sort=False)["mse_expected"].min()
         for rows in (_judged(table, accounting, method), _judged(table, "published"))
     )
-    return Measured({"error over the best published one's": (own / best.reindex(own.index)).to_dict()}, ".3g")
+    return Measured({"error divided by the best published one's": (own / best.reindex(own.index)).to_dict()}, ".3g")
 
 
 MEASURES = (error_within, change_of_extra, error_over_published)

@@ -147,7 +147,7 @@ BY_HAND: dict[str, tuple[tuple[float, int, float], ...]] = {
 def questions(name: str, config: Config) -> Iterator[tuple[float, Point]]:
     """Yield all points of a case with their local epsilon: those of the configuration's grid, and those `BY_HAND`.
 
-    The grid has deltas over shares of the local epsilon at few users, and epsilons at delta = delta_times_n/n at many.
+    The grid has deltas at shares of the local epsilon for few users, and epsilons at delta = delta_times_n/n for many.
     """
     grid = config["referee"]
     for local in grid["local_epsilons"]:
@@ -163,7 +163,7 @@ def questions(name: str, config: Config) -> Iterator[tuple[float, Point]]:
 
 
 class Proof(NamedTuple):
-    """A lower bound at one point, with the datasets behind it; `common` is that of equal other users alone."""
+    """A lower bound at one point, with its datasets; `common` is the bound from datasets with equal other users."""
 
     proven: float
     common: float
@@ -294,7 +294,7 @@ def generic_claims(local_epsilon: float, point: Point) -> dict[str, float]:
 
 
 def trials(config: Config) -> pd.DataFrame:
-    """Hold every accountant that applies to a mechanism against the proven lower bounds, case by case.
+    """Compare every accountant that applies to a mechanism with the proven lower bounds, case by case.
 
     Parameters
     ----------
@@ -307,8 +307,8 @@ def trials(config: Config) -> pd.DataFrame:
         `COLUMNS`, one row per point and accountant. ``claimed`` and ``proven`` are deltas at epsilon = ``target`` or
         epsilons at delta = ``target``, as ``asked`` says; ``ratio`` = proven/claimed, so above 1 is a violation;
         ``delta_ratio`` is the same for deltas at the claimed epsilon (nan if not computed: the claim is well above the
-        proven epsilon). ``by_equal_others``: the violation shows with all other users alike, that is in the output of
-        ``command``. Claims outside their own conditions have the outcome "not applicable".
+        proven epsilon). ``by_equal_others``: the violation shows if all other users hold the same input, as in the
+        output of ``command``. Claims outside their own conditions have the outcome "not applicable".
     """
     rows: list[tuple[Any, ...]] = []
     for name in config["referee"]["cases"]:

@@ -71,9 +71,9 @@ def _verdict(rows: pd.DataFrame) -> dict[str, Any]:
 
 
 _INTRO = f"""Every upper bound is compared with a proven lower bound for the same mechanism, n, epsilon and
-delta: the divergence of two neighbouring datasets, rounded down. A claim is called violated only if its safe side lies
+delta: the divergence of two neighbouring datasets, rounded down. A bound is called violated only if its safe side lies
 below the proven number by more than a relative {MARGIN:g}. "Sound so far" only means that nothing on this grid refutes
-it. "Vacuous" means that the bound is nowhere on the grid better than the local guarantee."""
+the bound. "Vacuous" means that the bound is nowhere on the grid better than the local guarantee."""
 _READING = f"""A ratio is the proven number divided by the claimed one. For few users, deltas below {LEAST_DELTA:g} are
 left out. For many users delta = delta_times_n/n (of the configuration); ratios of deltas are at the claimed epsilon."""
 _COUNTEREXAMPLES = """Each example has the fewest users for which the command's output shows the violation: compare the
@@ -153,10 +153,10 @@ def _cell(value: Any) -> str:
 
 
 def _counterexample(row: Mapping[Any, Any]) -> str:
-    """Heading, numbers and command of one violation."""
+    """Return the heading, numbers and command of one violation."""
     head = f"**{row['accountant']}, {row['case']}**"
     if not isinstance(row["command"], str):
-        return f"{head}: shown only at the claimed epsilon, or with other users who differ; see referee.csv.\n\n"
+        return f"{head}: shown only by delta at the claimed epsilon, or if other users differ; see referee.csv.\n\n"
     claimed, proven = row["smallest_claimed"], row["smallest_proven"]
     numbers = f"n = {row['smallest_n_users']}: claimed {claimed!r}, proven at least {proven!r}"
     return f"{head}, {numbers}.\n\n```bash\n{row['command']}\n```\n\n"

@@ -31,7 +31,7 @@ GROUPS = {
         "proven",
         "Proven protocol",
         "The proven protocol",
-        "The same panels, the same (ε, δ), proven accounting for everybody.",
+        "The same panels at the same (ε, δ), with proven accounting for all methods.",
         rank=3,
     ),
 }
@@ -50,11 +50,12 @@ _ERRORS = {
 _WORDS = {
     "messages": (
         "Error over messages per user",
-        "Error over that of the Gaussian curator with a weight per level; closed forms, proven accounting.",
+        "Error, divided by that of the Gaussian curator with a weight per level; closed forms, proven accounting.",
     ),
     "summary": (
         "All panels at a glance",
-        "Error of every competitor over the least error of the segmented protocol; closed forms, each at its best m.",
+        "Mean error of every competitor, divided by the least mean error of the segmented protocol, each at its best "
+        "m.",
     ),
 }
 MSE = Output(
@@ -69,7 +70,7 @@ SUMMARY = tuple(
         f"proven-summary.{suffix}",
         "errors with proven accounting, and with copies, a row per panel",
         "Closed-form errors of the published protocol, the proven ones, their best competitor and trusted curators, "
-        "each at its best m and the same (ε, δ), and the error with copies within a budget of messages. All guarantees "
+        "each at its best m and the same (ε, δ); also errors with copies within budgets of messages. All guarantees "
         "are proven except that of the published protocol. The page shows this table.",
         GROUPS["proven"],
         on_page=suffix == "csv",
@@ -90,9 +91,9 @@ _MSE_COLUMNS = {
     "domain_size": "number of items d",
     "split": "how the users are split over the levels",
     "method": "segmented is the paper's protocol, poisson* are ours, curator* are trusted; the others are competitors",
-    "role": "grid = at an m of the grid; best = at the m that the method chose (segmented: optimizeParameter, least "
-    "error bound); budget = at the best m within max_messages; recentred = best, shifted to sum to s; projected = best "
-    "projected onto possible frequencies",
+    "role": "grid = at an m of the grid; best = at the m that the method chose (segmented: by optimizeParameter, "
+    "which minimises the error bound); budget = at the best m within max_messages; recentred = best, shifted to sum to "
+    "s; projected = best projected onto possible frequencies",
     "max_messages": "budget of expected messages per user; empty without one",
     "blanket_per_user": "m, expected blanket messages per user, 0 without a blanket",
     "messages_per_user": "expected messages per user, blanket and data together",
@@ -147,7 +148,7 @@ def _panels_title(name: str, panels: Panels) -> str:
     number = f"Figure {paper.removeprefix('fig')}: " if paper in FIGURES else ""
     datasets = dict.fromkeys(dataset_label(panel.setting.dataset, "real") for panel in panels)
     splits = dict.fromkeys(panel.split for panel in panels)
-    proven = ", with proven accounting for everybody" if name != paper else ""
+    proven = ", with proven accounting for all methods" if name != paper else ""
     return f"{number}{' and '.join(datasets)}, split {' and '.join(splits)}{proven}"
 
 
@@ -157,7 +158,7 @@ def targets(config: Config, panels: Panels) -> list[Target]:
     published, proven = (
         tuple(output for output, shown in every.values() if shown["accounting"] == side) for side in ACCOUNTINGS
     )
-    what = "The same panels with proven accounting, error against messages per user, and a summary of all panels."
+    what = "The panels of `figures` with proven accounting, error over messages per user, and a summary of all panels."
     return [
         Target("figures", "Figures 2-6 and the summary.", published),
         Target("proven", what, (*SUMMARY, *proven)),
@@ -244,7 +245,7 @@ def rules(config: Config, panels: Panels) -> list[Rule]:
     return [
         Rule(
             "plan",
-            "All parameters of one setting under one accounting. Sees no data.",
+            "All parameters of one setting under one accounting. Reads no data.",
             (Step("plans/{case}.json", "studies.planning:plan_setting", arguments=planned),),
             tuple(f"{side}/{setting}" for side in sides for setting in settings),
             seconds=26,
@@ -268,7 +269,7 @@ def rules(config: Config, panels: Panels) -> list[Rule]:
         ),
         Rule(
             "proven_summary",
-            "What proven accounting and copies gain, one row per panel.",
+            "How much error proven accounting and copies save, one row per panel.",
             (
                 Step(summary, f"{compute}:proven_summary", {"table": MSE.path}, budgets),
                 Step(text, f"{report}:readable", {"summary": summary, "table": MSE.path}),
@@ -277,7 +278,7 @@ def rules(config: Config, panels: Panels) -> list[Rule]:
         ),
         Rule(
             "figure",
-            "One figure of the panels, under one accounting; it needs its own panels only.",
+            "One figure of the panels, under one accounting. It needs only its own panels.",
             (Step("figures/{case}", f"{report}:draw", tables, drawn.__getitem__),),
             tuple(drawn),
             priority=paper_first(panels),

@@ -189,7 +189,7 @@ def _draw_summary(panels: Sequence[Panel], accounting: str) -> Figure:
     draw_series(axis, marks, "ratio", "place", looks_in(marks), by="method", ls="none", ms=5)
     axis.axvline(1.0, color=PALETTE["black"], lw=1.2)
     axis.set(yticks=range(len(panels)), yticklabels=[panel.name for panel in panels], ylim=(len(panels) - 0.3, -0.7))
-    axis.set_xlabel("MSE over the least MSE of the segmented protocol (line: 1)")
+    axis.set_xlabel("MSE, divided by the least MSE of the segmented protocol (line: 1)")
     log_axes(axis, "x")
     return finished(figure)
 
@@ -239,11 +239,12 @@ def _panel_words(panel: Panel, *, proven: bool) -> str:
         for side in ACCOUNTINGS[: 1 + proven]
         for name, curve in panel.curves(side).items()
     )
-    rivals = ", ".join(
-        f"{looks[name].label} {nearest(mean, digits=2)}"
+    rivals = "; ".join(
+        f"{looks[name].label}: {nearest(mean, digits=2)}"
         for name, mean in zip(points["method"], points["mse_mean"], strict=True)
     )
-    return f"({panel.letter}) {panel.name}. Least errors: {least}. Level lines, lowest first: {rivals}."
+    lines = f"Horizontal lines, lowest expected error first: {rivals}."
+    return f"({panel.letter}) {panel.name}. Least errors: {least}. {lines}"
 
 
 def _least(curve: pd.DataFrame) -> str:
@@ -274,12 +275,13 @@ _CELLS = {
 }
 READING = (
     "Errors are expected squared errors in closed form, each method at its best m. All guarantees are proven except "
-    "that of the published protocol. Ratio: error of published over that of poisson. Competitor ratio: error of the "
-    "best competitor over that of poisson. Columns that end in curator have errors divided by that of a Gaussian "
-    "curator with a weight per level; best curator is the least error of all trusted curators, divided in the same "
-    "way. Copies: the least error within a budget of messages per user. Recentred and projected: our error after "
-    "shifting the estimates to sum to s (closed form), or projecting them onto possible frequencies (Monte Carlo), "
-    "divided by that before."
+    "that of the published protocol. *Ratio* is the error of *published* divided by that of *poisson*, the proven "
+    "protocol. *Competitor ratio* is the error of the best competitor divided by that of *poisson*. *Recentred* is our "
+    "error after the estimates are shifted to sum to s (closed form), divided by our error before. *Projected* is the "
+    "same for estimates that are projected onto possible frequencies (Monte Carlo). *Best curator* and all columns "
+    "with */ curator* are errors divided by that of a trusted curator with Gaussian noise and a weight per level. "
+    "*Best curator* is the least error of all trusted curators. *Copies* is the least error within a budget of "
+    "messages per user."
 )
 
 

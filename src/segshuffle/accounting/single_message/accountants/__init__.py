@@ -1,8 +1,8 @@
 """Accountants of one shuffled message: files of functions, with what each declares in ``ACCOUNTANTS``.
 
-`registry` finds the files: one needs to be named nowhere else to be asked by ``segshuffle account``, tried by the
-referee and drawn. `declared` says what a declaration holds. Bounds that are more than one file (the blanket
-decomposition, variation ratio) have their mathematics beside this folder.
+`registry` finds the files. No other file names an accountant, and ``segshuffle account``, the referee and the figures
+use all of them. `declared` says what a declaration has. The mathematics of larger bounds (the blanket decomposition,
+variation ratio) is beside this folder.
 """
 
 from segshuffle.accounting.single_message.accountants.declared import Accountant, Kind, Mechanism

@@ -19,7 +19,7 @@ ACCOUNTANTS = (
     Accountant(
         "blanket-lower",
         "lower",
-        "proven: two neighbouring datasets that attain it",
+        "proven: two neighbouring datasets attain it",
         f"{_DECOMPOSITION}, Theorem 14",
         Look.of("Lower bound, two datasets (proven)", "black", "", 2),
         order=11,

@@ -9,7 +9,8 @@ gamma; M ~ Binomial(n, gamma) do. With L = (R_x0(W) - e^eps R_x1(W))/omega(W), W
                                <= b_+/log(1 + u) exp(-m (c/b_+^2) h(u)),  u = a b_+/c                  (Bennett)
 
 for L in an interval of length b, L <= b_+, E[L^2] <= c, h(u) = (1 + u) log(1 + u) - u. Both are exponentials in m, so
-the mean over M is closed: over m >= 1 it is (1 - gamma + gamma q)^n - (1 - gamma)^n with q the factor per blanket user.
+the mean over M has a closed form: over m >= 1 it is (1 - gamma + gamma q)^n - (1 - gamma)^n with q the factor per
+blanket user.
 
 The quantities come from the randomizer's own blanket classes, or, for a randomizer known by its local epsilon alone,
 from the generic bounds of the paper (its Lemma 5.2): gamma >= e^{-epsilon_0},
@@ -58,7 +59,7 @@ class BlanketTail(NamedTuple):
 
 
 def _entropy_over_square(u: float) -> float:
-    """h(u)/u^2, h(u) = (1 + u) log(1 + u) - u, for u >= 0; 1/2 at 0."""
+    """Return h(u)/u^2, h(u) = (1 + u) log(1 + u) - u, for u >= 0; 1/2 at 0."""
     if u > 1e-2:
         return ((1 + u) * math.log1p(u) - u) / u**2
     return sum((-u) ** k / ((k + 1) * (k + 2)) for k in range(9))

@@ -1,4 +1,4 @@
-r"""The clone bounds: any randomizer with local guarantee epsilon_0, known by nothing else.
+r"""The clone bounds: for any randomizer, from its local guarantee epsilon_0 alone.
 
 Standard clone (Feldman, McMillan, Talwar, "Hiding among the clones", FOCS 2021; stated as Theorem 1 of
 "Decomposition-Based Optimal Bounds for Privacy Amplification via Shuffling"): the pair

@@ -1,4 +1,4 @@
-"""Declarations of accountants of one shuffled message, for everybody who asks, lists, tries or draws them.
+"""Declarations of accountants of one shuffled message, for commands, lists, the referee and figures.
 
 * kind ``upper``: a guarantee; ``lower``: no analysis can prove less; ``published``: as its paper states, not proven;
   ``asymptotic``: a limit without an error term; ``exact``: the value itself. Only ``upper`` may be relied on.
@@ -33,7 +33,7 @@ class Mechanism:
     name : str
         Name of the mechanism.
     local_epsilon : float
-        Its pure local guarantee; 0 where inputs make no difference, inf if it has none or it is not asked for.
+        Its pure local guarantee; 0 if inputs make no difference, inf if it has none or needs none.
     randomizer : Randomizer, optional
         Its classes of outputs.
     variation : VariationRatio, optional
@@ -43,8 +43,8 @@ class Mechanism:
     caveat : str
         What is not proven of `randomizer`'s pair of inputs; empty if nothing.
     no_left_over : bool
-        Whether the victim sends nothing for both inputs alike that others do not send in the same way: then the
-        variation-ratio reduction mixes nothing, and its number is proven.
+        Whether the victim's message has no left-over: no part that is the same for both inputs but differs from what
+        others send. Then the number of the variation-ratio reduction is proven.
     parameters : dict
         What it was made from, for records.
     """
@@ -82,8 +82,8 @@ class Accountant:
     delta : callable, optional
         Interval of its delta at ``epsilon``.
     asked : callable, optional
-        For which mechanisms it answers when all are asked, if not for all whose part is known and finite. Curves of
-        figures that nobody asks for say `never`.
+        Whether it answers for a mechanism when all accountants are asked; by default for all whose part is known and
+        finite. Accountants that only figures use have `never`.
     proven_for_binary : bool
         Whether its number is proven where the victim has no left-over.
     """
@@ -138,8 +138,8 @@ def of_bound(make: Callable[..., Bound]) -> dict[str, Any]:
 
 
 def never(mechanism: Mechanism) -> bool:
-    """Return False: for what only a figure asks for."""
+    """Return False, for accountants that only figures use."""
     return False
 
 
-MIXED = "not proven: its reduction mixes left-overs that the server can tell apart"
+MIXED = "not proven: its proof mixes parts of messages that the server can tell apart"

@@ -24,11 +24,11 @@ victim's report from 0 and from 1, and g_i of user i's report,
 
     p_1 = Pr_{f_0}[f_1 > f_0],   p_i^k = Pr_{g_i}[f_k is the largest of f_0, f_1, g_i],  k = 0, 1.
 
-Formulas that are not in our copy of the paper are read as in the code published with it: every other user holds 0
-(one of the victim's inputs), p_i = 2 min(p_i^0, p_i^1), and for approximate mechanisms delta/2 is taken off every part
-for the failure set. Where user i has the victim's own budget, g_i = f_0, f_0 is nowhere *strictly* the largest and
-p_i^0 counts the ties (the published code sets it to 1). One reading is not taken over: the published code uses
-2 log(1.25/delta) range^2/epsilon^2, the *variance* of the Gaussian mechanism, as its standard deviation.
+Formulas that are not in our copy of the paper are read as in the code published with it: every other user holds 0 (one
+of the victim's inputs), p_i = 2 min(p_i^0, p_i^1), and for approximate mechanisms delta/2 is taken off every part for
+the failure set. Where user i has the victim's own budget, g_i = f_0, f_0 is nowhere *strictly* the largest and p_i^0
+counts the ties (the published code sets it to 1). One formula of that code is not used: it takes 2 log(1.25/delta)
+range^2/epsilon^2, the *variance* of the Gaussian mechanism, as its standard deviation.
 
 Status: not sound. The clone argument needs a pointwise ratio of densities; p_1 and p_i are averages. What exactly
 fails:
@@ -40,8 +40,8 @@ fails:
 * many users: both numbers lie below proven lower bounds, e.g. 1000 Laplace users with budget 4 at delta = 1e-5, all
   others at 0: Theorem 2 claims epsilon = 0.568, the true one is above 0.857 (the tests hold these numbers).
 
-What is not shown: in the paper's own settings (budgets spread over a range) the datasets tried here, all others at 0,
-need less than Theorem 2 claims, so they do not refute it there; nor is it proven there.
+Open: in the paper's own settings, with budgets spread over a range, the datasets tried here (all others hold 0) need
+less than Theorem 2 claims. So they do not refute it there, but it is not proven there either.
 
 Liu, Zhao, Xiong, Liu, Chen, "Echo of neighbors" (AAAI 2023), in the form evaluated by the code published with "Enhanced
 Privacy Bound for Shuffle Model with Personalized Privacy" (whose text does not restate it): user i != 1 makes a clone
@@ -324,7 +324,7 @@ def _equal(bound: type[BudgetBound], *, local_epsilon: float, n_users: int) -> B
 
 
 _PAPER = "Enhanced Privacy Bound for Shuffle Model with Personalized Privacy"
-_AVERAGES = "refuted: its clone probabilities are averages where a pointwise ratio is needed"
+_AVERAGES = "refuted: it uses averages where the proof needs a ratio for every output"
 ACCOUNTANTS = (
     Accountant(
         "chen-cao-ge",

@@ -47,11 +47,11 @@ class Laplace:
         return (self._classes(1.0, side),)
 
     def common_input(self, side: Side) -> Tables:
-        """All other users hold 1/2."""
+        """Give all other users the input 1/2."""
         return (self._classes(0.5, side),)
 
     def _classes(self, centre: float, side: Side) -> ReferenceClasses:
-        """Both halves; `centre` is the c of the module's text."""
+        """Return both halves; `centre` is the c of the module's text."""
         e, width = self.local_epsilon, 0.5 / self.cells
         left = np.arange(self.cells) * width
         spread = e * width

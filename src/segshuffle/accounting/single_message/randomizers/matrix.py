@@ -1,8 +1,8 @@
-r"""A randomizer of one's own, as the table of its probabilities: rows are inputs, columns outputs.
+r"""A randomizer of your own, as a table of its probabilities: rows are inputs, columns outputs.
 
-Nothing is known of its symmetries, so every ordered pair of inputs is a victim of its own. The blanket is the least
-entry of every column, the same for all pairs. The upper bound is the largest over all pairs; the lower bound is the
-largest over pairs and inputs of the others as far as they are tried, and valid whichever are.
+Its symmetries are not known, so every ordered pair of inputs is tried for the victim. The blanket is the least entry of
+every column, the same for all pairs. The upper bound is the largest one over all pairs. The lower bound is the largest
+one over the pairs, and inputs of the others, that are tried; it is valid whichever are tried.
 
 Round-off is on the safe side: every bound holds for all randomizers whose probabilities differ from the table's by at
 most the relative `entry_error`, which counts by how much the sums of the rows miss 1.
@@ -74,19 +74,19 @@ class MatrixRandomizer:
         return float(max(apart))
 
     def common_input(self, side: Side) -> Tables:
-        """Classes against the laws of the others, for the pairs and inputs that are tried."""
+        """Return classes against the laws of the others, for the pairs and inputs that are tried."""
         inputs = range(len(self.law))
         tables = min(_MOST_REFERENCES, _MOST_ENTRIES // self.law.shape[1])
         pairs = self._pairs()[: max(tables // len(inputs), 1)]
         return distinct(self._classes(self.law[star], i, j) for i, j in pairs for star in inputs)
 
     def blankets(self, side: Side) -> Tables:
-        """Classes against the blanket for every ordered pair of inputs, those farthest apart first; equal ones once."""
+        """Return classes against the blanket for all different ordered pairs of inputs, those farthest apart first."""
         least = self.law.min(axis=0)
         return distinct(self._classes(least, i, j) for i, j in self._pairs())
 
     def _pairs(self) -> list[tuple[int, int]]:
-        """Ordered pairs of inputs, the largest divergence of chi-square type first."""
+        """Return ordered pairs of inputs, the largest divergence of chi-square type first."""
         least, count = self.law.min(axis=0), len(self.law)
         apart = np.array([((row - self.law) ** 2 / least).sum(axis=1) for row in self.law])
         order = np.argsort(-apart, axis=None, kind="stable")
@@ -109,7 +109,7 @@ def matrix_randomizer(
         Probability of every output (column) for every input (row): at least 0, rows of sum 1 up to 1e-9, and no output
         that one input can send and another cannot; 2 to 30 inputs, up to 1000 outputs.
     claimed_epsilon : float, optional
-        The local guarantee that somebody claims for it: refused if the table has a larger one.
+        The local guarantee that is claimed for it; a table with a larger one is refused.
     where : callable
         Names a row, or an entry of it, in errors.
 

@@ -48,9 +48,9 @@ class ReferenceClasses:
     log_first, log_second : ndarray, shape (m,)
         Logarithms of R_x0/reference and of R_x1/reference on each class.
     parts : int
-        How many tables were multiplied to make this one: every one brings its own errors.
+        How many tables were multiplied to make this one; each adds its own errors.
     entry_error : float
-        Relative error of the probabilities behind it beyond that, for a law read from elsewhere.
+        Further relative error of the probabilities, if the law was read from a file.
     """
 
     mass: FloatArray
