@@ -233,8 +233,6 @@ class _Edges(NamedTuple):
     """Derivative of h in rho (<= 0)."""
     error: FloatArray
     """Round-off bound of value."""
-    cross: FloatArray
-    """Upper bound of h(total, rho of the next edge), nan where not yet needed."""
 
 
 def hockey_stick(pair: CountPair, epsilon: float, rtol: float = 1e-4) -> DeltaInterval:
@@ -263,19 +261,17 @@ def hockey_stick(pair: CountPair, epsilon: float, rtol: float = 1e-4) -> DeltaIn
     edges = _at_totals(pair, epsilon, *_first_totals(pair.blanket))
     gap = math.inf
     for _ in range(_MAX_ROUNDS):
-        edges = _fill_cross(pair, epsilon, edges)
-        lower, upper, gaps = _bounds(pair, edges)
+        lower, upper, gaps = _bounds(pair, epsilon, edges)
         if upper < SMALLEST_DELTA:
             return DeltaInterval(0.0, SMALLEST_DELTA)
         # round-off does not fall with the width of the blocks: stop when splitting no longer helps
         if upper - lower <= rtol * lower or upper - lower > 0.9 * gap or edges.total.size > _MAX_BLOCKS:
             break
         gap = upper - lower
-        fresh, kept = _split(edges.total, gaps, max(_AIM * rtol * lower, gap / _SHRINK))
+        fresh = _split(edges.total, gaps, max(_AIM * rtol * lower, gap / _SHRINK))
         if fresh.size == 0:
             break
-        between = _at_totals(pair, epsilon, *_law_at(pair.blanket, fresh))
-        edges = _merge(edges._replace(cross=np.where(kept, edges.cross, np.nan)), between)
+        edges = _merge(edges, _at_totals(pair, epsilon, *_law_at(pair.blanket, fresh)))
     if not lower <= upper:  # a nan must never pass for a small delta
         return DeltaInterval(0.0, 1.0)
     return DeltaInterval(max(lower, 0.0), min(upper, 1.0))
@@ -303,29 +299,17 @@ def _at_totals(pair: CountPair, epsilon: float, total: FloatArray, point: FloatA
     rho = np.zeros_like(total)
     if pair.silence > 0.0:
         rho = np.minimum(pair.silence / pair.speak * pair.blanket.ratio(total), _LARGEST_ODDS)
-    value, slope, error = pair.conditional(epsilon, total, rho)
-    return _Edges(total, rho, point, tail, value, slope, error, np.full_like(total, np.nan))
+    return _Edges(total, rho, point, tail, *pair.conditional(epsilon, total, rho))
 
 
-def _fill_cross(pair: CountPair, epsilon: float, edges: _Edges) -> _Edges:
-    """Evaluate h(total, rho of the next edge) where it is missing; with rho = 0 throughout it is the value itself."""
-    if pair.silence == 0.0:
-        return edges._replace(cross=edges.value + edges.error)
-    missing = np.flatnonzero(np.isnan(edges.cross[:-1]))
-    value, _, error = pair.conditional(epsilon, edges.total[missing], edges.rho[missing + 1])
-    cross = edges.cross.copy()
-    cross[missing] = value + error
-    return edges._replace(cross=cross)
-
-
-def _bounds(pair: CountPair, edges: _Edges) -> tuple[float, float, FloatArray]:
+def _bounds(pair: CountPair, epsilon: float, edges: _Edges) -> tuple[float, float, FloatArray]:
     """Bound the divergence from the blocks [total[i], total[i+1]): both ends, and the gap of every block."""
     left, right = _Edges(*(a[:-1] for a in edges)), _Edges(*(a[1:] for a in edges))
     single = right.total == left.total + 1
     mass = np.where(single, left.point, _masses(pair, left, right))
     high, low = left.value + left.error, left.value - left.error
     if not single.all():
-        chord, tangent = _chord_and_tangent(pair, left, right, mass)
+        chord, tangent = _chord_and_tangent(pair, epsilon, left, right, mass)
         high, low = np.where(single, high, chord), np.where(single, low, tangent)
     low = np.maximum(low, 0.0)
     scale = pair.speak * pair.contrast
@@ -334,7 +318,9 @@ def _bounds(pair: CountPair, edges: _Edges) -> tuple[float, float, FloatArray]:
     return scale * lower, scale * upper, scale * mass * (high - low)
 
 
-def _chord_and_tangent(pair: CountPair, left: _Edges, right: _Edges, mass: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _chord_and_tangent(
+    pair: CountPair, epsilon: float, left: _Edges, right: _Edges, mass: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     """Bound the mean of h over every block: chord in rho at its first total, tangent in rho at its last."""
     odds = pair.silence / pair.speak
     relative = round_off(np.minimum(right.total, _ROUND_OFF_CAP)) + pair.odds_error
@@ -351,9 +337,13 @@ def _chord_and_tangent(pair: CountPair, left: _Edges, right: _Edges, mass: Float
         # both lines fall in rho: the chord is taken at the least rho within the error, the tangent at the largest
         least = np.maximum(rho - error, right.rho)
         share = np.where(left.rho > right.rho, (least - right.rho) / (left.rho - right.rho), 0.0)
-    chord = left.cross + (left.value + left.error - left.cross) * share
+    high = cross = left.value + left.error
+    if pair.silence > 0.0:
+        value, _, value_error = pair.conditional(epsilon, left.total, right.rho)
+        cross = value + value_error
+    chord = cross + (high - cross) * share
     tangent = right.value - right.error + right.slope * (np.minimum(rho + error, left.rho) - right.rho) * (1 + 1e-9)
-    return np.minimum(chord, left.cross), tangent
+    return np.minimum(chord, cross), tangent
 
 
 def _masses(pair: CountPair, left: _Edges, right: _Edges) -> FloatArray:
@@ -376,8 +366,8 @@ def _mass_error(edges: _Edges, single: BoolArray, value: FloatArray) -> float:
     return float(relative @ (edges.tail * steps) + relative[1:] @ points + 1e-15 * (edges.tail @ steps))
 
 
-def _split(total: FloatArray, gap: FloatArray, budget: float) -> tuple[FloatArray, BoolArray]:
-    """Choose new edges that bring the gaps down to about `budget` in all, and which edges keep their block.
+def _split(total: FloatArray, gap: FloatArray, budget: float) -> FloatArray:
+    """Choose new edges that bring the gaps down to about `budget` in all.
 
     A block's gap shrinks like the inverse of its number of pieces, so pieces in proportion to the root of the gap
     reach a given total with the fewest blocks.
@@ -389,8 +379,7 @@ def _split(total: FloatArray, gap: FloatArray, budget: float) -> tuple[FloatArra
     pieces = np.clip(np.ceil(root * root.sum() / budget), 2, limit).astype(np.int64)
     owner = np.repeat(np.flatnonzero(chosen), pieces - 1)
     position = np.arange(owner.size) - np.repeat(np.cumsum(pieces - 1) - (pieces - 1), pieces - 1) + 1
-    fresh = first[owner] + np.floor(width[owner] * position / np.repeat(pieces, pieces - 1))
-    return fresh, ~np.append(chosen, False)
+    return np.asarray(first[owner] + np.floor(width[owner] * position / np.repeat(pieces, pieces - 1)))
 
 
 def _merge(one: _Edges, other: _Edges) -> _Edges:
