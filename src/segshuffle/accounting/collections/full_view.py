@@ -21,13 +21,13 @@ divergence of the pair of counts at lambda = 1, the closed form used here.
 
 import math
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from segshuffle.accounting.collections.silence_ratio import Rest, RestLaws, sum_of_binomials, window
+from segshuffle.accounting.collections.silence_ratio import Rest, psi, sum_of_binomials, window
 from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
 from segshuffle.accounting.numerics.laws import BinomialLaw, binomial_pmf, binomial_tail, round_off
 from segshuffle.accounting.numerics.ranges import (
@@ -41,7 +41,7 @@ from segshuffle.accounting.numerics.ranges import (
     check_within,
 )
 from segshuffle.accounting.numerics.search import Function, safe_edge
-from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
 #: Relative room for the round-off of point probabilities and sums.
@@ -50,7 +50,6 @@ _ROUND_OFF = 1e-9
 _LOST = 1e-12
 _RTOL = 1e-3
 _FIRST_PIECES = 6
-_FIRST_STEP = 0.25
 _MAX_REFINEMENTS = 5
 #: Half widths of the windows in standard deviations; what lies outside is counted (upper) or dropped (lower).
 _TOTAL_WIDTH, _CELL_WIDTH = 7.5, 8.0
@@ -108,13 +107,19 @@ class FullView:
         uncovered = domain_size - 2 - covered_items
         off = 1.0 - gamma + gamma * (domain_size - 2) / domain_size
         free = 1.0 - gamma + gamma * covered_items / domain_size
+        first, last = _totals(BinomialLaw(self._slots, self._chance))
         self._rest = Rest(
             free=free / off if uncovered else 1.0,
             covered=gamma * covered_items / domain_size / free if covered_items else 0.0,
             sent=sum_of_binomials(tuple(map(tuple, sent)) if covered_items else ()),
+            least=max(self._slots - last, 1),
+            most=self._slots - first + 1,
         )
-        self._refinement = 0
-        self._pieces: _Pieces | None = None
+        self._refine(0)
+
+    def _refine(self, refinement: int) -> None:
+        """Choose how many blocks there are; their Psi are computed when a cell needs them: at a large epsilon none."""
+        self._refinement, self._psi = refinement, cache(partial(psi, self._rest, refinement))
 
     @property
     def computable(self) -> bool:
@@ -157,18 +162,32 @@ class FullView:
             lower, upper = self.one_sided(epsilon, upper=False), self.one_sided(epsilon, upper=True)
             if upper - lower <= _RTOL * lower + _LOST or self._refinement >= _MAX_REFINEMENTS:
                 return DeltaInterval(lower, upper)
-            self._refinement += 1
-            self._pieces = None
+            self._refine(self._refinement + 1)
 
     def one_sided(self, epsilon: float, *, upper: bool) -> float:
         """Return one end of the interval, at the refinement that the last call of `delta` needed: half the work."""
         if self._is_pair or not self.computable:
             return self.delta(epsilon)[upper]
-        grid = count_grid(self._slots, self._chance)
-        if self._pieces is None:
-            self._pieces = _Pieces(grid, self._slots, self._rest, self._refinement)
+        grid, tanh = count_grid(self._slots, self._chance), math.tanh(0.5 * epsilon)
         odds = (1.0 - self.sampling_rate) / self.sampling_rate * grid.ratio
-        value = self.sampling_rate * self._pieces.value(epsilon, odds, upper)
+        count = min(_FIRST_PIECES * 2**self._refinement, grid.total.size)
+        bounds = np.unique(np.linspace(0, grid.total.size, count + 1).round().astype(np.int64))
+        total = 0.0
+        for first, last in pairwise(bounds.tolist()):
+            column = math.floor(0.5 * tanh * grid.total[first])  # before it 2a - c is at most c tanh
+            if column >= grid.cell.shape[1]:
+                continue
+            # the slots off the two items when the victim spoke and c - 1 blanket messages are on them
+            at, known = self._psi(self._slots - int(grid.total[last - 1 if upper else first]) + 1, upper)
+            rows = slice(first, last)
+            rho = odds[rows, None]
+            # (1 - short)/tanh - 1 with 1 - tanh = 2/(1 + e^eps): the plain difference cancels, and e^eps multiplies it
+            excess = (2.0 / (1.0 + math.exp(epsilon)) - grid.short[rows, column:]) / tanh
+            with np.errstate(divide="ignore", invalid="ignore"):
+                gain = rho * np.interp(excess / rho, at, known, left=0.0)
+            gain = np.where(rho > 0, gain, np.maximum(excess, 0.0))
+            total += float(grid.spoke[rows] @ np.einsum("ij,ij->i", grid.cell[rows, column:], gain))
+        value = self.sampling_rate * (math.expm1(epsilon) * total)
         if not upper:
             return value * (1.0 - _ROUND_OFF)
         return min((value + self.sampling_rate * grid.lost) * (1.0 + _ROUND_OFF), self.sampling_rate)
@@ -201,73 +220,30 @@ class CountGrid(NamedTuple):
     lost: float
 
 
+def _totals(law: BinomialLaw) -> tuple[int, int]:
+    """Return the least and the largest total c in the window, the victim's message among them."""
+    first, last = window(law.mean, law.std, _TOTAL_WIDTH, law.trials)
+    return first + 1, last + 1
+
+
 @lru_cache(maxsize=1)
 def count_grid(slots: int, probability: float) -> CountGrid:
     """Make the grid of C ~ Binomial(slots, probability), of mean at most 1.5e6; it serves all levels and views."""
     law = BinomialLaw(slots, probability)
-    first, last = window(law.mean, law.std, _TOTAL_WIDTH, slots)
-    total = np.arange(first + 1.0, last + 2.0)
+    first, last = _totals(law)
+    total = np.arange(float(first), last + 1.0)
     spoke = law.pmf(total - 1)
     ratio = np.where(spoke > 0, law.ratio(total), 0.0)
     rows = total[:, None]
-    a = np.floor(0.5 * rows) + np.arange(math.ceil(0.5 * _CELL_WIDTH * math.sqrt(last + 1)) + 3.0)
+    a = np.floor(0.5 * rows) + np.arange(math.ceil(0.5 * _CELL_WIDTH * math.sqrt(last)) + 3.0)
     cell = np.empty_like(a)
     step = max(_CELLS_AT_ONCE // a.shape[1], 1)
     for i in range(0, total.size, step):  # a few rows at once: the formula's own arrays are many
         cell[i : i + step] = binomial_pmf(rows[i : i + step], a[i : i + step], 0.5)
-    ends = law.at_most(np.array([first - 1.0])) + law.at_least(np.array([last + 1.0]))
+    ends = law.at_most(np.array([first - 2.0])) + law.at_least(np.array([float(last)]))
     # past the last cell: rho Psi(x/rho) <= x <= 2/((1 + e^eps) tanh), which (e^eps - 1) turns into 2
     lost = float(ends[0]) + 2.0 * float(spoke @ binomial_tail(total, a[:, -1] + 1, 0.5))
     return CountGrid(total, spoke, ratio, cell, np.maximum(2 * (rows - a) / rows, 0.0), lost)
-
-
-def _anchors(grid: CountGrid, slots: int, rest: Rest, refinement: int) -> IntArray:
-    """Choose the numbers of free slots for which the law of the covered items is computed: likely ones, both ends."""
-    most = slots - grid.total[0] + 1.0
-    least = max(slots - grid.total[-1], 1.0)
-    reach = 8.5 * math.sqrt(most * rest.free * (1.0 - rest.free)) + 12.0
-    # the fewer messages hide the blanket on the covered items, the more its own number of slots matters
-    inner_count = 3 + math.ceil(48 * rest.blanket_share(most)) * 2**refinement
-    inner = np.linspace(max(least * rest.free - reach, 1.0), most * rest.free + reach, inner_count)
-    return np.unique(np.append(inner.astype(np.int64), [1, slots + 1]))
-
-
-class _Pieces:
-    """Blocks of totals, each with the knots of a Psi that bounds from below and of one that bounds from above."""
-
-    def __init__(self, grid: CountGrid, slots: int, rest: Rest, refinement: int) -> None:
-        count = min(_FIRST_PIECES * 2**refinement, grid.total.size)
-        bounds = np.unique(np.linspace(0, grid.total.size, count + 1).round().astype(np.int64))
-        self._grid, self._rows = grid, list(pairwise(bounds.tolist()))
-        laws = RestLaws(rest, _anchors(grid, slots, rest, refinement), _FIRST_STEP / 2**refinement)
-
-        @cache
-        def knots(total: float, upper: bool) -> tuple[FloatArray, FloatArray]:
-            """Return Psi of a block, computed when a cell needs it: at a large epsilon none does."""
-            # the slots off the two items when the victim spoke and c - 1 blanket messages are on them
-            return laws.bound(slots - int(total) + 1, upper=upper).knots()
-
-        # no method, which would keep the grid alive by a cycle
-        self._knots = knots
-
-    def value(self, epsilon: float, odds: FloatArray, upper: bool) -> float:
-        """Return the divergence over the sampling rate."""
-        grid, tanh = self._grid, math.tanh(0.5 * epsilon)
-        total = 0.0
-        for first, last in self._rows:
-            column = math.floor(0.5 * tanh * grid.total[first])  # before it 2a - c is at most c tanh
-            if column >= grid.cell.shape[1]:
-                continue
-            at, psi = self._knots(float(grid.total[last - 1 if upper else first]), upper)
-            rows = slice(first, last)
-            rho = odds[rows, None]
-            # (1 - short)/tanh - 1 with 1 - tanh = 2/(1 + e^eps): the plain difference cancels, and e^eps multiplies it
-            excess = (2.0 / (1.0 + math.exp(epsilon)) - grid.short[rows, column:]) / tanh
-            with np.errstate(divide="ignore", invalid="ignore"):
-                gain = rho * np.interp(excess / rho, at, psi, left=0.0)
-            gain = np.where(rho > 0, gain, np.maximum(excess, 0.0))
-            total += float(grid.spoke[rows] @ np.einsum("ij,ij->i", grid.cell[rows, column:], gain))
-        return math.expm1(epsilon) * total
 
 
 # -- user level: by group privacy, and a proven lower bound ----------------------------------------------------------

@@ -18,7 +18,7 @@ Two facts turn every approximation of the law of L into a bound:
 
 import math
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -32,6 +32,8 @@ _REST_WIDTH = 8.5
 _FLOOR = 1e-12
 _DIRECT_CONVOLUTION = 400_000
 _FAR = 1e200
+#: Width of a block of merged points, in standard deviations, before any refinement.
+_FIRST_STEP = 0.25
 
 
 def window(mean: float, std: float, width: float, largest: float) -> tuple[int, int]:
@@ -45,13 +47,6 @@ class RatioLaw(NamedTuple):
 
     value: FloatArray
     mass: FloatArray
-
-    def knots(self) -> tuple[FloatArray, FloatArray]:
-        """Return Psi as a piecewise linear function: abscissae and values, 0 to the left."""
-        mass = np.cumsum(self.mass)
-        mean = np.cumsum(self.mass * self.value)
-        at = np.append(self.value, _FAR)
-        return at, np.maximum(at * np.append(mass, mass[-1]) - np.append(mean, mean[-1]), 0.0)
 
 
 class SumLaw(NamedTuple):
@@ -90,7 +85,7 @@ def _convolve(one: FloatArray, other: FloatArray) -> FloatArray:
     return fft_convolution(one, other)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Rest:
     """Where the messages that are not on the two items can fall.
 
@@ -102,28 +97,41 @@ class Rest:
         Probability that such a slot falls on a covered item, in [0, 1].
     sent : SumLaw
         Law of the number of messages that users send on covered items.
+    least, most : int
+        How many blanket slots are not on the two items, as far as it is asked for; least >= 1.
     """
 
     free: float
     covered: float
     sent: SumLaw
+    least: int
+    most: int
 
-    def blanket_share(self, slots: float) -> float:
-        """Return the share of the blanket in the variance of the count on the covered items, about."""
-        blanket = slots * self.free * self.covered * (1.0 - self.covered)
-        mass = self.sent.pmf / self.sent.pmf.sum()
-        place = np.arange(mass.size)
-        users = mass @ (place - mass @ place) ** 2
-        return blanket / (blanket + users) if blanket > 0 else 0.0
 
-    def hidden(self, slots: int) -> RatioLaw:
-        """Return the law of Pr[slots - 1 free slots, u]/Pr[slots free slots, u], with u the count on covered items."""
-        base = _convolve(self.sent.pmf, _windowed(slots - 1, self.covered).pmf)
-        fewer, shifted = np.append(base, 0.0), np.append(0.0, base)
-        spoke = (1.0 - self.covered) * fewer + self.covered * shifted
-        kept = np.flatnonzero(spoke > _FLOOR * spoke.max())
-        inside = slice(kept[0], kept[-1] + 1)
-        return _ascending(fewer[inside] / spoke[inside], spoke[inside])
+@lru_cache(maxsize=64)
+def _anchors(rest: Rest, refinement: int) -> IntArray:
+    """Numbers of free slots at which the law of the covered items is computed: where most are, and both ends."""
+    reach = 8.5 * math.sqrt(rest.most * rest.free * (1.0 - rest.free)) + 12.0
+    blanket = rest.most * rest.free * rest.covered * (1.0 - rest.covered)
+    mass = rest.sent.pmf / rest.sent.pmf.sum()
+    place = np.arange(mass.size)
+    users = mass @ (place - mass @ place) ** 2
+    # the fewer messages hide the blanket on the covered items, the more its own number of slots matters
+    share = blanket / (blanket + users) if blanket > 0 else 0.0
+    count = 3 + math.ceil(48 * share) * 2**refinement
+    inner = np.linspace(max(rest.least * rest.free - reach, 1.0), rest.most * rest.free + reach, count)
+    return np.unique(np.append(inner.astype(np.int64), [1, rest.most + 1]))
+
+
+@lru_cache(maxsize=64)
+def _hidden(rest: Rest, slots: int) -> RatioLaw:
+    """Law of Pr[slots - 1 free slots, u]/Pr[slots free slots, u], u the count on covered items, `slots` >= 1."""
+    base = _convolve(rest.sent.pmf, _windowed(slots - 1, rest.covered).pmf)
+    fewer, shifted = np.append(base, 0.0), np.append(0.0, base)
+    spoke = (1.0 - rest.covered) * fewer + rest.covered * shifted
+    kept = np.flatnonzero(spoke > _FLOOR * spoke.max())
+    inside = slice(kept[0], kept[-1] + 1)
+    return _ascending(fewer[inside] / spoke[inside], spoke[inside])
 
 
 def _ascending(value: FloatArray, mass: FloatArray) -> RatioLaw:
@@ -155,68 +163,54 @@ def _few(law: RatioLaw, edges: IntArray, upper: bool) -> RatioLaw:
     return RatioLaw(np.append(low, high), np.append(mass * (1 - share), mass * share))
 
 
-@dataclass
-class RestLaws:
-    """Bounding laws of L, kept per number of slots.
+@lru_cache(maxsize=1024)
+def _covered(rest: Rest, anchor: int, step: float, upper: bool) -> RatioLaw:
+    """Law of the covered items at an anchor, on few points that bound it from one side."""
+    law = _hidden(rest, anchor)
+    return _ascending(*_few(law, _edges(law, step), upper))
 
-    Parameters
-    ----------
-    rest : Rest
-        Where the messages fall.
-    anchors : array of int
-        Numbers of free slots at which the law of the covered items is computed, ascending, from 1 to the largest.
-    step : float
-        Width of a block of merged points in standard deviations.
+
+def _mixed(rest: Rest, refinement: int, slots: int, upper: bool) -> RatioLaw:
+    """Law of (K/E K) * (ratio of the covered items given K), K ~ Binomial(slots, free) the free slots."""
+    law, step = _windowed(slots, rest.free), _FIRST_STEP / 2**refinement
+    count = law.start + np.arange(float(law.pmf.size))
+    seen = RatioLaw(count / (slots * rest.free), law.pmf)
+    if not rest.covered:
+        return seen
+    edges, anchors = _edges(seen, step), _anchors(rest, refinement)
+    mean, mass = _few(seen, edges, upper)
+    # the nearest anchors on the safe side
+    if upper:
+        place = np.tile(np.searchsorted(anchors, count[edges[:-1]], side="right") - 1, 2)
+    else:
+        place = np.searchsorted(anchors, count[edges[1:] - 1])
+    at = anchors[np.clip(place, 0, anchors.size - 1)]
+    values, masses = [], []
+    for anchor in np.unique(at):
+        hidden, here = _covered(rest, int(anchor), step, upper), at == anchor
+        values.append(np.multiply.outer(mean[here], hidden.value).ravel())
+        masses.append(np.multiply.outer(mass[here], hidden.mass).ravel())
+    return _ascending(np.concatenate(values), np.concatenate(masses))
+
+
+def psi(rest: Rest, refinement: int, slots: int, upper: bool) -> tuple[FloatArray, FloatArray]:
+    """Bound Psi from one side, with `slots` blanket slots off the two items (spoke).
+
+    Returns
+    -------
+    abscissae, values : ndarray
+        Knots of a piecewise linear function, 0 to the left.
     """
-
-    rest: Rest
-    anchors: IntArray
-    step: float
-
-    def __post_init__(self) -> None:
-        hidden, step = cache(self.rest.hidden), self.step
-
-        @cache
-        def covered(anchor: int, upper: bool) -> RatioLaw:
-            """Return the law of the covered items at an anchor, on few points that bound it from one side."""
-            law = hidden(anchor)
-            return _ascending(*_few(law, _edges(law, step), upper))
-
-        # no method, which would keep these laws alive by a cycle
-        self._covered = covered
-
-    def bound(self, slots: int, *, upper: bool) -> RatioLaw:
-        """Return the law of L with `slots` blanket slots off the two items (spoke), bounding Psi from one side."""
-        rest = self.rest
-        if slots < 1:  # silence shows
-            return RatioLaw(np.zeros(1), np.ones(1))
-        if rest.free == 1.0:
-            law = rest.hidden(slots) if rest.covered else RatioLaw(np.ones(1), np.ones(1))
-        else:
-            law = self._mixed(slots, upper)
-        if not upper:
-            return law
+    if slots < 1:  # silence shows
+        law = RatioLaw(np.zeros(1), np.ones(1))
+    elif rest.free < 1.0:
+        law = _mixed(rest, refinement, slots, upper)
+    else:
+        law = _hidden(rest, slots) if rest.covered else RatioLaw(np.ones(1), np.ones(1))
+    if upper:
         lost = max(1.0 - law.mass.sum(), 0.0) + 1e-15
-        return RatioLaw(np.append(0.0, law.value), np.append(lost, law.mass))
-
-    def _mixed(self, slots: int, upper: bool) -> RatioLaw:
-        """Return the law of (K/E K) * (ratio of the covered items given K), K ~ Binomial(slots, free)."""
-        law = _windowed(slots, self.rest.free)
-        count = law.start + np.arange(float(law.pmf.size))
-        seen = RatioLaw(count / (slots * self.rest.free), law.pmf)
-        if not self.rest.covered:
-            return seen
-        edges = _edges(seen, self.step)
-        mean, mass = _few(seen, edges, upper)
-        # the nearest anchors on the safe side
-        if upper:
-            place = np.tile(np.searchsorted(self.anchors, count[edges[:-1]], side="right") - 1, 2)
-        else:
-            place = np.searchsorted(self.anchors, count[edges[1:] - 1])
-        at = self.anchors[np.clip(place, 0, self.anchors.size - 1)]
-        values, masses = [], []
-        for anchor in np.unique(at):
-            hidden, here = self._covered(int(anchor), upper), at == anchor
-            values.append(np.multiply.outer(mean[here], hidden.value).ravel())
-            masses.append(np.multiply.outer(mass[here], hidden.mass).ravel())
-        return _ascending(np.concatenate(values), np.concatenate(masses))
+        law = RatioLaw(np.append(0.0, law.value), np.append(lost, law.mass))
+    mass = np.cumsum(law.mass)
+    mean = np.cumsum(law.mass * law.value)
+    at = np.append(law.value, _FAR)
+    return at, np.maximum(at * np.append(mass, mass[-1]) - np.append(mean, mean[-1]), 0.0)
