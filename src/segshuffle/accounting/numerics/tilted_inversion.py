@@ -61,8 +61,6 @@ _SHRINK_AT_LEAST = 0.7
 _ALIAS_SHARES = np.array([0.01, 0.03, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9])
 _ALIAS_STEPS = np.array([0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 10.0, 12.0, 16.0])
 _PERIODS = 1.15 ** np.arange(34.0)
-#: Logarithm of |f|^n (with the damping) below which a node is not evaluated.
-_NEGLIGIBLE_NODE = -75.0
 #: Half of (width theta)^2 from which on round-off alone exceeds Chernoff's bound, by far, and products may overflow.
 _HOPELESS = 300.0
 #: Logarithm of a value that nobody asks about.
@@ -287,8 +285,7 @@ def _partial_sums(tilted: Tilted, plan: Plan, block: _Block) -> tuple[float, flo
     """Sum over a block the real parts of both integrands, a bound on their round-off together, and their size.
 
     Nodes t >= 0 have a weight (2 for those that stand for -t too), f and |f|^2 - 1, and a bound on the error of f. With
-    an error e(t) of the characteristic function f, |a^n - b^n| <= n |a - b| max(|a|, |b|)^(n-1). Where |f|^n is
-    negligible, its bound is all that is needed.
+    an error e(t) of the characteristic function f, |a^n - b^n| <= n |a - b| max(|a|, |b|)^(n-1).
     """
     theta, width, count = tilted.theta, plan.width, tilted.count
     real, imaginary = _change(tilted, plan.step, block)
@@ -298,12 +295,6 @@ def _partial_sums(tilted: Tilted, plan: Plan, block: _Block) -> tuple[float, flo
     damping = 0.5 * width**2 * (theta**2 - node**2)
     twice = np.where(node == 0, 1.0, 2.0)
     level = (width * theta) ** 2
-    # nan is kept; |f| rounds by less than 4 eps and there are at most 1e15 copies: less than 1 in the exponent
-    with np.errstate(divide="ignore"):
-        kept = ~(count * np.log(np.sqrt(1 + square) + absolute) + damping <= _NEGLIGIBLE_NODE - 1)
-    skipped = 2 * np.count_nonzero(~kept) * math.exp(_NEGLIGIBLE_NODE) * (1 + level)
-    columns = (node, twice, real, imaginary, square, damping, absolute)
-    node, twice, real, imaginary, square, damping, absolute = (column[kept] for column in columns)
     with np.errstate(divide="ignore"):
         log_abs = 0.5 * np.log1p(square)
     angle = np.arctan2(imaginary, 1 + real)
@@ -322,7 +313,7 @@ def _partial_sums(tilted: Tilted, plan: Plan, block: _Block) -> tuple[float, flo
     with np.errstate(over="ignore"):
         error = count * absolute * amplified * (decay + level) + EPS * (32 + 4 * relative) * size
         rounding = float(twice @ error)
-    return float(twice @ value), float(twice @ smoothing), rounding + skipped, float(twice @ size)
+    return float(twice @ value), float(twice @ smoothing), rounding, float(twice @ size)
 
 
 def _tail(tilted: Tilted, plan: Plan) -> float:
