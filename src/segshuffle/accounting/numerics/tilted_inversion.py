@@ -28,7 +28,6 @@ few 1/sqrt(n v) of zero. Round-off grows like sqrt(n) only, as log1p(E[e^{itG} -
 """
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -125,14 +124,13 @@ class _Sums(NamedTuple):
 def inverted(tilted: Tilted, rtol: float, side: Side) -> float:
     """Find one certified end by Fourier inversion, with the width refined until it is near enough to the value."""
     sign = 1 if side == "upper" else -1
-    aliases = _Aliases(tilted)
-    plan = _first_plan(tilted, rtol, aliases)
+    plan = _first_plan(tilted, rtol)
     best, work = sign * math.inf, 0.0
     for _ in range(_ATTEMPTS):
         if 0.5 * (plan.width * tilted.theta) ** 2 > _HOPELESS:
             break
         work += plan.last * (tilted.value.size + _NODE_COST)
-        sums, alias = _fourier_sums(tilted, plan), aliases.bounds(plan.width, plan.period)[0]
+        sums, alias = _fourier_sums(tilted, plan), _aliases(tilted, plan.width, np.array([plan.period]))[0]
         gap = sums.smoothing + alias
         end = sums.value + sums.error if sign > 0 else sums.value - gap - sums.error
         best = sign * min(sign * best, sign * _log_end(end, tilted, sign))
@@ -158,31 +156,25 @@ def _log_end(scaled: float, tilted: Tilted, sign: int) -> float:
     return math.fsum(parts) + sign * slack
 
 
-class _Aliases:
-    """Chernoff bounds on the aliases of a law's sum, for any period and width."""
-
-    def __init__(self, tilted: Tilted) -> None:
-        unit = 1 / tilted.deviation
-        self._eta = np.concatenate([tilted.theta * _ALIAS_SHARES, tilted.theta + unit * _ALIAS_STEPS])
-        self._theta = tilted.theta
-        log_mgf, error = log_mgfs(tilted.law, self._eta)
-        self._growth = tilted.count * (log_mgf - tilted.log_mgf + error + tilted.log_mgf_error)
-
-    def bounds(self, width: float, *period: float) -> FloatArray:
-        """Bound all aliases together, in units of e^{n K(theta)} / theta^2, for every period."""
-        gap = np.multiply.outer(np.array(period), np.abs(self._eta - self._theta))
-        exponent = self._growth + 0.5 * (width * self._eta) ** 2 - gap - np.log(-np.expm1(-gap))
-        logs = np.minimum(exponent - 1 - np.log(self._eta) + 2 * math.log(self._theta), 600.0)
-        below = _ALIAS_SHARES.size
-        return np.asarray(np.exp(logs[:, :below].min(axis=1)) + np.exp(logs[:, below:].min(axis=1)))
+def _aliases(tilted: Tilted, width: float, period: FloatArray) -> FloatArray:
+    """Bound all aliases of a law's sum together by Chernoff, in units of e^{n K(theta)} / theta^2, for every period."""
+    theta = tilted.theta
+    eta = np.concatenate([theta * _ALIAS_SHARES, theta + _ALIAS_STEPS / tilted.deviation])
+    log_mgf, error = log_mgfs(tilted.law, eta)
+    growth = tilted.count * (log_mgf - tilted.log_mgf + error + tilted.log_mgf_error)
+    gap = np.multiply.outer(period, np.abs(eta - theta))
+    exponent = growth + 0.5 * (width * eta) ** 2 - gap - np.log(-np.expm1(-gap))
+    logs = np.minimum(exponent - 1 - np.log(eta) + 2 * math.log(theta), 600.0)
+    below = _ALIAS_SHARES.size
+    return np.asarray(np.exp(logs[:, :below].min(axis=1)) + np.exp(logs[:, below:].min(axis=1)))
 
 
-def _first_plan(tilted: Tilted, rtol: float, aliases: _Aliases) -> Plan:
+def _first_plan(tilted: Tilted, rtol: float) -> Plan:
     """Choose a width for a smoothing error of about 0.8 rtol, and a period that keeps the aliases well below rtol."""
     deviation = tilted.deviation
     width = 0.9 * math.sqrt(rtol) / tilted.theta
     periods = (8 * deviation + 8 / tilted.theta) * _PERIODS
-    enough = np.flatnonzero(aliases.bounds(width, *periods) <= _ALIAS_SHARE * rtol * 0.2 / deviation)
+    enough = np.flatnonzero(_aliases(tilted, width, periods) <= _ALIAS_SHARE * rtol * 0.2 / deviation)
     period = float(periods[enough[0] if enough.size else -1])
     return _within_work(tilted, rtol, width, period)
 
@@ -203,7 +195,14 @@ def _within_work(tilted: Tilted, rtol: float, width: float, period: float) -> Pl
 
 def _fourier_sums(tilted: Tilted, plan: Plan) -> _Sums:
     """Evaluate both discrete Fourier sums and a bound on what they lack: their tails and round-off."""
-    parts = [_partial_sums(tilted, plan, block) for block in _blocks(plan)]
+    nodes = plan.last + 1
+    # rectangles of nodes, about square; nodes beyond the last do no harm
+    columns = math.ceil(math.sqrt(min(nodes, _LARGEST_BLOCK)))
+    rows = math.ceil(nodes / columns)
+    at_once = min(rows, columns)
+    row = np.arange(rows, dtype=np.float64) * columns * plan.step
+    column = np.arange(columns, dtype=np.float64) * plan.step
+    parts = [_partial_sums(tilted, plan.width, row[i : i + at_once], column) for i in range(0, rows, at_once)]
     value, smoothing, rounding, size = (math.fsum(column) for column in zip(*parts, strict=True))
     unit = plan.step / (2 * math.pi)
     error = unit * (rounding + 64 * EPS * size) + _tail(tilted, plan)
@@ -225,33 +224,13 @@ def _all_zero(tilted: Tilted, width: float) -> tuple[float, float]:
     return part, part * math.expm1(min(2 * relative, 600.0))
 
 
-class _Block(NamedTuple):
-    """The nodes (begin + i columns + j) step, i < rows, j < columns."""
-
-    begin: int
-    rows: int
-    columns: int
-
-
-def _blocks(plan: Plan) -> Iterator[_Block]:
-    """Yield rectangles of nodes that cover 0, ..., last, about square; nodes beyond the last do no harm."""
-    nodes = plan.last + 1
-    columns = math.ceil(math.sqrt(min(nodes, _LARGEST_BLOCK)))
-    rows = math.ceil(nodes / columns)
-    at_once = min(rows, columns)
-    for first in range(0, rows, at_once):
-        yield _Block(first * columns, min(at_once, rows - first), columns)
-
-
-def _change(tilted: Tilted, step: float, block: _Block) -> tuple[FloatArray, FloatArray]:
-    """Return real and imaginary part of E[e^{itG} - 1] under the tilted law at all nodes of a block, shape (nodes,).
+def _change(tilted: Tilted, rows: FloatArray, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return real and imaginary part of E[e^{itG} - 1] under the tilted law, t any sum of a row and a column.
 
     With u = e^{iaG} - 1 of a row and v = e^{ibG} - 1 of a column, e^{i(a + b)G} - 1 = u + v + u v: sines and cosines of
     the rows and of the columns alone, and one product of matrices.
     """
-    starts = np.arange(block.rows, dtype=np.float64) * block.columns + block.begin
-    row = _phase(starts * step, tilted.value)
-    column = _phase(np.arange(block.columns, dtype=np.float64) * step, tilted.value)
+    row, column = _phase(rows, tilted.value), _phase(columns, tilted.value)
     weighted = row * tilted.mass
     change = weighted.sum(axis=1)[:, None] + (column * tilted.mass).sum(axis=1)[None, :]
     few = max(_ONE_THREAD // change.size, 1)
@@ -281,15 +260,17 @@ def _change_error(tilted: Tilted, node: FloatArray) -> FloatArray:
     return constant * EPS * node * (tilted.mass @ np.abs(tilted.value))
 
 
-def _partial_sums(tilted: Tilted, plan: Plan, block: _Block) -> tuple[float, float, float, float]:
+def _partial_sums(
+    tilted: Tilted, width: float, rows: FloatArray, columns: FloatArray
+) -> tuple[float, float, float, float]:
     """Sum over a block the real parts of both integrands, a bound on their round-off together, and their size.
 
     Nodes t >= 0 have a weight (2 for those that stand for -t too), f and |f|^2 - 1, and a bound on the error of f. With
     an error e(t) of the characteristic function f, |a^n - b^n| <= n |a - b| max(|a|, |b|)^(n-1).
     """
-    theta, width, count = tilted.theta, plan.width, tilted.count
-    real, imaginary = _change(tilted, plan.step, block)
-    node = (block.begin + np.arange(real.size, dtype=np.float64)) * plan.step
+    theta, count = tilted.theta, tilted.count
+    real, imaginary = _change(tilted, rows, columns)
+    node = np.add.outer(rows, columns).ravel()
     absolute = _change_error(tilted, node)
     square = np.maximum(real * (2 + real) + imaginary**2, -1.0)
     damping = 0.5 * width**2 * (theta**2 - node**2)
