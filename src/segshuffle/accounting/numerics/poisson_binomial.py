@@ -6,6 +6,7 @@ Coefficients below 1e-306 at either end are dropped and their mass is counted. C
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,7 +20,7 @@ LARGEST_TRIALS = 200_000
 _DROP_BELOW = 1e-306
 _UNIT = 2.0**-53
 _SMALL = 64
-"""Polynomials up to this length are multiplied many at a time."""
+"""So many trials are multiplied one by one, many groups of them at a time."""
 
 
 class PoissonBinomialLaw:
@@ -51,7 +52,14 @@ class PoissonBinomialLaw:
             raise ParameterError("probabilities", float(p[~inside][0]), "in [0, 1], every one")
         self.mean = math.fsum(p)
         self.std = math.sqrt(math.fsum(p * (1 - p)))
-        self._first, self._table, self.dropped, error = _multiply(p)
+        # with trials that never succeed all groups are as long as the others
+        groups = np.pad(p, (0, -p.size % _SMALL if p.size else _SMALL)).reshape(_SMALL, -1)
+        polynomials = np.eye(_SMALL + 1, 1) * np.ones_like(groups[0])
+        for tried, success in enumerate(groups, start=1):
+            before = polynomials[:tried] * success
+            polynomials[:tried] *= 1 - success
+            polynomials[1 : tried + 1] += before
+        self._first, self._table, self.dropped, error = _product(polynomials.T)
         self.largest = float(self._first + self._table.size - 1)
         self._below = np.append(0.0, np.cumsum(self._table))
         self._above = np.append(np.cumsum(self._table[::-1])[::-1], 0.0)
@@ -84,36 +92,29 @@ class PoissonBinomialLaw:
         return DeltaInterval(lower, min(upper, 1.0))
 
 
-def _multiply(p: FloatArray) -> tuple[int, FloatArray, float, float]:
-    """Return the first count, probabilities, dropped mass and relative error of the sum's law."""
-    # with trials that never succeed all polynomials are as long as the others
-    p = np.pad(p, (0, -p.size % _SMALL if p.size else _SMALL))
-    rows = np.stack([1 - p, p], axis=1)
-    error, dropped = 2 * _UNIT, 0.0
-    while rows.shape[1] <= _SMALL:
-        one, other = rows[0::2], rows[1::2]
-        product = np.zeros((one.shape[0], 2 * rows.shape[1] - 1))
-        for shift in range(rows.shape[1]):
-            product[:, shift : shift + rows.shape[1]] += one[:, shift : shift + 1] * other
-        error = 2 * error + (rows.shape[1] + 1) * _UNIT
-        rows = product
-        # what is too small for a double is lost here, too
-        dropped += rows.size * _DROP_BELOW
-    factors = [(0, row) for row in rows]
-    while len(factors) > 1:
-        factors += [(0, np.ones(1))] * (len(factors) % 2)
-        error = 2 * error + (max(b.size for _, b in factors) + 1) * _UNIT
-        pairs, factors = list(zip(factors[0::2], factors[1::2], strict=True)), []
-        for (start, one), (other_start, other) in pairs:
-            first, table, lost = _trimmed(np.convolve(one, other))
-            dropped += lost
-            factors.append((start + other_start + first, table))
-    first, table, lost = _trimmed(factors[0][1])
-    return factors[0][0] + first, table, dropped + lost, error
+class _Factor(NamedTuple):
+    """Probabilities of the counts from `first` on, bounds on the mass that they lack and on their relative error."""
+
+    first: int
+    table: FloatArray
+    dropped: float
+    error: float
 
 
-def _trimmed(table: FloatArray) -> tuple[int, FloatArray, float]:
-    """Cut off the negligible ends of a table, and bound their mass (an entry that underflowed counts as 1e-306)."""
+def _product(polynomials: FloatArray) -> _Factor:
+    """Multiply the polynomials of all groups; what is negligible at either end is dropped.
+
+    What underflowed is counted as 1e-306 per coefficient and trial.
+    """
+    half = len(polynomials) // 2
+    if half == 0:
+        first, table, error = 0, polynomials[0], 3 * _SMALL * _UNIT
+        dropped = _SMALL * table.size * _DROP_BELOW
+    else:
+        one, other = _product(polynomials[:half]), _product(polynomials[half:])
+        first, table = one.first + other.first, np.convolve(one.table, other.table)
+        dropped = one.dropped + other.dropped
+        error = one.error + other.error + (min(one.table.size, other.table.size) + 1) * _UNIT
     kept = np.flatnonzero(table >= _DROP_BELOW)
-    first, last = int(kept[0]), int(kept[-1])
-    return first, table[first : last + 1], (table.size - (last - first + 1)) * _DROP_BELOW
+    start, end = int(kept[0]), int(kept[-1]) + 1
+    return _Factor(first + start, table[start:end], dropped + (table.size - (end - start)) * _DROP_BELOW, error)
