@@ -33,19 +33,17 @@ def test_poisson_binomial_by_recursion(n_trials):
 
 @pytest.mark.parametrize("levels", [0, 1, 2, 3, 7])
 def test_every_rounding_and_every_count_that_may_be_lost_is_declared(levels):
-    """The law of n = 2^levels coins, built in pairs.
+    """The law of n = 2^levels coins, in groups of 64.
 
-    A probability has 2 roundings; the product of two laws of k counts has those of both, one of each product and k of
-    their sum: (levels/2 + 4) n - 2 in all, and one for every entry of a sum over the table. In a table of many
-    polynomials, up to 65 counts long, each of their entries may be too small for a double. Fewer than 64 coins are
-    filled up by trials that never succeed.
+    A trial adds 3 roundings to every entry; the product of two groups has those of both, one of each product and 65 of
+    their sum; and there is one for every entry of a sum over the table. After each trial every entry may be too small
+    for a double. Fewer than 64 coins are filled up by trials that never succeed.
     """
-    n, filled = 2**levels, 2 ** max(levels, 6)
-    law = PoissonBinomialLaw(np.full(n, 0.5))
-    roundings = (max(levels, 6) / 2 + 4) * filled - 2 + (n + 1) + 2
+    n = 2**levels
+    law, groups = PoissonBinomialLaw(np.full(n, 0.5)), max(n // 64, 1)
+    roundings = groups * 3 * 64 + (groups - 1) * 66 + (n + 1) + 2
     assert law.relative_error == pytest.approx(1.01 * roundings * 2.0**-53, rel=1e-12)
-    entries = sum(filled // 2**level * (2**level + 1) for level in range(1, 7)) + filled - n
-    assert law.dropped == pytest.approx(entries * 1e-306, rel=1e-12)
+    assert law.dropped == pytest.approx((groups * 64 * 65 + max(64 - n, 0)) * 1e-306, rel=1e-12)
 
 
 @pytest.mark.parametrize("sure", [2, 65, 300])

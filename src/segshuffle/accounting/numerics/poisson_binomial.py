@@ -1,7 +1,7 @@
 """Law of the number of successes in independent trials with unequal probabilities, with relative accuracy everywhere.
 
-The law is built by multiplying the generating polynomials of the trials pairwise, with sums of nonnegative terms only
-(no Fourier transform): every coefficient keeps its relative accuracy, down to the smallest numbers that doubles hold.
+The law is built by multiplying the generating polynomials of the trials, with sums of nonnegative terms only (no
+Fourier transform): every coefficient keeps its relative accuracy, down to the smallest numbers that doubles hold.
 Coefficients below 1e-306 at either end are dropped and their mass is counted. Cost about 1 s for 1e5 trials.
 """
 
