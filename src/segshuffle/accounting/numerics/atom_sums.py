@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain, combinations_with_replacement, pairwise
 from typing import Literal
 
 import numpy as np
 from scipy import special
 
-from segshuffle.arrays import FloatArray
+from segshuffle.arrays import FloatArray, IntArray
 
 EPS = math.ulp(1.0)
 #: Exponents up to which e^x - 1 is of use beside e^x.
@@ -162,16 +164,16 @@ def enumerated(tilted: Tilted, limit: int, side: Side) -> float:
     The others have e^{lambda (J - limit - 1)} >= 1, J their number: Chernoff in J and in the sum at once.
     """
     law, count, common = tilted.law, tilted.count, int(np.argmax(tilted.mass))
-    kept = law.mass > 0
-    kept[common] = False
-    mass, value = law.mass[kept], law.value[kept]
+    mass, value = np.delete(law.mass, common), np.delete(law.value, common)
     rest = np.sum(mass)
     log_mass = math.log1p(-rest) if rest < 0.5 else math.log(law.mass[common])
-    number, log_weight, total, size = _outcomes(np.log(mass), value, limit)
-    falling = np.cumsum(np.log(np.append(1.0, count - np.arange(float(limit)))))[number.astype(np.int64)]
-    log_common = (count - number) * log_mass
-    total += (count - number) * law.value[common]
-    slack = EPS * (law.value.size + 8) * (size + count * abs(law.value[common]))
+    states = _states(mass.size, limit)
+    # no term of a weight's logarithm is positive: nothing cancels
+    log_weight = states.total(np.log(mass)) - states.log_factorials
+    falling = np.concatenate([[0.0], np.cumsum(np.log(count - np.arange(float(limit))))])[states.number]
+    log_common = (count - states.number) * log_mass
+    total = states.total(value) + (count - states.number) * law.value[common]
+    slack = EPS * (law.value.size + 8) * (states.total(np.abs(value)) + count * abs(law.value[common]))
     found = _log_sum(log_weight + falling + log_common, total + (slack if side == "upper" else -slack))
     largest = float(np.max(np.abs(log_weight) + falling + np.abs(log_common)))
     error = EPS * (law.value.size + limit + 16) * (largest + 16)
@@ -182,26 +184,47 @@ def enumerated(tilted: Tilted, limit: int, side: Side) -> float:
     return found - math.log(count) + error
 
 
-def _outcomes(log_mass: FloatArray, value: FloatArray, limit: int) -> FloatArray:
-    """Find all vectors of counts c of the atoms with a sum of at most `limit`, atom by atom.
+@dataclass(frozen=True, eq=False)
+class _States:
+    """Vectors of counts c_1, ..., c_kinds, in the shorter of two forms: the counts, or which kinds they are of."""
 
-    Returns
-    -------
-    ndarray, shape (4, vectors)
-        Sums of c, of c log mass - log c!, of c value and of c |value|.
-    """
-    log_factorial = special.gammaln(np.arange(limit + 1.0) + 1)
-    states, full = np.zeros((4, 1)), []
-    for each in np.stack([np.ones_like(value), log_mass, value, np.abs(value)], axis=1):
-        room = (limit + 1 - states[0]).astype(np.int64)
-        more = np.arange(room.sum()) - np.repeat(np.cumsum(room) - room, room)
-        states = np.repeat(states, room, axis=1) + np.multiply.outer(each, more)
-        # no term of a weight's logarithm is positive: nothing cancels
-        states[1] -= log_factorial[more]
-        done = states[0] == limit
-        full.append(states[:, done])
-        states = states[:, ~done]
-    return np.concatenate([*full, states], axis=1)
+    table: IntArray | FloatArray
+    """Counts, shape (kinds, states); or kinds in ascending order, `kinds` standing for none, shape (limit, states)."""
+    listed: bool
+    """Whether the table lists kinds."""
+    number: IntArray
+    """Sum of the counts, shape (states,)."""
+    log_factorials: FloatArray
+    """log prod_i c_i!, shape (states,)."""
+
+    def total(self, value: FloatArray) -> FloatArray:
+        """Return sum_i c_i value_i, shape (states,)."""
+        if self.listed:
+            return np.asarray(np.append(value, 0.0)[self.table].sum(axis=0))
+        return np.asarray(np.einsum("ks,k->s", self.table, value))
+
+
+@lru_cache(maxsize=8)
+def _states(kinds: int, limit: int) -> _States:
+    """Return all vectors of `kinds` counts with sum <= limit; the same for every law and epsilon."""
+    if not 0 < limit < kinds:
+        # of each vector the partial sums
+        sums = _ascending(limit + 1, kinds)
+        counts = np.diff(sums, axis=0, prepend=0).astype(float)
+        return _States(counts, False, counts.sum(axis=0).astype(np.int64), special.gammaln(counts + 1).sum(axis=0))
+    table = _ascending(kinds + 1, limit)
+    log_factorials, run = np.zeros(table.shape[1]), np.ones(table.shape[1])
+    for before, here in pairwise(table):
+        run = np.where((here == before) & (here < kinds), run + 1, 1.0)
+        log_factorials += np.log(run)
+    return _States(table, True, np.count_nonzero(table < kinds, axis=0), log_factorials)
+
+
+def _ascending(below: int, length: int) -> IntArray:
+    """Return all ascending tuples of this many whole numbers in [0, `below`), shape (length, tuples)."""
+    size = math.comb(below + length - 1, length)
+    chosen = chain.from_iterable(combinations_with_replacement(range(below), length))
+    return np.fromiter(chosen, dtype=np.int64, count=size * length).reshape(size, length).T.copy()
 
 
 def _rest(tilted: Tilted, limit: int) -> float:
