@@ -13,6 +13,7 @@ from segshuffle.studies.amplification.outputs import EXHIBITS, PAPERS
 from segshuffle.studies.claims import report as panel_claims
 from segshuffle.studies.pareto import report as winners
 from segshuffle.studies.verdicts import (
+    FOUND,
     NOT,
     OPEN,
     PARTLY,
@@ -146,7 +147,7 @@ def test_the_readable_table_counts_and_lists():
         ),
     )
     judged_by = f"\n\nHow each statement is judged:\n\n- one: {rule.format(0)}\n- two: {rule.format(9)}\n"
-    count = "2 statements: 1 reproduced, 0 partly reproduced, 1 not reproduced."
+    count = f"2 statements: 1 reproduced, 0 partly reproduced, 1 not reproduced. {FOUND}"
     text = markdown(claims, title="# T", table=pd.DataFrame({"dataset": ["a"], "source": ["real"]}))
     assert text == f"# T\n\n{count}\n\nData: a (real).\n\n{head}\n{rows[0]}\n{rows[1]}{judged_by}"
     text = markdown(claims, title="# T", papers={"p": "First", "q": "Second"})

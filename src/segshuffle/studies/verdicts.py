@@ -191,7 +191,7 @@ def markdown(
     counts = claims["verdict"].value_counts()
     shown = [REPRODUCED, PARTLY, NOT, *([OPEN] if OPEN in counts else [])]
     count = f"{len(claims)} statements: " + ", ".join(f"{int(counts.get(each, 0))} {each}" for each in shown) + "."
-    lines = [title, "", count, "", *([] if table is None else [sources_of(table), ""])]
+    lines = [title, "", f"{count} {FOUND}", "", *([] if table is None else [sources_of(table), ""])]
     tables = [("", claims)] if papers is None else list(claims.groupby("paper", sort=False))
     for paper, rows in tables:
         lines += [f"## {papers[str(paper)]}", ""] if papers else []

@@ -193,7 +193,7 @@ def ratio(
 
 
 def saving(curves: pd.DataFrame, **asked: Any) -> Measured:
-    """Divide the first epsilon by the second (or the least of several), and subtract this from 1, at each point."""
+    """Divide the first epsilon by the second or the least of several, and subtract the ratio from 1, at each point."""
     return Measured(
         {
             f"saving of {name.replace(' divided by ', ' against ')}": 1 - pd.Series(part)

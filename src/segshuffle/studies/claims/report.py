@@ -166,7 +166,7 @@ def excess_at(panels: Panels, *, blanket: float, **panel: Any) -> Measured:
 
 
 def reduction(panels: Panels, *, against: list[str], **asked: list[str]) -> Measured:
-    """Divide our error by a competitor's, and subtract this from 1, for each panel."""
+    """Divide our error by a competitor's, and subtract the ratio from 1, for each panel."""
     every = panels.every(**asked)
     return Measured(
         {f"reduction against {'the ' * (name == 'strongest')}{name}": reductions(every, name) for name in against}
@@ -174,7 +174,7 @@ def reduction(panels: Panels, *, against: list[str], **asked: list[str]) -> Meas
 
 
 def mean_reduction(panels: Panels, **asked: list[str]) -> Measured:
-    """Take the mean of this over the panels, for each competitor."""
+    """Take the mean of this reduction over the panels, for each competitor."""
     every = panels.every(**asked)
     place = f"{len(every)} panels"
     return Measured(
@@ -193,17 +193,17 @@ def order(panels: Panels, *, what: str, pairs: list[list[dict[str, Any]]]) -> Me
 
 
 def change(panels: Panels, *, method: str, **asked: Any) -> Measured:
-    """Divide a method's error under one split by that under the other, and subtract 1, for each population."""
+    """Divide a method's error under the second split by that under the first, and subtract 1, for each population."""
     before, after = (errors_of(split, method) for split in panels.both(**asked))
     return Measured({f"error of {method}, {asked['before']} to {asked['after']}": after / before - 1}, "+.1%")
 
 
 def growth_of_gap(panels: Panels, *, method: str, **asked: Any) -> Measured:
-    """Divide a method's error by ours, under both splits; then divide the second by the first, for each population."""
+    """Divide a method's error by ours under both splits, and the second ratio by the first, for each population."""
     before, after = (errors_of(split, method) / split["segmented"] for split in panels.both(**asked))
     names = [f"{name}: {before[name]:.2f}x to {after[name]:.2f}x" for name in before.index]
     found = (after / before).set_axis(names)
-    return Measured({f"error of {method} over ours, {asked['before']} to {asked['after']}": found}, ".2f")
+    return Measured({f"error of {method} divided by ours, {asked['before']} to {asked['after']}": found}, ".2f")
 
 
 def messages(panels: Panels, **asked: list[str]) -> Measured:
