@@ -12,12 +12,12 @@ def rounded(value: float) -> float:
 
 
 def rounded_down(value: float) -> float:
-    """Largest number of ten significant digits that is at most `value`: rates, copies and lower ends."""
+    """Return the largest number of ten significant digits that is at most `value`: rates, copies and lower ends."""
     return _rounded_to_side(value, ROUND_FLOOR, DIGITS)
 
 
 def rounded_up(value: float, digits: int = DIGITS) -> float:
-    """Smallest number of so many significant digits that is at least `value`: blankets, epsilons and upper ends."""
+    """Round `value` up to so many significant digits: blankets, epsilons and upper ends."""
     return _rounded_to_side(value, ROUND_CEILING, digits)
 
 

@@ -82,7 +82,7 @@ class Estimate:
         return np.asarray(np.sqrt(self.variance.at(self.frequencies)))
 
     def interval(self, confidence: float = 0.95) -> tuple[FloatArray, FloatArray]:
-        """Lower and upper ends of an interval for every item's share, each of shape (domain_size,).
+        """Return the lower and upper ends of an interval for every item's share, each of shape (domain_size,).
 
         Parameters
         ----------

@@ -132,7 +132,7 @@ def spare_look(label: str, index: int, *, taken: Sequence[Look] = ()) -> Look:
 
 
 def _pairs() -> list[tuple[str, str]]:
-    """All pairs of a colour and a marker; neighbours in the list differ in both."""
+    """Return all pairs of a colour and a marker; neighbours in the list differ in both."""
     colors = list(PALETTE.values())
     # their numbers have no common divisor, so every pair occurs once
     return [(colors[i % len(colors)], MARKERS[i % len(MARKERS)]) for i in range(len(colors) * len(MARKERS))]

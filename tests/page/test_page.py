@@ -193,7 +193,7 @@ def test_the_story_has_the_numbers_of_the_tables(run):
     assert [row["verdict"] for row in findings.missed(claims)] == ["not reproduced", "partly reproduced"]
     # splits are not counted apart, nor levels that are certain to send; 5e-5 over 2e-5
     assert "At 2 of 2 points" in audit[1]
-    assert "2.50: at 1 with levels of the experiment" in audit[1]
+    assert "2.50. Number of these points with the levels of the experiment: 1. The others" in audit[1]
     # ratios 1.04999 (a lower view) and 2.00001 (an upper bound)
     assert {tuple(row[2:4]) for row in cells(audit_table(tables["audit.csv"], run.results.sources))} == {
         ("1.04", "2.01")

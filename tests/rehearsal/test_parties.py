@@ -185,11 +185,11 @@ def test_counts_are_read_back(counts):
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ("item,count\n1,2\n1,3\n", "f: 0 lines for item 0; needed is one"),
+        ("item,count\n1,2\n1,3\n", "f: 0 lines for item 0; every item"),
         ("item,count\n1;2\n", "line 2: '1;2': expected is ITEM,COUNT"),
         ("item,count\n6,2\n", r"an item in 0\.\.5"),
-        ("item,count\n0,1\n1,1\n2,1\n4,1\n5,1\n", r"f: 0 lines for item 3; needed is one for every item in 0\.\.5"),
-        ("item,count\n0,1\n1,1\n1,1\n2,1\n3,1\n4,1\n5,1\n", "f: 2 lines for item 1; needed is one"),
+        ("item,count\n0,1\n1,1\n2,1\n4,1\n5,1\n", r"f: 0 lines for item 3; every item in 0\.\.5 needs one"),
+        ("item,count\n0,1\n1,1\n1,1\n2,1\n3,1\n4,1\n5,1\n", "f: 2 lines for item 1; every item"),
         ("item,count\n1,-2\n", "as count an integer >= 0"),
         ("1\n\n2\n", "line 2: '' is no message"),
         ("1\n2\n7\n", "line 3: '7' is no message"),

@@ -107,7 +107,7 @@ class Blanket(ABC):
         """Return the independent parts at `mean` expected messages per item, all signs together."""
 
     def pair(self, mean: float, copies: float) -> CounterPair:
-        """Counters of an exchanged item; by default those of a law with one part."""
+        """Return the counters of an exchanged item, by default those of a law with one part."""
         return CountPair(mean, copies, self)
 
     @classmethod
@@ -118,7 +118,7 @@ class Blanket(ABC):
 
     @classmethod
     def parameters(cls) -> list[str]:
-        """Names of the parameters."""
+        """Return the names of the parameters."""
         return [each.name for each in fields(cls)]  # type: ignore[arg-type]
 
     def rough(self) -> Blanket:
@@ -138,7 +138,7 @@ class Blanket(ABC):
         return sum(part.net**2 * part.variance for part in self.parts(mean))
 
     def noise(self, n_users: int, per_user: float, domain_size: int, items: int = 1) -> float:
-        """Variance of what the dummies of all users add to the count of one item, or of several items together."""
+        """Return the variance of what the dummies of all users add to the counts of `items` items together."""
         return items * self.variance(n_users * per_user / domain_size)
 
     def net_mean(self, mean: float) -> float:

@@ -58,7 +58,7 @@ class Binomial(Blanket):
         return mean
 
     def noise(self, n_users: int, per_user: float, domain_size: int, items: int = 1) -> float:
-        """Variance of the number of slots filled by a share h = items/d of the items, n m h (1 - h m/ceil(m))."""
+        """Return the variance of the number of dummies about h = items/d of all items, n m h (1 - h m/ceil(m))."""
         share = items / domain_size
         return n_users * per_user * share * (1.0 - share * blanket_slots(per_user)[1])
 

@@ -139,7 +139,7 @@ class SampledSigned(Signed):
 
 
 def _least_mean(p: float | FloatArray, flood_p: float | FloatArray, flood: float | FloatArray) -> FloatArray:
-    """Least mean at which r is at least 1 for noise and flood."""
+    """Return the least mean at which r is at least 1 for noise and flood."""
     least = 2 * np.maximum(p / (1 - p) / (1 - flood), flood_p / (1 - flood_p) / flood) * (1 + 1e-14)
     return np.asarray(np.maximum(least, BLANKET_MEAN_RANGE[0]))
 

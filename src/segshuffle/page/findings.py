@@ -38,8 +38,8 @@ def audit(audit: pd.DataFrame) -> list[str]:
     excess = ""
     if found["broken"]:
         excess = (
-            f", by a factor of up to {at_least(found['excess'])}: at {count(found['reachable'])} with levels of the "
-            "experiment, at the others with levels that the theorem allows"
+            f", by a factor of up to {at_least(found['excess'])}. Number of these points with the levels of the "
+            f"experiment: {count(found['reachable'])}. The others need other levels, which the theorem allows"
         )
     return [
         "The paper's proof is about two counters, but the server sees all of them and their sum. So the guarantee "

@@ -28,7 +28,7 @@ def rendered(template: str, **values: Any) -> str:
 def data_uri(svg: str) -> str:
     """Encode a figure as a data address: nothing is loaded, and its identifiers cannot clash with others.
 
-    Where DejaVu Sans is not installed, fonts of like width stand in.
+    If DejaVu Sans is not installed, fonts of similar width replace it.
     """
     text = svg.replace("'DejaVu Sans'", "'DejaVu Sans', Verdana, sans-serif")
     return "data:image/svg+xml," + quote(" ".join(text.split()), safe=_UNCHANGED)

@@ -1,7 +1,7 @@
 """Checks of the configuration: every problem is found at once, and named with key, value and what is allowed.
 
 A folder of results is stamped with its configuration, and two of them never write into one folder.
-``python -m segshuffle.pipeline.config FILE`` checks a file before Snakemake reads it, which would end in a traceback.
+``python -m segshuffle.pipeline.config FILE`` checks a file first, because Snakemake alone would end in a traceback.
 
 Every remote job parses the Snakefile, which imports this module. So it does not import numpy, scipy or pandas.
 """

@@ -108,6 +108,6 @@ def resting_on(plan: Plan) -> list[str]:
     if not assumed.private_levels and len(problem.levels) > 1:
         found.append("Levels are only shuffled: the promise is not about which level a user picked.")
     if assumed.rounds == 1:
-        found.append("This is for one collection; the losses of several add up (--assume rounds=R).")
+        found.append("The promise is for one collection. The losses of several add up (--assume rounds=R).")
     kind = "proven, and no smaller number holds" if plan.kind == "exact" else "proven"
     return [*found, f"Kind of the numbers: {plan.kind} ({kind})."]

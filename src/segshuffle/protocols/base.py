@@ -293,7 +293,7 @@ class Plan:
         return {**self.parameters, "collections": [each.as_dict() for each in self.collections]}
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-ready form, without the problem."""
+        """Return the JSON-ready form, without the problem."""
         values = {**vars(self), "collections": self.chosen["collections"]}
         del values["problem"]
         return values

@@ -183,7 +183,7 @@ def bias_given_levels(copies: FloatArray, level_items: IntArray, level_counts: I
 def error_given_levels(
     plan: Plan, level_items: IntArray, divisor: float, truth: FloatArray | None = None
 ) -> FloatArray:
-    """Exact expected squared error of round 2, given the users' levels and the denominator of the estimator.
+    """Return the exact expected squared error of round 2, given the users' levels and the denominator of the estimator.
 
     sum_j { Var[S_j]/N_hat^2 + (E[S_j]/N_hat - w_j)^2 }, S_j = C_j - n m/d.
 

@@ -59,7 +59,7 @@ def _declared_in(path: Path, text: bytes) -> Listed | None:
 
 
 def _declared(call: ast.Call) -> tuple[str, str, str]:
-    """Accounting, role and name of one method."""
+    """Return the accounting, role and name of one method."""
     found = {"accounting": "published", "role": "competitor"}
     found |= {word.arg: ast.literal_eval(word.value) for word in call.keywords if word.arg in found}
     return found["accounting"], found["role"], ast.literal_eval(call.args[0])
@@ -81,7 +81,7 @@ def schemas() -> dict[str, dict[str, Any]]:
 
 
 def _sections(accounting: str) -> dict[str, Any]:
-    """JSON schema of the options of every file that has some under this accounting."""
+    """Return the JSON schema of the options of every file that has options under this accounting."""
     return {
         file: {"type": "object", "additionalProperties": False, "properties": options}
         for file, declared in listed().items()

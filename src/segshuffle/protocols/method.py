@@ -141,7 +141,7 @@ class Collected:
         return float(problem.domain_size * noise + held * own + spread * (shares @ (1 - shares)))
 
     def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
-        """Variance of the sum of all estimates: levels add nothing to it, nor do dummies of a fixed number."""
+        """Return the variance of the sum of all estimates. Levels and a fixed number of dummies add nothing."""
         (d, s, _), counts, (_, own, _) = plan.problem.sizes, plan.problem.level_counts, variance_sources(plan)
         noise = sum(each.factor(counts) ** 2 * each.announcement.noise_of(d) for each in plan.collections)
         return noise + s * own

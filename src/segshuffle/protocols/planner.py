@@ -389,7 +389,7 @@ def _lowered(law: Blanket, mean: float, target: Target, copies: float, share: fl
 
 @functools.lru_cache(maxsize=65536)
 def certified_delta(law: Blanket, mean: float, target: Target, copies: float) -> tuple[float, float]:
-    """Certified interval of delta (lower, upper), as narrow as possible."""
+    """Return a certified interval of delta (lower, upper), as narrow as possible."""
     if target.pairs == 0 or copies == 0:
         return 0.0, 0.0
     pair = law.pair(mean, copies)

@@ -102,7 +102,7 @@ def paper_competitors() -> frozenset[str]:
 
 
 def look_of(name: str, parameters: str | None = None, *, accounting: str = "published") -> Look:
-    """How a method is drawn in all figures; the label of a method that is not declared is its name.
+    """Return how a method is drawn in all figures; the label of a method that is not declared is its name.
 
     Parameters
     ----------

@@ -68,7 +68,7 @@ class Scheme:
             raise ParameterError("blanket_cap", cap, allowed)
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-ready form."""
+        """Return the JSON-ready form."""
         return {**vars(self), "law": self.law.as_dict()}
 
     @classmethod
@@ -142,7 +142,7 @@ class Scheme:
         return self.noise_of(1)
 
     def noise_of(self, items: int) -> float:
-        """Variance of what all users' dummies add to the counts of so many items together."""
+        """Return the variance of what all users' dummies add to the counts of `items` items together."""
         return self.law.noise(self.n_users, self.blanket_per_user, self.domain_size, items)
 
     @property
@@ -237,7 +237,7 @@ class Collection:
         return self.weight / self.announcement.weight(self.users(level_counts))
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-ready form."""
+        """Return the JSON-ready form."""
         return {**vars(self), "announcement": self.announcement.as_dict()}
 
     @classmethod

@@ -44,7 +44,7 @@ def top_figure(found: Rehearsal, top: int) -> Figure:
 
 
 def error_figure(found: Rehearsal) -> Figure:
-    """Draw estimates over the truth; and errors over shares, with what is expected and what cutting does."""
+    """Draw estimates over true shares, and errors over shares, with expected errors and errors from cutting sets."""
     held = found.order[: int(np.count_nonzero(found.true))]
     items = held[:: math.ceil(held.size / _MOST_POINTS)]
     error, cut = np.sqrt(found.squared_error), np.abs(found.sent - found.true)

@@ -119,8 +119,8 @@ def _of_counts(lines: Iterable[bytes], name: str, domain_size: int, signed: bool
     wrong = np.flatnonzero(times != 1)
     if wrong.size:
         raise DataError(
-            f"{name}: {times[wrong[0]]} lines for item {wrong[0]}; needed is one for every item in "
-            f"0..{domain_size - 1}, with 0 where there is no message. Was the file cut off?"
+            f"{name}: {times[wrong[0]]} lines for item {wrong[0]}; every item in 0..{domain_size - 1} needs one, with "
+            "0 if there is no message. Was the file cut off?"
         )
     return Counted(counts, None if signed else sum(counts.tolist()), 0)
 

@@ -162,7 +162,11 @@ GOOD = [[0.5, 0.5], [0.25, 0.75]]
         ([[0.5, 0.5], [float("nan"), 0.5]], None, r"row 2, column 1: nan"),
         ([[0.5, 0.5], [1.0, 1.0]], None, r"row 2: its probabilities sum to 2;"),
         ([[0.5, 0.5], [0.3, 0.699999]], None, r"row 2: its probabilities sum to 0.999999; .* \(to 1e-09\)"),
-        ([[0.5, 0.5], [1.0, 0.0]], None, "row 2, column 2: 0 where another input has more"),
+        (
+            [[0.5, 0.5], [1.0, 0.0]],
+            None,
+            "row 2, column 2: 0 is the probability of an output that another input can send",
+        ),
         ([[0.5, 0.5]], None, "between 2 and 30 rows"),
         ([0.5, 0.5], None, "between 2 and 30 rows"),
         (np.full((LARGEST_INPUTS + 1, 2), 0.5), None, r"shape is \(31, 2\)"),

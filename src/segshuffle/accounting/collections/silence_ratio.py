@@ -110,7 +110,7 @@ class Rest:
 
 @lru_cache(maxsize=64)
 def _anchors(rest: Rest, refinement: int) -> IntArray:
-    """Numbers of free slots at which the law of the covered items is computed: where most are, and both ends."""
+    """Return the numbers of free slots at which the law of covered items is computed: where most are, and both ends."""
     reach = 8.5 * math.sqrt(rest.most * rest.free * (1.0 - rest.free)) + 12.0
     blanket = rest.most * rest.free * rest.covered * (1.0 - rest.covered)
     mass = rest.sent.pmf / rest.sent.pmf.sum()
@@ -125,7 +125,7 @@ def _anchors(rest: Rest, refinement: int) -> IntArray:
 
 @lru_cache(maxsize=64)
 def _hidden(rest: Rest, slots: int) -> RatioLaw:
-    """Law of Pr[slots - 1 free slots, u]/Pr[slots free slots, u], u the count on covered items, `slots` >= 1."""
+    """Return the law of Pr[slots - 1 free slots, u]/Pr[slots free slots, u], with u the count on covered items."""
     base = _convolve(rest.sent.pmf, _windowed(slots - 1, rest.covered).pmf)
     fewer, shifted = np.append(base, 0.0), np.append(0.0, base)
     spoke = (1.0 - rest.covered) * fewer + rest.covered * shifted
@@ -165,13 +165,13 @@ def _few(law: RatioLaw, edges: IntArray, upper: bool) -> RatioLaw:
 
 @lru_cache(maxsize=1024)
 def _covered(rest: Rest, anchor: int, step: float, upper: bool) -> RatioLaw:
-    """Law of the covered items at an anchor, on few points that bound it from one side."""
+    """Return the law of the covered items at an anchor, on few points that bound it from one side."""
     law = _hidden(rest, anchor)
     return _ascending(*_few(law, _edges(law, step), upper))
 
 
 def _mixed(rest: Rest, refinement: int, slots: int, upper: bool) -> RatioLaw:
-    """Law of (K/E K) * (ratio of the covered items given K), K ~ Binomial(slots, free) the free slots."""
+    """Return the law of (K/E K) * (ratio of the covered items given K), K ~ Binomial(slots, free)."""
     law, step = _windowed(slots, rest.free), _FIRST_STEP / 2**refinement
     count = law.start + np.arange(float(law.pmf.size))
     seen = RatioLaw(count / (slots * rest.free), law.pmf)

@@ -111,7 +111,7 @@ def mechanism(name: str, *, local_epsilon: float | None = None, **parameters: fl
 
 
 def of_matrix(randomizer: MatrixRandomizer) -> Mechanism:
-    """Make the mechanism of a randomizer of one's own, from `matrix_randomizer`."""
+    """Make the mechanism of your own randomizer, from `matrix_randomizer`."""
     log_p = max(randomizer.local_epsilon, SMALLEST_LOG_RATIO)
     beta = min(randomizer.total_variation, math.tanh(0.5 * log_p))
     inputs, outputs = randomizer.law.shape

@@ -61,7 +61,7 @@ class PossibleCounts(NamedTuple):
 
 
 def _possible(plan: Plan, items: int, held: tuple[int, int], units: Sequence[int], alpha: float) -> Possible:
-    """Range of the count of `items` items; a user holds held[0] to held[1] of them. Each end fails with `alpha`.
+    """Bound the count of `items` items, of which a user holds held[0] to held[1]; each end fails with `alpha`.
 
     `units` are what a unit of each part of the dummies adds to the count.
     """
@@ -119,8 +119,9 @@ def impossible(plan: Plan, counts: IntArray, messages: int | None, name: Callabl
     ):
         if number is not None and not of_all.least <= number <= of_all.most:
             return (
-                f"{number} {what}, but {n_users} users of this plan send {of_all.least} to {of_all.most}: is the file "
-                "cut or another plan's, is every line there twice, or did another number of users take part (--levels)?"
+                f"{number} {what}, but {n_users} users of this plan send {of_all.least} to {of_all.most}: was the file "
+                "cut off, is it another plan's, is every line there twice, or did another number of users take part "
+                "(--levels)?"
             )
     odd = np.flatnonzero((counts < can.item.least) | (counts > can.item.most))
     if not odd.size:

@@ -56,7 +56,7 @@ class Server:
         return level_announcement(self.problem.honest_users, len(self.problem.levels), self.level_privacy)
 
     def estimate_levels(self, announcement: Scheme, messages: ShuffledMessages) -> LevelEstimates:
-        """Step 1: level counts from the shuffled levels (line 5 of Algorithm 1)."""
+        """Estimate the level counts (step 1) from the shuffled levels (line 5 of Algorithm 1)."""
         n_users = self.problem.n_users
         return LevelEstimates(tally(messages, announcement.words), n_users, replace(announcement, n_users=n_users).mean)
 

@@ -173,7 +173,7 @@ class Exchange:
         return {**sent, "honest_users": self.problem.honest_users, "rounds": self.problem.assumptions.rounds}
 
     def epsilon(self, delta: float) -> float:
-        """Epsilon at a delta, rounded up; +inf if none up to 100 is certified (kind: upper)."""
+        """Return the epsilon at a delta, rounded up; +inf if none up to 100 is certified (kind: upper)."""
         pairs = self.problem.pairs
         if pairs == 0 or self.copies == 0:
             return 0.0

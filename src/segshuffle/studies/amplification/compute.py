@@ -389,7 +389,7 @@ def _over_claimed(
 
 
 def range_queries(points: int) -> Iterator[Row]:
-    """Yield the points of Figure 5: range queries, one hierarchy level per user, against disjoint groups of users."""
+    """Yield the points of Figure 5: range queries with one hierarchy level per user, or with groups of users."""
     for levels in (6, 11):
         responses = [partial(mechanism, "krr", domain_size=2 ** (levels - h)) for h in range(levels)]
         asked: dict[str, Build] = {

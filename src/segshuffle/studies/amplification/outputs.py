@@ -68,7 +68,7 @@ _SHOWN = {
     "personalized Table 2": "delta at given epsilon, approximate mechanisms",
 }
 _CAPTIONS = {
-    "decomposition Figure 8": "Exact; the distribution function jumps at 0 and at both of its ends.",
+    "decomposition Figure 8": "The numbers are exact. The distribution function jumps at 0 and at both of its ends.",
     "variation Table 5": "delta = 0.01/n. The values are the upper ends of a bisection of [0, local epsilon] in T "
     "steps, as in the paper; every comparison uses certified intervals. Running times: "
     "`python benchmarks/variation_ratio.py`.",
@@ -82,8 +82,8 @@ _EVERY = (
 )
 EXHIBITS = {exhibit.id: exhibit for exhibit in _EVERY}
 _KINDS = (
-    "Upper, lower and exact are proven; published is as a paper states it, not proven, and some refuted; asymptotic "
-    "is a limit without an error term; the table has the kind of every point."
+    "Upper, lower and exact are proven; published is stated by a paper, not proven, and in some cases refuted; "
+    "asymptotic is a limit without an error term; the table has the kind of every point."
 )
 #: What the default target makes of these papers in the quick edition: one figure and one table.
 _SAMPLE = ("decomposition8", "variation-table5")

@@ -14,7 +14,8 @@ FIGURE = Output(
     "figures/levels",
     "Error over the privacy of the levels",
     "Users send their level in round 1 with guarantee ε_p (horizontal axis), and their items in round 2. Round 2 "
-    "reveals more about the level. Dashed: everybody's level is known. Bars: two standard errors (docs/levels.md).",
+    "reveals more about the level. Dashed: the number of users at each level is known. Bars: two standard errors "
+    "(docs/levels.md).",
     GROUP,
 )
 DOCS = {"figures/levels.png": "figures/levels.png"}

@@ -39,7 +39,7 @@ def words(figure: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
     large = table[table["blanket_mean"] >= _LARGE]["error_ratio"]
     curves = table.groupby(["set_size", "delta"]).ngroups
     return (
-        f"Line chart of error over a Gaussian curator's against blanket messages per item, {curves} curves (set size "
-        f"and δ). The ratio falls from {nearest(table['error_ratio'].max())} towards 1. From 100 messages per item on "
-        f"it is at most {at_most(large.max(), digits=4)}."
+        f"Line chart of error, divided by a Gaussian curator's, over blanket messages per item, {curves} curves (set "
+        f"size and δ). The ratio falls from {nearest(table['error_ratio'].max())} towards 1. From 100 messages per "
+        f"item on it is at most {at_most(large.max(), digits=4)}."
     )

@@ -68,12 +68,12 @@ class Case:
     parameters : mapping
         What it needs beside the local epsilon.
     inputs : sequence of tuple of int
-        What users hold in the enumerated datasets; none if the outputs cannot be listed. Four of a large domain are
-        enough: of the others a message carries only noise that nobody's input moves.
+        What users hold in the enumerated datasets; none if the outputs cannot be listed. Four items of a large domain
+        are enough, because a message has only noise about all other items.
     victims : tuple of (int, int)
         Changes of the victim's input, places in `inputs`.
     cut : mapping
-        Parameters of the randomizer in place of its own throughout.
+        Parameters of the randomizer that replace its own everywhere.
     """
 
     label: str

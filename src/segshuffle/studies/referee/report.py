@@ -31,11 +31,12 @@ def tally(table: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per accountant and case in the table's order. ``few_delta_ratio``: largest true over claimed delta among
-        points that ask for a delta (few users) and where the proven delta is at least `LEAST_DELTA`.
-        ``many_delta_ratio`` and ``many_epsilon_ratio``: the same at delta = delta_times_n/n, for the delta at the
-        claimed epsilon and for the epsilon; ``worst_*`` is the point of the latter. ``smallest_*`` is the violation
-        with the fewest users that ``command`` shows, the widest gap among those. Where there is none: nan.
+        One row per accountant and case, in the table's order. ``few_delta_ratio``: largest ratio of the proven delta
+        to the claimed one among points that ask for a delta (few users), if the proven delta is at least
+        `LEAST_DELTA`. ``many_delta_ratio`` and ``many_epsilon_ratio``: the same at delta = delta_times_n/n, for the
+        delta at the claimed epsilon and for the epsilon; ``worst_*`` is the point of the largest ratio of epsilons.
+        ``smallest_*`` is the violation with the fewest users that ``command`` shows; among several, that with the
+        widest gap. Values that do not exist are nan.
     """
     found = pd.DataFrame(
         {"accountant": who, "case": case, **_verdict(rows)}

@@ -119,13 +119,13 @@ class Accountant:
         return {self.part: getattr(mechanism, self.part)}
 
     def kind_for(self, mechanism: Mechanism) -> Kind:
-        """Return the kind of its number for this mechanism: a clone's is proven where the victim has no left-over."""
+        """Return the kind of its number for this mechanism: proven for clones if the victim has no left-over."""
         return "upper" if self.proven_for_binary and mechanism.no_left_over else self.kind
 
     def status_for(self, mechanism: Mechanism) -> str:
         """Return the status of its number for this mechanism."""
         if self.kind != self.kind_for(mechanism):
-            return "proven: the victim's message has no left-over that could be mixed"
+            return "proven: here the proof mixes no parts of messages that the server can tell apart"
         return f"{self.status}; {mechanism.caveat}" if mechanism.caveat and self.part == "randomizer" else self.status
 
 

@@ -133,7 +133,7 @@ class PersonalizedUsers:
         return math.sqrt(2 * math.log(1.25 / self.local_delta))
 
     def _above(self, budgets: FloatArray, y: FloatArray | float) -> FloatArray:
-        """Pr[the report of a user who holds 0 is above y >= 0], by the user's budget: upper tails do not cancel."""
+        """Return Pr[the report of a user who holds 0 is above y >= 0] by budget. Upper tails do not cancel."""
         if self.local_delta == 0.0:
             return 0.5 * np.exp(-budgets * y)
         return special.ndtr(-y * budgets / self._scale)

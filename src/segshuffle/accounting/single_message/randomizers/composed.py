@@ -103,8 +103,8 @@ class JointComposition(_Composition):
     def _combined(self, options: list[Tables]) -> Tables:
         """Multiply one table of every component (Theorem 9), for as many choices as there is time for.
 
-        Which of several equal components holds which input makes no difference to the product, and equal products count
-        once: 1 + k of them for k binary components where all choices are 2^k.
+        The order of equal components makes no difference to the product, and equal products are kept once. So k equal
+        binary components have 1 + k products, although there are 2^k choices.
         """
         found, *others = (
             tables if self.differing is None or place < self.differing else tuple(map(_unchanged, tables))

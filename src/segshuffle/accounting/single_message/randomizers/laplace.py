@@ -43,7 +43,7 @@ class Laplace:
         check_integer("cells", self.cells, 1)
 
     def blankets(self, side: Side) -> Tables:
-        """Total mass e^{-epsilon_0/2}; the blanket's density is min(R_0, R_1)."""
+        """Return classes of total mass e^{-epsilon_0/2}; the blanket's density is min(R_0, R_1)."""
         return (self._classes(1.0, side),)
 
     def common_input(self, side: Side) -> Tables:

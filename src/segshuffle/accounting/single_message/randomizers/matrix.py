@@ -134,8 +134,9 @@ def matrix_randomizer(
         )
     problems = {
         "is no probability, which is between 0 and 1.": ~((table >= 0) & (table <= 1 + SUM_TOLERANCE)),
-        "where another input has more: that output proves who did not send it, so no local epsilon is finite. Give "
-        "every input a chance of it, or leave out the output.": (table == 0) & (table.max(axis=0) > 0),
+        "is the probability of an output that another input can send. This output rules out the first input, so no "
+        "local epsilon is finite. Give every input a positive probability of it, or leave it out.": (table == 0)
+        & (table.max(axis=0) > 0),
     }
     for said, entries in problems.items():
         for row, column in np.argwhere(entries)[:1].tolist():
