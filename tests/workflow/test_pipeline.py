@@ -168,7 +168,7 @@ def test_docs_are_drawn_from_real_data_only(checkout):
     assert checkout.would_run("docs_figures", configfile="config/config.yaml")["only_real"] == 1
     status, said = checkout.run("--cores", "1", "only_real")
     assert status != 0
-    assert "docs/ must show the real data, but these are a stand-in" in said
+    assert "docs/ must show the real data, but the files named above describe a stand-in" in said
     assert "data/msnbc/source.json" in said
     assert not (checkout.out / "data/only-real.txt").exists()
 

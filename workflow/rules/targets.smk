@@ -36,8 +36,8 @@ rule only_real:
     conda:
         CONDA
     params:
-        advice="docs/ must show the real data, but these are a stand-in. Name your own copy by its environment variable, "
-        "or connect to the network and remove the folder. Then run snakemake docs_figures again.",
+        advice="docs/ must show the real data, but the files named above describe a stand-in. Name your own copy by its "
+        "environment variable, or connect to the network and remove their folder. Then run snakemake docs_figures again.",
     shell:
         'if grep -l \'"kind": "stand-in"\' {input:q}; then echo {params.advice:q}; exit 1; fi 2>&1 | tee {log:q} >&2'
 

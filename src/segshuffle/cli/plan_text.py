@@ -215,7 +215,7 @@ def _further(found: Mapping[str, Any], n_users: int) -> list[str]:
         reasons = list(dict.fromkeys(row["none"] for row in rows if row["none"]))
         said = "error: standard deviation of a rare item's estimate"
         if any("top_error_%" in row for row in rows):
-            said += "; top_error: the largest one of the top items, each divided by the item's share"
+            said += "; top_error: the largest error of a top item, divided by the item's share"
         numbers = [{name: value for name, value in row.items() if name != "none"} for row in rows]
         parts.append(f"{table(numbers)}\n{_paragraphs([said, *reasons])}")
     if "alternatives" in found:

@@ -57,7 +57,7 @@ def every(folder: Path = FOLDER, package: str = PACKAGE) -> dict[str, Dataset]:
         except Exception as error:
             raise ConfigError(f"{path}: cannot be imported: {type(error).__name__}: {error}") from error
         if dataset.name != path.stem:
-            raise ConfigError(f"{path}: declares the dataset {dataset.name!r}; rename it or the file, as both are one.")
+            raise ConfigError(f"{path}: declares the dataset {dataset.name!r}, but file and dataset need one name.")
         found[dataset.name] = dataset
     return found
 

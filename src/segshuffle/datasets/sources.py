@@ -60,7 +60,7 @@ class _RowError(DataError):
 
 
 def _refuse(wrong: pl.Series, reason: Callable[[int], str]) -> None:
-    """Refuse rows of which the first has something wrong, for a reason."""
+    """Raise an error about the first row that is marked as wrong, if there is one, with the reason."""
     if wrong.any():
         row = wrong.fill_null(False).arg_max() or 0
         raise _RowError(row, reason(row))
@@ -80,7 +80,7 @@ class Columns(NamedTuple):
         return [each for each in (self.user, *self.items, self.level) if each is not None]
 
     def entries(self, cells: pl.DataFrame) -> pl.DataFrame:
-        """Return who holds which item: a row per item, or one with null for none, and the row that it is of."""
+        """Return who holds which item: an entry per item (null if a row has none), with the number of its row."""
         items = [_held(cells[each]) if self.form == "matrix" else cells[each] for each in self.items]
         item = items[0] if self.form in ("long", "list") else pl.select(pl.concat_list(items)).to_series()
         user, level = (None if each is None else cells[each] for each in (self.user, self.level))
@@ -440,6 +440,6 @@ def _jsonl(layout: Layout, first: str) -> tuple[Columns, Read]:
 
 def _no_object(line: str) -> str:
     return (
-        f"{shown(line)} is not JSON with text and numbers; expected is an object on every line, alike to the first, "
+        f"{shown(line)} is not JSON with text and numbers; expected is an object on every line, like the first one, "
         'such as {"user": "a", "items": ["x", "y"]}. An array of them can be split by jq -c ".[]".'
     )

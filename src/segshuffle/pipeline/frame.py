@@ -14,7 +14,10 @@ from segshuffle.pipeline.manifest import Rule, Step
 
 
 def paper_first(panels: Panels) -> Callable[[str], bool]:
-    """Return what says whether Figures 2-6 need a case: dataset, setting, panel or figure, perhaps behind its side."""
+    """Return a function that says whether Figures 2-6 need a case.
+
+    A case is the name of a dataset, setting, panel or figure, perhaps with the accounting and a slash before it.
+    """
     drawn = [panel for name in FIGURES for panel in figures_of(panels).get(name, [])]
     needed = {name for panel in drawn for name in (panel.setting.dataset, panel.setting.id, panel.id)} | set(FIGURES)
     return lambda case: not case.startswith("proven/") and case.rpartition("/")[2] in needed

@@ -290,7 +290,7 @@ def honest(config: Config) -> Config:
 
 
 def studies(file: str = "outputs") -> Iterator[ModuleType]:
-    """Import the declaration of every study, by name, or another file of the studies that have it."""
+    """Import `outputs.py` of every study, in the order of their names, or another file of the studies that have it."""
     for path in sorted(FOLDER.glob(f"*/{file}.py")):
         yield importlib.import_module(f"{PACKAGE}.{path.parent.name}.{file}")
 

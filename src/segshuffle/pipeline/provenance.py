@@ -52,7 +52,7 @@ def data_words(data: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
             yield f"{label}: the real data (SHA-256 of the {hashed_as(name)}file {source['sha256']})."
         else:
             reason = source["reason"].splitlines()[0]
-            again = f"to look again, remove data/{name} in the folder of results"
+            again = f"to look for the real data again, remove data/{name} in the folder of results"
             yield f"{label}: a STAND-IN, not the real data, because {reason} ({again})"
 
 

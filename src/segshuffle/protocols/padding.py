@@ -37,8 +37,9 @@ def guessed_holders(shares: Mapping[int, float], domain_size: int, zipf: float) 
     Returns
     -------
     users : ndarray of float, shape (d + 1,)
-        Of one user.
+        Share of the users with sets of each size.
     holders : ndarray of float, shape (d + 1, d)
+        Share of the users who have a set of this size and hold this item.
 
     Raises
     ------

@@ -128,7 +128,7 @@ class Surface:
         return self._spending(points, rest)
 
     def _spending(self, points: FloatArray, per_user: FloatArray) -> FloatArray:
-        """Add the log of the mean to points, of so many dummies per user."""
+        """Append to points the log of the mean that so many dummies per user give."""
         return np.column_stack([points, np.log(per_user / self.search.per_user(1.0))])
 
     def at(self, log_variance: float, point: FloatArray) -> tuple[Blanket, float] | None:
@@ -137,7 +137,7 @@ class Surface:
         return (self._law(parameters), float(mean)) if math.isfinite(mean) else None
 
     def _law(self, parameters: tuple[FloatArray, ...], at: int = 0) -> Blanket:
-        """Return the law whose parameters are at a place of arrays."""
+        """Return the law whose parameters are at one place of the arrays."""
         return self.law(*(float(each[at]) for each in parameters))
 
     def _settled(self, points: FloatArray) -> tuple[FloatArray, tuple[FloatArray, ...], FloatArray]:
@@ -179,7 +179,7 @@ class Surface:
         return [point, *cloud[: _SCATTERED * point.size]]
 
     def _distances(self, points: FloatArray) -> FloatArray:
-        """Return the distances of points from the closest one that was computed, or could not be."""
+        """Return the distance of every point from the closest point at which a computation was tried."""
         seen = np.array([*self.points, *self.barred]).reshape(-1, self.low.size)
         return np.asarray(np.abs(points[:, None] - seen).max(axis=2).min(axis=1, initial=math.inf))
 

@@ -181,7 +181,7 @@ def write(
 
 
 def _cell(value: bool | str | float) -> str:
-    """Write a value of a table on the page: only shares are no whole numbers."""
+    """Write a value of a table on the page; numbers that are not whole are shares."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, str):

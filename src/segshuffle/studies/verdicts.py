@@ -20,8 +20,8 @@ REPRODUCED, PARTLY, NOT, OPEN = "reproduced", "partly reproduced", "not reproduc
 _LISTED = 4
 #: Explanation of the column *found*.
 FOUND = (
-    f"The column *found* has up to {_LISTED} values, each with its place in brackets. Of more values it says how many "
-    "meet the stated comparison, and has their median (or mean), the smallest and the largest."
+    f"The column *found* has up to {_LISTED} values, each with its place in brackets. If there are more values, it "
+    "says how many of them meet the stated comparison, and gives their median (or mean), the smallest and the largest."
 )
 
 #: Comparison -> whether a value, or each of several, meets it, and how it is said.
@@ -122,7 +122,7 @@ def judge(subject: Any, measures: Iterable[Callable[..., Measured]], reference: 
     reference : list of dict
         Statements: id, paper (where there are several), section, statement, measure, of (the measure's arguments),
         reproduced (a condition), and optionally partly (a condition, or [] for never), also (measure and of, for
-        `partly`) and note, which is printed if the statement does not come out.
+        `partly`) and note, which is printed if the statement is not, or only partly, reproduced.
 
     Returns
     -------

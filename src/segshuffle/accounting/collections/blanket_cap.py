@@ -94,7 +94,7 @@ def capped_epsilon(uncapped: Callable[[float], float], *, delta: float, cap: int
     uncapped : callable
         Epsilon at any delta without the cap (upper bound; +inf where there is none).
     delta, cap, **dummies
-        As for `cap_overflow`, with its other parameters; a cap of None is none.
+        As for `cap_overflow`, with its other parameters. A cap of None means no cap.
 
     Returns
     -------

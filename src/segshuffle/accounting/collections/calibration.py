@@ -80,7 +80,7 @@ def _calibrate(
     slope: float,
     limits: tuple[float, float],
 ) -> float:
-    """Call `solve` for the log of delta of `pair_at(x)` over the target (pairs, epsilon, delta).
+    """Call `solve` with the log of (delta of `pair_at(x)`/delta of the target); the target is (pairs, epsilon, delta).
 
     `log_delta_bound` looks at one lattice only; where that was too coarse (few counts, small means), the answer is
     improved with the bound of `delta_interval`, which refines until both its bounds agree.

@@ -160,7 +160,7 @@ def _log_delta(parts: list[Collected], epsilon: float) -> float:
 
 
 def _on_one_lattice(parts: list[Collected], step: float, log_tail: float) -> list[tuple[LossTable, int]]:
-    """Return tables of all pairs with one step: the least of any pair, or, if a pair cannot have that, the largest."""
+    """Return tables of all pairs with one step: the least step of any, or the largest if a pair cannot have that."""
     tables = [(pair.loss_table(step, log_tail), pairs) for pair, pairs in parts]
     for choose in (min, max):
         common = choose(table.step for table, _ in tables)
@@ -172,7 +172,7 @@ def _on_one_lattice(parts: list[Collected], step: float, log_tail: float) -> lis
 def _tilt_and_step(parts: list[Collected], epsilon: float, log_tail: float) -> tuple[float, float]:
     """Find the tilt for a mean loss of all pairs of about epsilon, and the lattice step for a bound within `_RTOL`.
 
-    A poor tilt is only slower. Where delta is negligible, any tilt and step that show it will do.
+    A poor tilt only makes the bound slower. If delta is negligible, any tilt and step that show this will do.
     """
     laws = [(*pair.coarse_law(log_tail), pairs) for pair, pairs in parts]
     all_pairs = sum(pairs for _, pairs in parts)
@@ -220,14 +220,15 @@ def ends_of(table: LossTable) -> tuple[IntArray, FloatArray]:
 
 
 def privacy_loss_distribution(collections: Sequence[Collected], *, interval: float = 1e-4) -> PrivacyLossDistribution:
-    """Return the loss distribution of collections of the same users, pessimistic, as dp_accounting's own.
+    """Return the loss distribution of collections of the same users, rounded up, as an object of dp_accounting.
 
     Parameters
     ----------
     collections : sequence of (CounterPair, int)
-        What one user is exchanged in, and the number of pairs t >= 1, for every collection; none reveal nothing.
+        What one user is exchanged in, and the number of pairs t >= 1, for every collection. There may be no collection.
     interval : float, default 1e-4
-        dp_accounting's value_discretization_interval, in [1e-7, 1]: that of what it is composed with.
+        dp_accounting's value_discretization_interval, in [1e-7, 1]. Distributions with which this one is composed
+        have the same interval.
 
     Returns
     -------

@@ -118,7 +118,7 @@ class FullView:
         self._refine(0)
 
     def _refine(self, refinement: int) -> None:
-        """Choose how many blocks there are; their Psi are computed when a cell needs them: at a large epsilon none."""
+        """Choose how many blocks there are. Psi is computed when a cell needs it; at a large epsilon none does."""
         self._refinement, self._psi = refinement, cache(partial(psi, self._rest, refinement))
 
     @property
@@ -165,7 +165,7 @@ class FullView:
             self._refine(self._refinement + 1)
 
     def one_sided(self, epsilon: float, *, upper: bool) -> float:
-        """Return one end of the interval, at the refinement that the last call of `delta` needed: half the work."""
+        """Return one end of the interval, at half the work, with the refinement that the last `delta` needed."""
         if self._is_pair or not self.computable:
             return self.delta(epsilon)[upper]
         grid, tanh = count_grid(self._slots, self._chance), math.tanh(0.5 * epsilon)

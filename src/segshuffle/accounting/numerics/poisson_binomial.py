@@ -20,7 +20,7 @@ LARGEST_TRIALS = 200_000
 _DROP_BELOW = 1e-306
 _UNIT = 2.0**-53
 _SMALL = 64
-"""So many trials are multiplied one by one, many groups of them at a time."""
+"""Trials in a group. The trials of a group are multiplied one by one, those of many groups at the same time."""
 
 
 class PoissonBinomialLaw:

@@ -46,7 +46,7 @@ class Entry(NamedTuple):
 
 
 def applicable(mechanism: Mechanism, only: Collection[str] = ()) -> list[Accountant]:
-    """Return the named accountants, or all that know enough of the mechanism; ParameterError if a name is not of one.
+    """Return the named accountants, or all that know enough of the mechanism; raise ParameterError for other names.
 
     They are in the order of lists and legends.
     """

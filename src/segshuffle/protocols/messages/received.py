@@ -127,8 +127,8 @@ def impossible(plan: Plan, counts: IntArray, messages: int | None, name: Callabl
     if not odd.size:
         return None
     return (
-        f"the count of item {name(int(odd[0]))!r}, {counts[odd[0]]}, is not in {can.item.least} to {can.item.most}, "
-        f"from an item that nobody holds to one that all {n_users} users hold: is this another plan's file?"
+        f"the count of item {name(int(odd[0]))!r}, {counts[odd[0]]}, is not in {can.item.least} (if nobody "
+        f"holds it) to {can.item.most} (if all {n_users} users hold it): is this another plan's file?"
     )
 
 

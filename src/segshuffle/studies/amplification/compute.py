@@ -350,7 +350,7 @@ def fake_messages(*, epsilon: float, delta: float, n_users: int) -> tuple[int, f
     """Return the fake messages per user k and the flip probability f of Cheu and Zhilyaev for (epsilon, delta).
 
     Their condition for one bin is f (1 - f) n k >= (33/5) ((e^eps + 1)/(e^eps - 1))^2 log(4/delta); two bins change, so
-    (epsilon, delta) is asked of each at half. The least k with f <= `LARGEST_FLIP`, and the f that meets it with
+    each must have half of (epsilon, delta). The least k with f <= `LARGEST_FLIP`, and the f that meets it with
     equality.
     """
     half = 0.5 * epsilon

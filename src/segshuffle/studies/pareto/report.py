@@ -123,7 +123,7 @@ def error_within(table: pd.DataFrame, *, method: str, accounting: str, messages:
 
 
 def change_of_extra(table: pd.DataFrame, *, method: str, accounting: str) -> Measured:
-    """Count a user's messages beyond its own, per item; divide by the count for the next smaller number of users."""
+    """Divide the dummies of a user, per item of the domain, by those for the next smaller number of users."""
     rows = _judged(table, accounting, method)
     if rows["n_users"].nunique() < 2:
         raise NotRunError("a statement about many users needs two numbers of users")

@@ -72,13 +72,14 @@ class Accountant:
     status, source : str
         What is known of it, and where it is from.
     look : Look
-        How it is drawn: proven ones say so in the label, lower bounds have no marker, no two share marker and dashes.
+        How it is drawn: labels say what is proven, lower bounds have no marker, and no two looks share marker and
+        dashes.
     order : int
         Its place in lists and legends; equal ones are in the order of their names.
     part : str
         The attribute of `Mechanism` that its functions take beside ``n_users`` and ``delta`` or ``epsilon``.
     epsilon : callable
-        Its epsilon at ``delta``; `epsilon_of` is never above the local one.
+        Its epsilon at ``delta``; `epsilon_of` never returns more than the local epsilon.
     delta : callable, optional
         Interval of its delta at ``epsilon``.
     asked : callable, optional

@@ -291,7 +291,7 @@ class Gaussian(Bound):
 
 
 def gaussian_of_equals(*, local_epsilon: float, n_users: int) -> Gaussian:
-    """Make that of users who all have the same budget, at least two."""
+    """Make the bound by Gaussian privacy for at least two users who all have the same budget."""
     check_local(local_epsilon)
     allowed = f"an integer in [2, {LARGEST_USERS:g}] (with one user the formula divides by zero)"
     check_integer("n_users", n_users, 2, allowed, most=LARGEST_USERS)

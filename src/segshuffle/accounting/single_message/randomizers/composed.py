@@ -42,7 +42,7 @@ _LARGEST_WORK = 100_000
 
 @dataclass(frozen=True, kw_only=True)
 class _Composition(ABC):
-    """One randomizer, or several that are symmetric in the two inputs: otherwise pairs of inputs would be left out."""
+    """One randomizer, or several that are symmetric in the two inputs; for others, pairs would be left out."""
 
     components: tuple[Randomizer, ...]
 
@@ -52,7 +52,7 @@ class _Composition(ABC):
         for part in self.components:
             check_kind("components", part, Randomizer)
             if len(self.components) > 1 and len(blanket_tables(part, "upper")) > 1:
-                allowed = "symmetric in its inputs; of others, give the table of the whole composition"
+                allowed = "symmetric in its inputs; for other randomizers, give the table of the whole composition"
                 raise ParameterError("components", type(part).__name__, allowed)
 
     def blankets(self, side: Side) -> Tables:
@@ -60,7 +60,7 @@ class _Composition(ABC):
         return self._combined([blanket_tables(part, side) for part in self.components])
 
     def common_input(self, side: Side) -> Tables:
-        """Combine them for choices of the components' common inputs: any is a lower bound."""
+        """Combine them for choices of the components' common inputs; any choice gives a lower bound."""
         return self._combined([part.common_input(side) for part in self.components])
 
     @abstractmethod

@@ -88,15 +88,15 @@ Tables = tuple[ReferenceClasses, ...]
 Items = tuple[int, ...]
 """What a user holds: one item, or a set; for Hadamard response the number of a row."""
 Flagged = dict[tuple[int, ...], float]
-"""Numbers by which of some inputs an output favours: 1 for those, 0 for the others."""
+"""A number for each set of inputs that an output may favour; the set is written as 1 for each member, 0 for others."""
 
 
 @runtime_checkable
 class Randomizer(Protocol):
-    """What the accountants ask of a local randomizer, a value: tables are remembered."""
+    """What the accountants ask of a local randomizer, which never changes, because its tables are cached."""
 
     def __hash__(self) -> int:
-        """Tell it from others."""
+        """Return a hash, by which tables are cached."""
         ...
 
     @property
@@ -115,13 +115,13 @@ class Randomizer(Protocol):
 
 @lru_cache(maxsize=16)
 def blanket_tables(randomizer: Randomizer, side: Side) -> Tables:
-    """Return the tables whose largest divergence the upper bound is."""
+    """Return the tables whose largest divergence is the upper bound."""
     return randomizer.blankets(side)
 
 
 @lru_cache(maxsize=16)
 def dataset_tables(randomizer: Randomizer, side: Side) -> Tables:
-    """Return the tables of the common inputs, the victim's own two among them, of which the lower bound is."""
+    """Return the tables whose largest divergence is the lower bound; the victim's inputs are tried as common ones."""
     own = (each for table in blanket_tables(randomizer, side)[:1] for each in table.own_inputs())
     return (*randomizer.common_input(side), *own)
 
@@ -146,7 +146,7 @@ def merged(parts: Iterable[ReferenceClasses]) -> ReferenceClasses:
 
 
 def distinct(tables: Iterable[ReferenceClasses]) -> Tables:
-    """Return the tables in their order, those that agree to `ALIKE` once."""
+    """Return the tables in their order, and only one of those that agree to `ALIKE`."""
     found: dict[bytes, ReferenceClasses] = {}
     for each in tables:
         rows = np.round(np.stack([np.log(each.mass), each.log_first, each.log_second]) / (2 * ALIKE)) + 0.0
