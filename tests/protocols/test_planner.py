@@ -209,12 +209,14 @@ def test_the_readmes_numbers_are_those_of_the_guides_commands(capsys, monkeypatc
         tables.append(of_shipped_laws(json.loads(capsys.readouterr().out)["blankets"]))
     (single, saving, _), (one, _, precise) = tables
     text = " ".join((root / "README.md").read_text(encoding="utf-8").split())
-    dummies = f"{saving['blanket_per_user']:.2f} dummies per user instead of {single['blanket_per_user']:.2f}"
+    dummies = (
+        f"{saving['blanket_per_user']:.2f} clustered dummies instead of {single['blanket_per_user']:.2f} single ones"
+    )
     few, many = users(saving, 50_000, 128), users(single, 50_000, 128)
     assert f"{dummies}, and the error of an item is {few} users instead of {many}" in text
-    messages = f"{precise['messages_per_user']:.1f} messages per user instead of {one['messages_per_user']:.1f}"
+    messages = f"{precise['messages_per_user']:.1f} messages instead of {one['messages_per_user']:.1f}"
     errors = f"{users(precise, 5000, 17)} users instead of {users(one, 5000, 17)}"
-    assert f"The error of an item is {errors}, with {messages}" in text
+    assert f"the error of an item is {errors}, and a user sends {messages}" in text
 
 
 def test_a_blanket_that_takes_long_is_said_to_be_left_out(capsys):
