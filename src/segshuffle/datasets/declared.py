@@ -111,7 +111,7 @@ class Dataset:
     obtain : callable, optional
         Returns the data as an array and where they came from; called with section and a `Place`.
     given : str
-        Environment variable with the path of the user's own copy, before the key ``path`` of the section.
+        Environment variable with the path of the user's own copy; overrides the key ``path`` of the section.
     given_is : str
         What that file is, for messages.
     most_users : int

@@ -137,7 +137,7 @@ def epsilon_upper(pair: CounterPair, *, pairs: int, delta: float) -> float:
     -------
     float
         Upper bound: an epsilon in [0, 100] whose certified delta is at most `delta` (and within 0.1 % of it unless
-        epsilon is 0); inf if there is none, as when a loss of +inf alone has more than `delta`.
+        epsilon is 0); inf if there is none, for example if a loss of +inf is more likely than `delta`.
 
     Raises
     ------

@@ -170,7 +170,7 @@ def _on_one_lattice(parts: list[Collected], step: float, log_tail: float) -> lis
 
 
 def _tilt_and_step(parts: list[Collected], epsilon: float, log_tail: float) -> tuple[float, float]:
-    """Find the tilt for a mean loss of all pairs of about epsilon, and the lattice step for a bound within `_RTOL`.
+    """Find the tilt at which the mean loss of all pairs is about epsilon, and the step for a bound within `_RTOL`.
 
     A poor tilt only makes the bound slower. If delta is negligible, any tilt and step that show this will do.
     """

@@ -203,7 +203,7 @@ def _convolution_error(size: int, pairs: int) -> float:
 
 
 def _whole(reach: int, total: float, noise: float, logs: tuple[float, ...]) -> _Frame | None:
-    """Return the frame of a direct convolution up to index `reach`; None if it is not needed, no use or too long."""
+    """Return the frame of a direct convolution up to index `reach`; None if it is not needed, no help, or too long."""
     if noise <= _NOISE * total or reach > _LONGEST_CONVOLUTION:
         return None
     if math.log(max(abs(total) + noise, 1e-300)) + sum(logs) < _LOG_NEGLIGIBLE:

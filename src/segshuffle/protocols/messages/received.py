@@ -61,9 +61,9 @@ class PossibleCounts(NamedTuple):
 
 
 def _possible(plan: Plan, items: int, held: tuple[int, int], units: Sequence[int], alpha: float) -> Possible:
-    """Bound the count of `items` items, of which a user holds held[0] to held[1]; each end fails with `alpha`.
+    """Bound the count of `items` items, of which a user holds held[0] to held[1].
 
-    `units` are what a unit of each part of the dummies adds to the count.
+    Each end fails with probability at most `alpha`. `units` are what a unit of each part of the dummies adds.
     """
     problem, copies = plan.problem, np.array(plan.scheme.copies)
     # every part and the copies have the same share of alpha

@@ -134,7 +134,7 @@ def change_of_extra(table: pd.DataFrame, *, method: str, accounting: str) -> Mea
         for epsilon, column in extra.items()
         for few, many in pairwise(extra.index)
     }
-    return Measured({"change of the messages beyond the own one, per item": found}, ".3g")
+    return Measured({"ratio of dummies per item": found}, ".3g")
 
 
 def error_over_published(table: pd.DataFrame, *, method: str, accounting: str) -> Measured:

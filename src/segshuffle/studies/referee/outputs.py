@@ -33,7 +33,8 @@ FIGURE = Output(
     "Claimed ε above or below the proven lower bound",
     f"{_KINDS} Below zero: refuted, because the claimed ε is smaller than a proven lower bound. Not drawn: claims "
     "that are no better than the local guarantee, and mechanisms without a refuted claim (unless nothing is refuted). "
-    "Two proven bounds are drawn for comparison, and any refuted one. The legend says which are proven.",
+    "Two proven bounds are drawn for comparison, and any proven bound that is refuted. The legend says which bounds "
+    "are proven.",
     GROUP,
 )
 DOCS = {"figures/referee.png": "figures/referee.png", "referee.md": "referee-table.md"}
