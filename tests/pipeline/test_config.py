@@ -76,7 +76,7 @@ REFUSED = [
     ("datasets.msnbc.n_users.0", 5000.0, "integer"),
     ("competitors.methods", "mm", "array"),
     # YAML's tricks
-    ("delta_times_n", "1e-6", "is not of type 'number', 'array'"),
+    ("delta_times_n", "1e-6", "write 1.0e-6"),
     ("datasets.msnbc.padding", True, "is not one of ['in-domain', 'dummy']"),
     ("competitors.balls_into_bins.analysis", False, "is not one of ['numerical', 'closed-form']"),
     # out of range

@@ -7,6 +7,7 @@ Every remote job parses the Snakefile, which imports this module. So it does not
 """
 
 import math
+import re
 import sys
 from collections.abc import Iterator
 from itertools import pairwise
@@ -105,13 +106,15 @@ def whole_schema(schema: Path) -> dict[str, Any]:
 
 
 def _describe(error: jsonschema.ValidationError) -> str:
-    """Describe one schema violation in one line: key, value, and what is allowed."""
+    """Describe one schema violation in one line: key, value, what is allowed, and the reason why a number is text."""
     key = ".".join(map(str, error.absolute_path)) or "top level"
     schema: Any = error.schema
     known = ""
     if error.validator == "additionalProperties":
         known = f"; known keys are {', '.join(sorted(schema.get('properties', {})))}"
-    return f"{key}: {error.message}{known}"
+    is_number = isinstance(error.instance, str) and re.fullmatch(r"[\d.]+e[+-]?\d+", error.instance)
+    hint = " (YAML reads 1e-6 as text: write 1.0e-6, without quotes)" if is_number else ""
+    return f"{key}: {error.message}{known}{hint}"
 
 
 def _cross_check(config: Config) -> Iterator[str]:
