@@ -8,7 +8,6 @@ import sys
 import pytest
 from rules import rules_of
 
-from segshuffle.pipeline import dependencies
 from segshuffle.pipeline.dependencies import SOURCE, digest, package_files
 from segshuffle.pipeline.jobs import modules_of
 from segshuffle.pipeline.manifest import at
@@ -110,7 +109,7 @@ def test_the_command_line_is_no_part_of_the_pipeline(rules):
 
 
 @pytest.fixture
-def house(tmp_path, monkeypatch):
+def house(tmp_path):
     """Write modules of a package; returns what the first one depends on."""
 
     def build(**files):
@@ -118,13 +117,10 @@ def house(tmp_path, monkeypatch):
         (package / "p").mkdir(parents=True)
         for name, text in {"__init__": "", **files}.items():
             (package / f"{name.replace('p_', 'p/', 1)}.py").write_text(text)
-        found = package_files([next(iter(files))])
+        found = package_files([next(iter(files))], source=tmp_path)
         return [path.removeprefix("segshuffle/") for path in found]
 
-    monkeypatch.setattr(dependencies, "SOURCE", tmp_path)
-    dependencies._files_of.cache_clear()
-    yield build
-    dependencies._files_of.cache_clear()
+    return build
 
 
 @pytest.mark.parametrize(
@@ -140,6 +136,7 @@ def house(tmp_path, monkeypatch):
         "try:\n    pass\nexcept ImportError:\n    import segshuffle.a\nfinally:\n    pass",
         "match x:\n    case 1:\n        import segshuffle.a",
         "if TYPE_CHECKING:\n    import segshuffle.b\n\n    import os\nimport segshuffle.a",
+        "if TYPE_CHECKING:\n    import segshuffle.b\nelse:\n    import segshuffle.a",
     ],
 )
 def test_every_form_of_import_is_seen(house, statement):

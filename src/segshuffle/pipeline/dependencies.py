@@ -45,8 +45,10 @@ def digest(modules: Sequence[str], follows: Mapping[str, Collection[str]] | None
     return found.hexdigest()
 
 
-def package_files(modules: Sequence[str], follows: Mapping[str, Collection[str]] | None = None) -> list[str]:
-    """List all files of the package that some modules import, directly or not, as paths below `SOURCE`, sorted.
+def package_files(
+    modules: Sequence[str], follows: Mapping[str, Collection[str]] | None = None, source: Path = SOURCE
+) -> list[str]:
+    """List all files of the package that some modules import, directly or not, as paths below `source`, sorted.
 
     Parameters
     ----------
@@ -55,15 +57,17 @@ def package_files(modules: Sequence[str], follows: Mapping[str, Collection[str]]
     follows : mapping, optional
         Folder of a registry -> names, without ending, of those of its files that are used. All files of other
         registries are used.
+    source : Path
+        Folder that holds the package.
     """
     found: set[Path] = set()
-    queue = {file for module in modules for file in _files_of(f"{PACKAGE}.{module}")}
+    queue = {file for module in modules for file in _files_of(f"{PACKAGE}.{module}", source)}
     while queue:
         path = queue.pop()
         if path not in found:
             found.add(path)
-            queue |= _imports(path) | set(_found_by(path, follows or {}))
-    return sorted(path.relative_to(SOURCE).as_posix() for path in found)
+            queue |= _imports(path, source) | set(_found_by(path, follows or {}))
+    return sorted(path.relative_to(source).as_posix() for path in found)
 
 
 @functools.cache  # hundreds of jobs depend on the same files
@@ -72,26 +76,26 @@ def _read(path: Path) -> bytes:
 
 
 @functools.cache
-def _imports(path: Path) -> frozenset[Path]:
+def _imports(path: Path, source: Path) -> frozenset[Path]:
     """Return the files of the package that one file imports; a package's own __init__ runs on every import below it."""
     if path.suffix != ".py":
         return frozenset()
     names: set[str] = set()
-    for node in ast.walk(ast.parse(_FOR_ANNOTATIONS.sub(b"", _read(path)))):
+    for node in ast.walk(ast.parse(_FOR_ANNOTATIONS.sub(b"if TYPE_CHECKING:\n pass\n", _read(path)))):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
             names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
-    return frozenset(file for name in names for file in _files_of(name))
+    return frozenset(file for name in names for file in _files_of(name, source))
 
 
 @functools.cache
-def _files_of(name: str) -> tuple[Path, ...]:
+def _files_of(name: str, source: Path) -> tuple[Path, ...]:
     """Return the files of a dotted name: of the package, of every folder on the way, and of the module itself."""
     parts = name.split(".")
     if parts[0] != PACKAGE:
         return ()
-    stems = [SOURCE.joinpath(*parts[:depth]) for depth in range(1, len(parts) + 1)]
+    stems = [source.joinpath(*parts[:depth]) for depth in range(1, len(parts) + 1)]
     files = (file for stem in stems for file in (stem.with_suffix(".py"), stem / "__init__.py"))
     return tuple(file for file in files if file.is_file())
 
