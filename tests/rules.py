@@ -7,4 +7,4 @@ from segshuffle.pipeline.scenarios import scenarios
 def rules_of(config):
     panels = scenarios(config)
     given = dict.fromkeys(config["datasets"])
-    return frame.rules(config, panels, manifest.rules(config, panels), given=given, commit="x")
+    return frame.rules(config, panels, manifest.rules(config, panels), given=given, looks=False, commit="x")

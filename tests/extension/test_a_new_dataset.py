@@ -10,9 +10,11 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from extension_files import DATASET, add_dataset
+import yaml
+from extension_files import DATASET, FETCHED, add_dataset
 
 from segshuffle.datasets import registry
+from segshuffle.datasets.population import load_population
 from segshuffle.errors import ConfigError
 
 
@@ -122,3 +124,24 @@ def test_panels_beyond_the_papers_are_drawn_in_figures_of_their_own(extended):
     assert len(titles["panels-baskets-half-and-half"]) == len(titles["panels-msnbc-half-and-half"]) == 1, titles
     drawn = sorted(title for found in titles.values() for title in found)
     assert len(drawn) == len(set(drawn)) == 12
+
+
+@pytest.mark.exhaustive
+def test_a_stand_in_is_replaced_when_the_network_is_back(new_checkout):
+    made = add_dataset(new_checkout(), FETCHED)
+    path = made.folder / "tiny.yaml"
+    config = yaml.safe_load(path.read_text())
+    config["datasets"]["baskets"].pop("path")
+    path.write_text(yaml.safe_dump(config, sort_keys=False))
+    wanted = "results/quick/populations/baskets-n200-s2.npz"
+    assert "using a STAND-IN" in made.finish("--cores", "1", wanted), "on the console, not only in a log"
+    assert load_population(made.folder / wanted).source == "stand-in"
+    assert made.would_run(wanted) == {}
+    (made.folder / "network").touch()
+    assert made.would_run(wanted) == {"dataset": 1, "population": 1}
+    made.finish("--cores", "1", wanted)
+    population = load_population(made.folder / wanted)
+    assert population.source == "real"
+    assert set(population.items.ravel()) == {1, 2}
+    assert made.would_run(wanted) == {}
+    assert "Nothing to be done" in made.finish("--cores", "1", wanted), "once is enough"

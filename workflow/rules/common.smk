@@ -53,6 +53,7 @@ try:
         PANELS,
         manifest.rules(config, PANELS),
         given=GIVEN,
+        looks=workflow.is_main_process,
         commit=commit_of(ROOT),
     )
 except SegshuffleError as error:

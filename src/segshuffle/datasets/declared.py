@@ -110,6 +110,9 @@ class Dataset:
         may be left out.
     obtain : callable, optional
         Returns the data as an array and where they came from; called with section and a `Place`.
+    refresh : callable, optional
+        Tries, in a second or two, to get into the cache what `obtain` had to replace by a stand-in; returns whether it
+        is there now. Called with section and the cache.
     given : str
         Environment variable with the path of the user's own copy; overrides the key ``path`` of the section.
     given_is : str
@@ -125,6 +128,7 @@ class Dataset:
     licence: str = ""
     keys: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     obtain: Callable[[Section, Place], tuple[NDArray[Any], DataSource]] | None = None
+    refresh: Callable[[Section, Path], bool] | None = None
     given: str = ""
     given_is: str = "the data file"
     most_users: int = 100_000_000

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from segshuffle.datasets.declared import PADDING, Dataset, DataSource, Place, Section, padded_size, padded_users
@@ -30,6 +32,16 @@ def _obtain(section: Section, place: Place) -> tuple[NDArray[Any], DataSource]:
     return obtain_log(place, download=section["download"])
 
 
+def _refresh(section: Section, cache: Path) -> bool:
+    from segshuffle.datasets.msnbc_log import download_log
+    from segshuffle.errors import FetchError
+
+    with contextlib.suppress(FetchError):
+        # one attempt: without a network this must not hold up the run
+        return bool(section["download"] and download_log(cache / CACHED, attempts=1, timeout=2.0))
+    return False
+
+
 DATASET = Dataset(
     name="msnbc",
     label="MSNBC",
@@ -51,6 +63,7 @@ DATASET = Dataset(
     domain_size=lambda section, set_size: padded_size(DOMAIN_SIZE, section, set_size),
     population=partial(padded_users, DOMAIN_SIZE),
     obtain=_obtain,
+    refresh=_refresh,
     given="SEGSHUFFLE_MSNBC",
     given_is="msnbc990928.seq (.seq, .seq.gz or the UCI zip)",
     most_users=N_SESSIONS,

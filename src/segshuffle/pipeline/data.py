@@ -17,14 +17,16 @@ from segshuffle.pipeline.seeds import stream
 
 
 def obtain(
-    given: Sequence[str], *, name: str, section: Section, seed: int
+    given: Sequence[str], watched: Sequence[str], *, name: str, section: Section, seed: int
 ) -> tuple[NDArray[Any], dict[str, str | None]]:
     """Obtain the data of one dataset: a given file, the download, or the labelled stand-in.
 
     Parameters
     ----------
     given : sequence of str
-        Paths of the user's own copy and of its list of items, or none.
+        Path of the user's own copy, or none.
+    watched : sequence of str
+        Files whose change calls for the data again.
     name : str
         The dataset.
     section : mapping

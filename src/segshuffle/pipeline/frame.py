@@ -3,6 +3,7 @@
 Every remote job parses the Snakefile, which imports this module. So it does not import numpy.
 """
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,12 +24,26 @@ def paper_first(panels: Panels) -> Callable[[str], bool]:
     return lambda case: not case.startswith("proven/") and case.rpartition("/")[2] in needed
 
 
+def refreshed(name: str, config: Config, *, look: bool) -> list[Path]:
+    """Return the marker that real data have replaced a stand-in, if they have; then the data are made again.
+
+    The real data are looked for only while a stand-in is in use.
+    """
+    folder, dataset = Path(output_folder(config), "data", name), dataset_of(name)
+    source, marker = folder / "source.json", folder / "refreshed"
+    is_stand_in = source.is_file() and json.loads(source.read_text(encoding="utf-8"))["kind"] == "stand-in"
+    if look and dataset.refresh and is_stand_in and dataset.refresh(config["datasets"][name], Path("data")):
+        marker.touch()
+    return [marker] if marker.exists() else []
+
+
 def rules(
     config: Config,
     panels: Panels,
     studies: Sequence[Rule],
     *,
     given: Mapping[str, Path | None],
+    looks: bool,
     commit: str,
 ) -> list[Rule]:
     """Return the rules that belong to no study.
@@ -41,6 +56,8 @@ def rules(
         Rules of all studies.
     given : mapping
         Dataset -> the user's own copy, or None.
+    looks : bool
+        Whether to look for real data in the place of a stand-in.
     commit : str
         Commit of the code.
     """
@@ -57,6 +74,10 @@ def rules(
         """Return the keys that data and populations depend on: sizes and paths are left out."""
         return {key: value for key, value in sections[name].items() if key not in {"n_users", "set_sizes", "path"}}
 
+    def watched(name: str) -> list[Path]:
+        come = refreshed(name, config, look=looks and not given[name])
+        return [*come, *([Path(listed)] if (listed := sections[name].get("items")) else [])]
+
     def data_of(case: str) -> dict[str, str]:
         name = settings[case].dataset
         return {"data": f"data/{name}/data.npy", "source": f"data/{name}/source.json"} if name in names else {}
@@ -69,7 +90,7 @@ def rules(
                 Step(
                     ("data/{case}/data.npy", "data/{case}/source.json"),
                     "pipeline.data:obtain",
-                    lambda name: {"given": [Path(path) for path in (given[name], sections[name].get("items")) if path]},
+                    lambda name: {"given": [path] if (path := given[name]) else [], "watched": watched(name)},
                     lambda name: {
                         "name": name,
                         "section": section_of(name),

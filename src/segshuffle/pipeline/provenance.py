@@ -51,9 +51,7 @@ def data_words(data: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
         if source["kind"] == "real":
             yield f"{label}: the real data (SHA-256 of the {hashed_as(name)}file {source['sha256']})."
         else:
-            reason = source["reason"].splitlines()[0]
-            again = f"to look for the real data again, remove data/{name} in the folder of results"
-            yield f"{label}: a STAND-IN, not the real data, because {reason} ({again})"
+            yield f"{label}: a STAND-IN, not the real data, because {source['reason'].splitlines()[0]}"
 
 
 def effective(*, config: Config) -> str:
