@@ -31,6 +31,15 @@ def test_it_is_part_of_everything_and_of_the_page(made):
         assert f"results/quick/{name}" in page.partition("output:")[0], name
 
 
+@pytest.mark.exhaustive
+def test_a_figure_that_is_made_but_not_declared_is_refused(made):
+    declared = "src/segshuffle/studies/thanks/outputs.py"
+    with made.edited(declared, lambda text: text.replace("Step(FIGURE.path", 'Step("figures/farewell"')):
+        status, said = made.run("--list")
+    assert status != 0
+    assert "figures/farewell is made but not declared: add an Output to a target of its study" in said
+
+
 def test_it_is_listed_among_the_results(made):
     code = (
         "import yaml; from segshuffle.pipeline.provenance import readme;"

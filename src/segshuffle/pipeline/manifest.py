@@ -15,6 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from segshuffle.errors import ConfigError
 from segshuffle.pipeline.design import Config, Panels
 
 FOLDER = Path(__file__).parents[1] / "studies"
@@ -296,8 +297,19 @@ def studies(file: str = "outputs") -> Iterator[ModuleType]:
 
 
 def rules(config: Config, panels: Panels) -> list[Rule]:
-    """Return the rules of all studies for one configuration."""
-    return [rule for study in studies() for rule in study.rules(config, panels)]
+    """Return the rules of all studies for one configuration.
+
+    Raises
+    ------
+    ConfigError
+        If a rule makes a figure that no target declares.
+    """
+    found = [rule for study in studies() for rule in study.rules(config, panels)]
+    made = {output.replace("{case}", case) for rule in found for case in rule.cases for output in rule.outputs}
+    for output in sorted(made - set(outputs(targets(config, panels)))):
+        if output.startswith("figures/"):
+            raise ConfigError(f"{output} is made but not declared: add an Output to a target of its study")
+    return found
 
 
 def targets(config: Config, panels: Panels) -> list[Target]:

@@ -204,8 +204,8 @@ class Search:
             found, error = best_copies(*choice)
             if not math.isfinite(error):
                 raise InfeasibleError(
-                    f"Nothing can be sent with {blanket_per_user:g} dummies per user and max_messages = {budget:g}: "
-                    "raise it, or delta."
+                    f"With {blanket_per_user:g} dummies per user nothing else can be sent: either they use up "
+                    f"max_messages = {budget:g}, or no number of copies meets the target. Raise max_messages or delta."
                 )
             chosen = np.broadcast_to(found, self.counts.shape)
             lowered = [

@@ -16,7 +16,7 @@ from segshuffle.pipeline.scenarios import settings
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.postprocessing import recentred_mse
 from segshuffle.studies.planning import plan_setting
-from segshuffle.studies.reproduction.compute import errors_table, panel_table, simulate_scenario
+from segshuffle.studies.reproduction.compute import checked, errors_table, panel_table, simulate_scenario
 
 
 @functools.cache
@@ -70,6 +70,16 @@ def test_closed_forms_and_parameters_are_those_of_the_plans(case):
     assert set(table["accounting"]) == {"published"}
     ours = table[table["method"] == "segmented"]
     assert (ours["role"] == "best").sum() == 1
+
+
+@pytest.mark.quick(4)
+@pytest.mark.parametrize("column", ["mse_mean", "mse_stderr", "mse_expected", "mse_bound"])
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_a_number_that_is_not_finite_is_refused(case, column, value):
+    *_, table = case
+    table.loc[0, column] = value
+    with pytest.raises(ValueError, match="not finite"):
+        checked(table)
 
 
 def test_numbers_survive_csv_with_ten_digits_and_change_no_more():

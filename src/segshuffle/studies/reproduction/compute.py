@@ -190,6 +190,22 @@ def _closed_form(task: Task, item_counts: IntArray) -> float | None:
     return task.method.expected_mse(task.plan, item_counts)
 
 
+def checked(table: pd.DataFrame) -> pd.DataFrame:
+    """Refuse a table of all panels in which a number is missing, because means would leave it out silently.
+
+    Raises
+    ------
+    ValueError
+        If a number is missing or not finite.
+    """
+    # no closed form is known where estimates are changed afterwards
+    unknown = table["role"].isin(_AFTERWARDS) & table["mse_expected"].isna()
+    numbers = table[["mse_mean", "mse_stderr", "mse_bound"]].assign(expected=table["mse_expected"].mask(unknown, 0.0))
+    if not np.isfinite(numbers).all(axis=None):
+        raise ValueError("an error in the table is not finite")
+    return table
+
+
 _PANEL = ["dataset", "n_users", "set_size", "split"]
 #: What is not a competitor: the Poisson blanket, and whoever is trusted.
 _OURS = ("poisson", "curator")

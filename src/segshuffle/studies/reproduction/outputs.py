@@ -264,7 +264,7 @@ def rules(config: Config, panels: Panels) -> list[Rule]:
         Rule(
             "aggregate",
             "The tidy table of all panels: mean, standard error, closed form and plan of every curve point.",
-            (Step(MSE.path, "pipeline.jobs:same", {"table": [f"panels/{case}.csv" for case in cases]}),),
+            (Step(MSE.path, f"{compute}:checked", {"table": [f"panels/{case}.csv" for case in cases]}),),
             follows=NOTHING,
         ),
         Rule(
