@@ -290,7 +290,7 @@ def test_a_client_with_nothing_to_say_says_nothing(tmp_path, capsys):
         ("--delta 1e-7", "The announcement is refused"),
         ("--delta 0.01 --most-messages 1", "more than the 1 that"),
         ("--delta 0.01 --honest-users 5", "with 5 honest users"),
-        ("--hide-level 0", "not an epsilon above 0"),
+        ("--hide-level 0", "must be an epsilon above 0"),
         ("--budget 1,2", "one with a delta in (0, 1)"),
     ],
 )
@@ -310,7 +310,7 @@ def test_what_a_server_cannot_read_is_refused(published, capsys, tmp_path):
             "messages --unknown drop --levels 1:1,3:1",
             "levels = (1.0, 3.0) is not allowed: it must be those of the plan, (1.0, 2.0)",
         ),
-        ("messages --top 0", "--top: '0' is not an integer >= 1"),
+        ("messages --top 0", "--top: number = 0 is not allowed: it must be an integer >= 1"),
         ("counts --unknown drop", "counts are read whole"),
         ("messages --unknown drop --anyway --confidence 1", "confidence"),
     ):

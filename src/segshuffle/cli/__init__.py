@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from segshuffle.cli import account, client, estimate, fetch_msnbc, plan, rehearse
 from segshuffle.cli.terminal import Parser, complain, write
-from segshuffle.errors import ParameterError, SegshuffleError
+from segshuffle.errors import SegshuffleError
 from segshuffle.extras import translated
 
 _COMMANDS = (plan, rehearse, client, estimate, account, fetch_msnbc)
@@ -40,16 +40,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command, and return the exit status."""
     # matrices are small: further threads only wait, and numpy reads this when it is loaded
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    options, unknown = build_parser().parse_known_args(arguments)
-    if unknown:
-        options.refuse(f"unrecognized arguments: {' '.join(unknown)}")
+    options = build_parser().parse_args(arguments)
     program = f"segshuffle {options.command}"
     try:
         answer = options.run(options)
     except (SegshuffleError, ModuleNotFoundError) as error:
         told: Exception | None = translated(error) if isinstance(error, ModuleNotFoundError) else error
-        if isinstance(error, ParameterError) and error.name == "n_users":
-            told = ParameterError("users", error.value, error.allowed)  # the name of the option
         if told is None:
             raise
         complain(f"{program}: {told}")

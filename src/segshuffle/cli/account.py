@@ -19,7 +19,7 @@ general --users 1e6 --epsilon 0.1 --delta 1e-8.
 import argparse
 from pathlib import Path
 
-from segshuffle.cli.options import add, integers, number, numbers, picture, spec
+from segshuffle.cli.options import add, integers, numbers, picture, spec
 from segshuffle.cli.terminal import as_json, leave_out, need, shown
 from segshuffle.errors import ParameterError
 
@@ -58,7 +58,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="several randomizers in one message: joint: all of them, each on its own value; parallel: one, drawn at "
         "random, each with its probability (default: equal), as in parallel:0.25,0.75",
     )
-    sent.add_argument("--subsample", type=number, metavar="RATE", help="probability with which each user takes part")
+    sent.add_argument("--subsample", type=float, metavar="RATE", help="probability with which each user takes part")
     sent.add_argument(
         "--blanket-messages",
         type=integers,

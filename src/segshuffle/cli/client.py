@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from segshuffle.cli.client_account import Account, Entry, Limit, default_path, opened
-from segshuffle.cli.options import add, guarantee, integer, number, positive
+from segshuffle.cli.options import add, guarantee, positive, whole
 from segshuffle.cli.terminal import complain
 from segshuffle.errors import DataError, ParameterError, RefusedError
 
@@ -41,7 +41,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "number; '' for none; if they are more than the plan's set size, a random choice of them is sent",
     )
     parser.add_argument(
-        "--level", type=number, required=True, metavar="EPSILON", help="the epsilon of the level that the user picked"
+        "--level", type=float, required=True, metavar="EPSILON", help="the epsilon of the level that the user picked"
     )
     own = parser.add_argument_group("what the user demands and believes, independently of the plan")
     own.add_argument(
@@ -53,7 +53,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     own.add_argument(
         "--delta",
-        type=number,
+        type=float,
         default=1e-5,
         help="largest probability of failure of the guarantee that the user accepts (default 1e-5)",
     )
@@ -79,13 +79,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     own.add_argument(
         "--rounds",
-        type=integer,
+        type=whole,
         default=1,
         help="number of collections with this plan that epsilon and delta cover together (default 1)",
     )
     own.add_argument(
         "--most-messages",
-        type=number,
+        type=float,
         default=10_000.0,
         metavar="MESSAGES",
         help="most messages that the user is ready to send, on average (default 1e4)",

@@ -15,7 +15,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from segshuffle.cli.options import add, levels, number, participants
+from segshuffle.cli.options import add, levels, participants
 from segshuffle.cli.terminal import as_csv, as_json, complain, shown, table
 from segshuffle.errors import DataError
 
@@ -48,7 +48,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--confidence",
-        type=number,
+        type=float,
         default=0.95,
         help="probability, in (0, 1), that one interval contains its share (default 0.95)",
     )

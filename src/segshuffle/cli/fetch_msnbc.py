@@ -3,14 +3,13 @@
 import argparse
 from pathlib import Path
 
-from segshuffle.cli.options import number
 from segshuffle.errors import DataError, ParameterError
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     parser.add_argument("destination", type=Path, help="file to write (gzip)")
-    parser.add_argument("--deadline", type=number, default=30.0, help="most seconds for the download (default 30)")
+    parser.add_argument("--deadline", type=float, default=30.0, help="most seconds for the download (default 30)")
 
 
 def run(options: argparse.Namespace) -> str:

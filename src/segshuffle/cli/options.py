@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from segshuffle.blankets import law_names
+from segshuffle.cli.terminal import understood
 from segshuffle.errors import ParameterError
 from segshuffle.pipeline.design import level_counts
 
@@ -23,30 +24,6 @@ if TYPE_CHECKING:
 
 #: Number of values of a range without a count, and the most values in one answer.
 _POINTS, MOST = 13, 200
-
-
-def number(text: str) -> float:
-    """Read a number."""
-    try:
-        return float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
-
-
-def integer(text: str) -> int:
-    """Read an integer, which may be written as 1e6."""
-    try:
-        return whole(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not an integer") from None
-
-
-def positive(text: str) -> int:
-    """Read an integer of 1 or more."""
-    value = integer(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not an integer >= 1")
-    return value
 
 
 def whole(text: str) -> int:
@@ -61,6 +38,14 @@ def whole(text: str) -> int:
     return int(value)
 
 
+def positive(text: str) -> int:
+    """Read an integer of 1 or more."""
+    value = whole(text)
+    if value < 1:
+        raise ParameterError("number", value, "an integer >= 1")
+    return value
+
+
 def numbers(text: str) -> tuple[float, ...]:
     """Read ``1``, ``0.1,0.2`` or ``0.1..10`` (evenly on a logarithmic scale; ``0.1..10/25`` for 25 values)."""
     return _several(text, float, "{:.3g}")
@@ -73,46 +58,41 @@ def integers(text: str) -> tuple[int, ...]:
 
 def _several(text: str, read: Callable[[str], Any], digits: str) -> tuple[Any, ...]:
     """Read several values; those inside a range are formatted by `digits`."""
-    try:
-        if ".." in text:
-            ends, _, count = text.partition("/")
-            first, last = (read(word) for word in ends.split(".."))
-            points = whole(count) if count else _POINTS
-            if not (0 < first < last < math.inf and 2 <= points <= MOST):
-                raise ValueError(text)
-            steps = (math.log(first) + i * math.log(last / first) / (points - 1) for i in range(1, points - 1))
-            return tuple(dict.fromkeys((first, *(read(digits.format(math.exp(step))) for step in steps), last)))
-        if text.count(",") >= MOST:
-            raise ValueError(text)
-        return tuple(map(read, text.split(",")))
-    except (ValueError, OverflowError):
-        kind = "an integer" if read is whole else "a number"
-        raise argparse.ArgumentTypeError(
-            f"{text[:60]!r} is not {kind}, a list 1,2,3 or a range FIRST..LAST/COUNT, such as 1..1e6/13, with "
-            f"0 < FIRST < LAST; at most {MOST} values are answered"
-        ) from None
+    if ".." not in text:
+        found = tuple(map(read, text.split(",")))
+    else:
+        ends, _, count = text.partition("/")
+        first, last = map(read, ends.split(".."))
+        points = whole(count) if count else _POINTS
+        if not (0 < first < last < math.inf and 2 <= points <= MOST):
+            raise ParameterError("range", text, f"FIRST..LAST/COUNT with 0 < FIRST < LAST and COUNT in 2..{MOST}")
+        steps = (math.log(first) + i * math.log(last / first) / (points - 1) for i in range(1, points - 1))
+        found = tuple(dict.fromkeys((first, *(read(digits.format(math.exp(step))) for step in steps), last)))
+    if len(found) > MOST:
+        raise ParameterError("number of values", len(found), f"at most {MOST}")
+    return found
 
 
 def yes_or_no(text: str) -> bool:
     """Read a truth value."""
     if text not in ("yes", "no"):
-        raise argparse.ArgumentTypeError(f"{text!r} is neither yes nor no")
+        raise ParameterError("word", text, "yes or no")
     return text == "yes"
 
 
 def picture(text: str) -> Path:
     """Read the path of a figure; its ending gives the format."""
     if not text.endswith((".png", ".pdf", ".svg")):
-        raise argparse.ArgumentTypeError(f"{text} must end in .png, .pdf or .svg")
+        raise ValueError(text)
     return Path(text)
 
 
 def guarantee(text: str) -> tuple[float, float | None]:
     """Read an epsilon, and optionally a delta after a comma."""
     epsilon, comma, delta = text.partition(",")
-    found = number(epsilon), number(delta) if comma else None
+    found = float(epsilon), float(delta) if comma else None
     if not (0.0 < found[0] <= 1e6 and (found[1] is None or 0.0 < found[1] < 1.0)):
-        raise argparse.ArgumentTypeError(f"{text!r} is not an epsilon above 0, or one with a delta in (0, 1): 1,1e-6")
+        raise ParameterError("guarantee", text, "an epsilon above 0, or one with a delta in (0, 1): 1,1e-6")
     return found
 
 
@@ -123,18 +103,10 @@ Level = tuple[float, int | float | None]
 def levels(text: str) -> tuple[Level, ...]:
     """Read ``epsilon:users`` pairs separated by commas; users may be left out, or be shares, ``0.5:25%,1:75%@5000``."""
     listed, at, total = text.partition("@")
-    try:
-        if at and "%" not in listed:
-            raise ValueError(text)
-        pairs = tuple(map(pair, listed.split(",")))
-        return counted(pairs, whole(total)) if at else pairs
-    except ParameterError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-    except ValueError:
-        raise argparse.ArgumentTypeError(
-            f"{text[:60]!r} is no list of levels: write epsilon:users pairs with commas, e.g. 0.5:1250,1.0:2500, or "
-            "shares, e.g. 0.5:25%,1.0:75%"
-        ) from None
+    if at and "%" not in listed:
+        raise ValueError(text)
+    pairs = tuple(map(pair, listed.split(",")))
+    return tuple(zip(*counted(pairs, whole(total)), strict=True)) if at else pairs
 
 
 def pair(text: str) -> Level:
@@ -145,14 +117,8 @@ def pair(text: str) -> Level:
     return float(level), whole(users) if colon else None
 
 
-def written(levels: Sequence[Level]) -> str:
-    """Write levels as in the option."""
-    shares = [f":{100 * users:g}%" if isinstance(users, float) else f":{users}" for _, users in levels]
-    return ",".join(f"{level:g}{share.removesuffix(':None')}" for (level, _), share in zip(levels, shares, strict=True))
-
-
-def counted(levels: Sequence[Level], n_users: int | None) -> tuple[tuple[float, int], ...]:
-    """Return the users of every level; shares are of `n_users`, rounded so that they add up.
+def counted(levels: Sequence[Level], n_users: int | None) -> tuple[tuple[float, ...], tuple[int, ...]]:
+    """Return the epsilons of all levels, and the users at each; shares are of `n_users`, rounded so that they add up.
 
     Raises
     ------
@@ -160,19 +126,17 @@ def counted(levels: Sequence[Level], n_users: int | None) -> tuple[tuple[float, 
         If shares do not add up to 1, or the number of all users is not known.
     """
     epsilons, users = zip(*levels, strict=True)
-    rule = ""
-    if all(isinstance(each, float) for each in users):
-        if not abs(sum(users) - 1) < 1e-9 or min(users) < 0:
-            rule = f"shares that add up to 100% (they add up to {100 * sum(users):.8g}%)"
-        elif n_users is None:
-            rule = "followed by @ and the number of users, e.g. @5000"
-        else:
-            users = level_counts(n_users, [*users])
-    elif not all(isinstance(each, int) for each in users):
+    if all(isinstance(each, int) for each in users):
+        return epsilons, users
+    if not all(isinstance(each, float) for each in users):
         rule = "epsilon:users for every level, or epsilon:share% for every level"
-    if rule:
-        raise ParameterError("--levels", written(levels), rule)
-    return tuple(zip(epsilons, users, strict=True))
+    elif not abs(sum(users) - 1) < 1e-9 or min(users) < 0:
+        rule = f"shares that add up to 100% (they add up to {100 * sum(users):.8g}%)"
+    elif n_users is None:
+        rule = "followed by @ and the number of users, e.g. @5000"
+    else:
+        return epsilons, level_counts(n_users, [*users])
+    raise ParameterError("users of --levels", users, rule)
 
 
 def spec(text: str) -> tuple[str, dict[str, Any]]:
@@ -209,7 +173,8 @@ def settings(about: str, keys: Mapping[str, tuple[Callable[[str], Any], str]], p
         name = names.get(key) if equals else plain
         if not name:
             raise argparse.ArgumentTypeError(f"{word!r} is not KEY=VALUE with a key out of {', '.join(names)}")
-        return name, keys[name][0](value if equals else word)
+        read_value, described = keys[name]
+        return name, understood(read_value, value if equals else word, described)
 
     said = [
         f"{f'{key.upper()}, without KEY=' if name == plain else key}: {keys[name][1]}" for key, name in names.items()
@@ -235,7 +200,7 @@ def _items(text: str) -> int | Path:
 
 
 def _cap(text: str) -> int | str:
-    return text if text == "auto" else integer(text)
+    return text if text == "auto" else whole(text)
 
 
 #: Option -> its arguments for argparse. Keys of settings are fields of the library's values.
@@ -268,12 +233,12 @@ _OPTIONS: dict[str, dict[str, Any]] = {
                 "in plan, at-most in rehearse)",
             ),
             "honest_fraction": (
-                number,
+                float,
                 "share, in (0, 1], of the users who certainly send their dummy messages and do not tell the server "
                 "which they are; less than 1 allows for drop-outs and colluders (default 1)",
             ),
             "rounds": (
-                integer,
+                whole,
                 "number of collections of the same users with this plan that epsilon and delta cover together, up to "
                 "10000 (default 1)",
             ),
@@ -294,12 +259,12 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "limits of the plan",
         {
             "copies_max": (
-                number,
+                float,
                 "most messages that a user sends about one held item, on average, up to 64; a larger number gives a "
                 "smaller error (default 1)",
             ),
             "max_messages": (
-                number,
+                float,
                 "most messages (> 0) that a user sends in both rounds together, on average",
             ),
             "equal_copies": (
@@ -308,7 +273,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
                 "that users pick depend on their items, but have the error of the lowest level",
             ),
             "blanket_per_user": (
-                number,
+                float,
                 "dummy messages that a user sends on average, in (0, 1e9]; default: the number with the least error",
             ),
             "blanket_cap": (
@@ -345,11 +310,10 @@ def participants(problem: Problem, levels: Sequence[Level], n_users: int) -> tup
     ParameterError
         If the levels are not those of the plan.
     """
-    given = counted(levels, n_users)
-    epsilons = tuple(level for level, _ in given)
+    epsilons, users = counted(levels, n_users)
     if epsilons != problem.levels:
         raise ParameterError("levels", epsilons, f"those of the plan, {problem.levels}")
-    return tuple(users for _, users in given)
+    return users
 
 
 def question_of(
@@ -357,10 +321,10 @@ def question_of(
     *,
     domain_size: int,
     set_size: int,
-    level_counts: Sequence[tuple[float, int]],
+    levels: tuple[tuple[float, ...], tuple[int, ...]],
     **asked: Any,
 ) -> Question:
-    """Make a question from the options in `PLANNING` and from `asked`."""
+    """Make a question from the options in `PLANNING`, the levels with their users, and `asked`."""
     from segshuffle.planning.question import Limits, Question
     from segshuffle.protocols.base import Assumptions, Problem
     from segshuffle.protocols.messages import LevelPrivacy
@@ -372,8 +336,8 @@ def question_of(
     problem = Problem(
         domain_size=domain_size,
         set_size=set_size,
-        levels=tuple(level for level, _ in level_counts),
-        level_counts=tuple(users for _, users in level_counts),
+        levels=levels[0],
+        level_counts=levels[1],
         delta=delta,
         assumptions=Assumptions(private_levels=privacy is not None, **dict(options.assume)),
         level_deltas=options.delta if len(options.delta) > 1 else (),

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from segshuffle.blankets import law_names
-from segshuffle.cli.options import MOST, add, counted, integer, number, numbers, picture, question_of, settings
+from segshuffle.cli.options import MOST, add, counted, numbers, picture, question_of, settings, whole
 from segshuffle.cli.terminal import complain, draw
 from segshuffle.errors import DataError, InfeasibleError, OptionsError
 
@@ -30,7 +30,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     public = parser.add_argument_group("public inputs")
     add(public, "--items", required=True)
     public.add_argument(
-        "--set-size", type=integer, required=True, metavar="S", help="items per user s, in [1, d]; see sets in --assume"
+        "--set-size", type=whole, required=True, metavar="S", help="items per user s, in [1, d]; see sets in --assume"
     )
     add(public, "--levels", "--delta", required=True)
     add(public, "--assume", "--hide-level")
@@ -44,9 +44,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
                     "the share of the users that hold each item: d numbers with commas, a file of them, or "
                     "zipf:EXPONENT (the j-th share is roughly proportional to j^-EXPONENT); default: equal shares",
                 ),
-                "mean_size": (number, "with sets=at-most: number of items that users hold on average, in (0, S]"),
+                "mean_size": (float, "with sets=at-most: number of items that users hold on average, in (0, S]"),
                 "top": (
-                    integer,
+                    whole,
                     "number of most frequent items (default 20); with zipf, top or --target-error P%% the plan is "
                     "made for these items, not for all",
                 ),
@@ -149,7 +149,7 @@ def _question(options: argparse.Namespace, domain_size: int) -> Question:
         options,
         domain_size=domain_size,
         set_size=options.set_size,
-        level_counts=counted(options.levels, None),
+        levels=counted(options.levels, None),
         goal=goal,
         guess=Guess(frequencies, guess.get("mean_size")),
         top=TOP if top is None and of_top else top,
@@ -173,7 +173,7 @@ def _more(options: argparse.Namespace, found: Answer, varied: dict[str, Any], pl
         more["what_if"] = rows = what_if.table(question, varied)
         if plot is not None:
             along, panels = what_if.curves(question, rows, list(varied))
-            draw(panels, along, [plot])
+            draw(panels, along, plot)
     if options.alternatives:
         from segshuffle.planning.what_if import side_by_side
 
@@ -199,9 +199,7 @@ def _target(text: str) -> tuple[FewestMessages | LeastEpsilon, bool]:
     from segshuffle.planning.question import FewestMessages, LeastEpsilon
 
     error = text.removeprefix("epsilon:")
-    value, of_top = number(error.removesuffix("%")), error.endswith("%")
-    if of_top and not 0.0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"{error!r} is not a percentage above 0, such as 10%")
+    value, of_top = float(error.removesuffix("%")), error.endswith("%")
     return (FewestMessages if text == error else LeastEpsilon)(value / 100 if of_top else value), of_top
 
 

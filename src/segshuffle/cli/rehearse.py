@@ -24,14 +24,13 @@ from segshuffle.cli.options import (
     Level,
     add,
     counted,
-    integer,
     integers,
-    number,
     pair,
     participants,
     positive,
     question_of,
     settings,
+    whole,
     yes_or_no,
 )
 from segshuffle.cli.terminal import as_json, complain, leave_out, need, seldom, table, wrapped
@@ -74,7 +73,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="public list of all items, one per line, or their number d if they are 0..d-1; without it the items are "
         "those of the file, which is not private",
     )
-    readers: dict[str, Any] = {"header": yes_or_no, "skip_lines": integer}
+    readers: dict[str, Any] = {"header": yes_or_no, "skip_lines": whole}
     parser.add_argument(
         "--layout",
         **settings(
@@ -105,7 +104,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help=f"how often the collection is simulated (default {_REPETITIONS}; fewer if levels are drawn at random and "
         "the file is large)",
     )
-    parser.add_argument("--seed", type=integer, default=0, help="seed of all random numbers (default 0)")
+    parser.add_argument("--seed", type=whole, default=0, help="seed of all random numbers (default 0)")
     add(parser, "--top")
     parser.add_argument(
         "--messages",
@@ -114,12 +113,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             "only the errors of this simulation include round 1",
             {
                 "take_part": (
-                    number,
+                    float,
                     "probability, in (0, 1], with which each user sends items; the others drop out after sending "
                     "their level; fewer users than honest-fraction relies on are refused (default 1)",
                 ),
                 "chunk_users": (
-                    integer,
+                    whole,
                     "users per batch, which bounds the memory; messages are kept in a temporary file",
                 ),
             },
@@ -164,12 +163,8 @@ def run(options: argparse.Namespace) -> str:
     saved = None if options.plan is None else _saved(options)
     users = _users(options, saved)
     assumed: list[str] = []
-    asked: Answer | None = None
-    if saved is None:
-        asked = _planned(options, users, assumed)
-        plan = asked.plan
-    else:
-        plan = _serving(saved, users, options, assumed)
+    asked = _planned(options, users, assumed) if saved is None else _serving(saved, users, options, assumed)
+    plan = asked.plan
     repetitions = options.repetitions or _repetitions(plan, users)
     if options.repetitions is None:
         assumed.append(f"{repetitions} repetitions (--repetitions)")
@@ -177,11 +172,11 @@ def run(options: argparse.Namespace) -> str:
         plan, users, repetitions=repetitions, seed=options.seed, progress=seldom("{} of {} repetitions".format)
     )
     tables = tables_of(found)
-    answer = _answer(found, users, options, assumed) | {
+    answer = _answer(found, asked, users, options, assumed) | {
         "groups": tables["groups"].fill_nan(None).to_dicts(),
         "recovery": tables["recovery"].to_dicts(),
     }
-    if asked is not None and options.messages is not None:
+    if options.messages is not None:
         answer["by_message"] = by_message(
             users,
             plan.problem,
@@ -190,8 +185,6 @@ def run(options: argparse.Namespace) -> str:
             seed=options.seed,
             **dict(options.messages),
         )
-    if asked is not None and options.hide_level is not None:
-        answer["promises"] = asked.words["What they are promised"]
     headline = _headline(found, answer["summary"])
     command = f"segshuffle {shlex.join(sys.argv[1:])}"
     write(folder, found, answer, tables=tables, headline=headline, top=options.top, command=command)
@@ -222,7 +215,7 @@ def _data(text: str) -> str | Guessed:
         raise argparse.ArgumentTypeError(
             f"{text!r} is no guess: write size:share% pairs with commas, each size once, e.g. 1:60%,3:40%"
         )
-    return Guessed(shares, number(zipf or "1"))
+    return Guessed(shares, float(zipf or "1"))
 
 
 def _users(options: argparse.Namespace, saved: Plan | None = None) -> Transactions:
@@ -252,7 +245,7 @@ def _compared(options: argparse.Namespace) -> str:
         need(options, "items", "levels", "delta")
         shares, zipf = options.data
         holders = guessed_holders(shares, options.items, zipf)
-        sizes, levels = options.set_size or sorted(size for size in shares if size), counted(options.levels, None)
+        sizes, levels = options.set_size or sorted(filter(None, shares)), counted(options.levels, None)
     else:
         users = _users(options)
         for note in users.notes:
@@ -270,18 +263,18 @@ def _compared(options: argparse.Namespace) -> str:
 
 
 def _question(
-    options: argparse.Namespace, domain_size: int, set_size: int, levels: Sequence[tuple[float, int]]
+    options: argparse.Namespace, domain_size: int, set_size: int, levels: tuple[tuple[float, ...], tuple[int, ...]]
 ) -> Question:
     """Ask for the least error; by default users hold at most `set_size` items."""
     options.assume = [("sets", "at-most"), *options.assume]
-    return question_of(options, domain_size=domain_size, set_size=set_size, level_counts=levels)
+    return question_of(options, domain_size=domain_size, set_size=set_size, levels=levels)
 
 
-def _users_by_level(levels: Sequence[Level], users: Transactions) -> tuple[tuple[float, int], ...]:
+def _users_by_level(levels: Sequence[Level], users: Transactions) -> tuple[tuple[float, ...], tuple[int, ...]]:
     """Count the users of every level, from the option (numbers or shares) or from the data."""
     held = users.level_counts(len(levels))
     if held is not None and all(count is None for _, count in levels):
-        return tuple((level, count) for (level, _), count in zip(levels, held, strict=True))
+        return tuple(level for level, _ in levels), held
     return counted(levels, users.n_users)
 
 
@@ -332,8 +325,10 @@ def _saved(options: argparse.Namespace) -> Plan:
     return document.plan
 
 
-def _serving(plan: Plan, users: Transactions, options: argparse.Namespace, assumed: list[str]) -> Plan:
-    """Return the plan for the users of the file, and say what was assumed."""
+def _serving(plan: Plan, users: Transactions, options: argparse.Namespace, assumed: list[str]) -> Answer:
+    """Return a saved plan for the users of the file, and say what was assumed."""
+    from segshuffle.planning.question import Answer, Question
+
     problem, n = plan.problem, users.n_users
     if n < problem.honest_users:
         raise DataError(
@@ -346,7 +341,9 @@ def _serving(plan: Plan, users: Transactions, options: argparse.Namespace, assum
         counts = participants(problem, options.levels or [*zip(problem.levels, shares, strict=True)], n)
     if n != problem.n_users:
         assumed.append(f"all {n} users of the file take part, though the plan is for {problem.n_users}")
-    return plan if counts == problem.level_counts else plan.of_participants(counts)
+    if counts != problem.level_counts:
+        plan = plan.of_participants(counts)
+    return Answer(Question(plan.problem), plan)
 
 
 def _repetitions(plan: Plan, users: Transactions) -> int:
@@ -356,35 +353,29 @@ def _repetitions(plan: Plan, users: Transactions) -> int:
     return max(1, min(_REPETITIONS, _ENTRIES // max(users.codes.size, 1)))
 
 
-def _answer(found: Rehearsal, users: Transactions, options: argparse.Namespace, assumed: list[str]) -> dict[str, Any]:
+def _answer(
+    found: Rehearsal, asked: Answer, users: Transactions, options: argparse.Namespace, assumed: list[str]
+) -> dict[str, Any]:
     """Return all results except those by item, JSON-ready."""
-    from segshuffle.planning.foresight import CONFIDENCE
-    from segshuffle.planning.wording import promises, resting_on, sending
-    from segshuffle.protocols.item_variance import coverage_of_nothing
     from segshuffle.rehearsal.results import summary
 
-    plan = found.plan
-    notes = [*users.notes]
-    rare = coverage_of_nothing(plan, CONFIDENCE)
-    if abs(rare - CONFIDENCE) > 0.01:
+    plan, notes, rare = found.plan, [*users.notes], asked.worth.coverage
+    if abs(rare - 0.95) > 0.01:
         notes.append(
             f"Few dummies are sent, so the 95 % interval of an item that nobody holds contains 0 in {100 * rare:.3g} % "
             "of all collections."
         )
     if found.bias is not None:
-        largest = 100 * float(abs(found.bias).max())
-        notes.append(
-            _BIASED.format(largest) if largest >= 1e-9 else "Levels are those of the data. They bias no estimate."
-        )
+        notes.append(_BIASED.format(100 * float(abs(found.bias).max())))
     return {
         "data": users.label,
         "summary": summary(found, options.top),
         "assumed": assumed,
         "notes": notes,
-        "warnings": plan.warnings,
-        "sending": sending(plan),
-        "promises": promises(plan),
-        "rests_on": resting_on(plan),
+        "warnings": asked.warnings,
+        "sending": asked.words["What users send"],
+        "promises": asked.words["What they are promised"],
+        "rests_on": asked.words["What this relies on"],
         "seed": options.seed,
         "problem": {
             name: getattr(plan.problem, name)

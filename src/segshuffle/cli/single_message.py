@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from segshuffle.accounting.numerics.ranges import LARGEST_USERS
 from segshuffle.accounting.single_message.accountants import Mechanism
 from segshuffle.accounting.single_message.amplification import (
     Entry,
@@ -30,7 +29,7 @@ from segshuffle.accounting.single_message.mechanisms import (
 )
 from segshuffle.accounting.single_message.randomizers.matrix import matrix_randomizer
 from segshuffle.cli.options import levels, spec
-from segshuffle.cli.terminal import as_csv, as_json, complain, draw, leave_out, need, shown, table, wrapped
+from segshuffle.cli.terminal import as_csv, as_json, draw, leave_out, need, shown, table, wrapped
 from segshuffle.errors import DataError, OptionsError, ParameterError
 from segshuffle.files import read_bounded, refuse_overwriting, write_atomically
 
@@ -48,8 +47,6 @@ Ask = Callable[[Point], Found]
 def answer(options: argparse.Namespace) -> str:
     """Answer one question, or a curve of them."""
     names = [text.partition(":")[0] for text in options.randomizer]
-    for text, output in itertools.product(options.randomizer, options.save):
-        refuse_overwriting("save", output, (text.removeprefix("matrix:"),))
     asked = _asked(options, names)
     given, ask = _of_budgets(options) if names == ["budgets"] else _of_messages(options, names, asked)
     given |= {"delta": options.delta, "epsilon": options.epsilon}
@@ -57,9 +54,6 @@ def answer(options: argparse.Namespace) -> str:
     several = [name for name, values in given.items() if len(values) > 1]
     if len(several) > 1:
         raise OptionsError(f"{' and '.join(several)} have several values each: only one quantity may have several.")
-    pictures = [path for path in options.save if path.suffix != ".csv"]
-    if pictures and not several:
-        raise ParameterError("save", str(pictures[0]), "left out, or several values given, e.g. --users 1e3..1e9")
     points = [dict(zip(given, values, strict=True)) for values in itertools.product(*given.values())]
     answers = [ask(point) for point in points]
     rows = [
@@ -67,30 +61,47 @@ def answer(options: argparse.Namespace) -> str:
         for point, (_, entries, _) in zip(points, answers, strict=True)
         for each in entries
     ]
-    head, entries, left_out = answers[0]
-    head = {name: value for name, value in {**head, **points[0], **head}.items() if name not in (*several, asked)}
-    told = _curve(options, head, rows, several[0], asked) if several else _told(options, head, asked, entries, left_out)
-    for path in options.save if rows else ():
-        if path.suffix == ".csv":
+    parameters, entries, left_out = answers[0]
+    head = {
+        name: value
+        for name, value in {**parameters, **points[0], **parameters}.items()
+        if name not in (*several, asked)
+    }
+    _save(options, rows, several, asked)
+    if options.json and several:
+        return as_json({**head, "rows": rows})
+    if options.json:
+        known = [
+            {"accountant": e.accountant, asked: e.value, "kind": e.kind, "status": e.status, "source": e.source}
+            for e in entries
+        ]
+        return as_json({**head, "accountants": known, "not_applicable": left_out})
+    return _told(head, rows, answers, [*several, asked])
+
+
+def _save(options: argparse.Namespace, rows: list[Point], several: list[str], asked: str) -> None:
+    """Write the numbers to tables, and draw their curves in figures."""
+    for path in options.save:
+        refuse_overwriting("save", path, [text.removeprefix("matrix:") for text in options.randomizer])
+        is_table = path.suffix == ".csv"
+        if not rows or not (is_table or (several and any(row[asked] > 0 for row in rows))):
+            allowed = "left out, or several values given (such as --users 1e3..1e9) that have an answer above 0"
+            raise ParameterError("save", str(path), allowed)
+        if is_table:
             write_atomically(path, as_csv(rows))
-    if pictures:
-        _draw(rows, several[0], asked, head["randomizer"], pictures)
-    return told
+            continue
+        curves: dict[str, list[tuple[float, float]]] = {}
+        for row in rows:
+            curves.setdefault(row["accountant"], []).append((row[several[0]], row[asked]))
+        draw({asked.replace("_", " "): curves}, several[0].replace("_", " "), path, title=options.randomizer[0])
 
 
 def _asked(options: argparse.Namespace, names: list[str]) -> str:
-    """Return which one is asked for: delta, epsilon or local_epsilon; refuse none and two."""
-    if options.delta is None and options.epsilon is None:
-        raise OptionsError("Give --delta or --epsilon; both, without --local-epsilon, ask for the local epsilon.")
-    if options.delta is None or options.epsilon is None:
-        return "epsilon" if options.delta else "delta"
-    if options.local_epsilon is not None:
-        raise OptionsError(
-            "--local-epsilon goes with --delta or with --epsilon, not both; leave it out to ask for the local epsilon."
-        )
-    if any(name in ("matrix", "budgets") or (name in MECHANISMS and not MECHANISMS[name].local) for name in names):
-        leave_out(options, ["epsilon"], "at a delta: this has no local epsilon to ask for")
-    return "local_epsilon"
+    """Return which one is asked for: delta, epsilon or local_epsilon."""
+    if options.delta is None:
+        return "delta"
+    local = all(name in MECHANISMS and MECHANISMS[name].local for name in names)
+    return "epsilon" if options.epsilon is None or options.local_epsilon is not None or not local else "local_epsilon"
 
 
 def _of_budgets(options: argparse.Namespace) -> tuple[Point, Ask]:
@@ -99,40 +110,32 @@ def _of_budgets(options: argparse.Namespace) -> tuple[Point, Ask]:
     leave_out(options, alone, "with budgets")
     try:
         budgets: Any = levels(options.randomizer[0].removeprefix("budgets:"))
-    except argparse.ArgumentTypeError as error:
-        raise ParameterError("randomizer", options.randomizer[0], str(error)) from error
+    except ValueError:
+        raise ParameterError("randomizer", options.randomizer[0], "budgets:EPSILON:USERS,... with commas") from None
     head = dict(zip(("budgets", "counts"), zip(*budgets, strict=True), strict=True))
     return {}, lambda point: (head, *compare_budgets(budgets=budgets, **point))
 
 
 def _of_messages(options: argparse.Namespace, names: list[str], asked: str) -> tuple[Point, Ask]:
     """Return the given values, and the function that answers, for one message per user or several."""
-    counted, users = _users(options, names)
-    make = _maker(options, asked)
-    only = tuple(name for name in (options.accountant or "").split(",") if name)
-    local = None if names == ["matrix"] else options.local_epsilon
-    return {counted: users, "local_epsilon": local}, lambda point: _ask(make, point, only)
-
-
-def _users(options: argparse.Namespace, names: list[str]) -> tuple[str, tuple[int, ...]]:
-    """Return whether users or dummy messages are counted, and the numbers of them."""
-    multi = [name for name in names if name in MULTI_MESSAGE]
-    given, other = ("blanket_messages", "users") if multi else ("users", "blanket_messages")
-    what = f"{multi[0]}, whose messages hide among dummy ones" if multi else "messages that hide among other users"
-    leave_out(options, [other], f"for {what}: give --{given.replace('_', '-')}")
+    given, other = "users", "blanket_messages"
+    if any(name in MULTI_MESSAGE for name in names):  # messages hide among dummies
+        given, other = other, given
+    leave_out(options, [other], f"for {names[0]}: give --{given.replace('_', '-')}")
     need(options, given)
-    values: tuple[int, ...] = getattr(options, given)
-    outside = [value for value in values if multi and not 0 <= value < LARGEST_USERS]
-    if outside:
-        raise ParameterError("blanket-messages", outside[0], f"an integer in [0, {LARGEST_USERS:g})")
-    return ("blanket_messages" if multi else "n_users"), values
+    make = _maker(options)
+    only = tuple(name for name in (options.accountant or "").split(",") if name)
+    counted = "n_users" if given == "users" else given
+    local = None if names == ["matrix"] else options.local_epsilon
+    values = {counted: getattr(options, given), "local_epsilon": local}
+    return values, lambda point: _ask(make, point, asked, only)
 
 
-def _maker(options: argparse.Namespace, asked: str) -> Make:
+def _maker(options: argparse.Namespace) -> Make:
     """Return a function that makes the mechanism for a local epsilon; a matrix is read and checked once."""
     if options.compose is None and len(options.randomizer) > 1:
         raise ParameterError("randomizer", " ".join(options.randomizer), "one, or several with --compose")
-    makers = [_of_one(text, options, asked) for text in options.randomizer]
+    makers = [_of_one(text, options) for text in options.randomizer]
 
     def make(local_epsilon: float | None) -> Mechanism:
         parts = [each(local_epsilon) for each in makers]
@@ -142,7 +145,7 @@ def _maker(options: argparse.Namespace, asked: str) -> Make:
     return make
 
 
-def _of_one(text: str, options: argparse.Namespace, asked: str) -> Make:
+def _of_one(text: str, options: argparse.Namespace) -> Make:
     """Return a function that makes one randomizer for a local epsilon."""
     if text.startswith("matrix:"):
         claims = options.local_epsilon or (None,)
@@ -151,8 +154,6 @@ def _of_one(text: str, options: argparse.Namespace, asked: str) -> Make:
         whole = of_matrix(_matrix(Path(text.removeprefix("matrix:")), claims[0]))
         return lambda _: whole
     name, own = spec(text)
-    if asked != "local_epsilon" and "local_epsilon" not in own and name in MECHANISMS and MECHANISMS[name].local:
-        need(options, "local_epsilon")
     return lambda local: mechanism(name, **({} if local is None else {"local_epsilon": local}) | own)
 
 
@@ -208,15 +209,15 @@ def _lines(path: Path, content: bytes) -> tuple[list[int], list[list[float]]]:
     return list(rows), list(rows.values())
 
 
-def _ask(make: Make, point: Point, only: tuple[str, ...]) -> Found:
+def _ask(make: Make, point: Point, asked: str, only: tuple[str, ...]) -> Found:
     """Ask all accountants, or the named ones, for a delta, an epsilon, or the local epsilon for both."""
     n_users = point["n_users"] if "n_users" in point else point["blanket_messages"] + 1
     target = {name: point[name] for name in ("delta", "epsilon") if name in point}
-    chosen = make(point.get("local_epsilon", 1.0 if len(target) > 1 else None))
+    chosen = make(1.0 if asked == "local_epsilon" else point.get("local_epsilon"))
     head = {"randomizer": chosen.name, "local_epsilon": chosen.local_epsilon, **chosen.parameters}
     if chosen.local_epsilon == math.inf:
         del head["local_epsilon"]
-    if len(target) == 1:
+    if asked != "local_epsilon":
         return head, *compare(mechanism=chosen, n_users=n_users, only=only, **target)
     entries, left_out = [], {}
     for each in applicable(chosen, only):
@@ -229,47 +230,13 @@ def _ask(make: Make, point: Point, only: tuple[str, ...]) -> Found:
     return head, entries, left_out
 
 
-def _told(
-    options: argparse.Namespace, head: dict[str, Any], asked: str, entries: list[Entry], left_out: dict[str, str]
-) -> str:
-    """Return the text of all answers, below the parameters."""
-    rows = [
-        {"accountant": e.accountant, asked: e.value, "kind": e.kind, "status": e.status, "source": e.source}
-        for e in entries
+def _told(head: Point, rows: list[Point], answers: list[Found], varied: list[str]) -> str:
+    """Return the parameters, every accountant's numbers, and what is known of them."""
+    statuses = {each.accountant: each.status for _, entries, _ in answers for each in entries}
+    reasons = {name: f"not applicable: {why}" for _, _, left_out in answers for name, why in left_out.items()}
+    numbers = [
+        {"accountant": row["accountant"], **{name: f"{row[name]:.6g}" for name in varied}, "kind": row["kind"]}
+        for row in sorted(rows, key=lambda row: [*statuses].index(row["accountant"]))
     ]
-    if options.json:
-        return as_json({**head, "accountants": rows, "not_applicable": left_out})
-    numbers = table([{"accountant": e.accountant, asked: f"{e.value:.6g}", "kind": e.kind} for e in entries])
-    named: dict[str, list[str]] = {}
-    for name, said in [*((e.accountant, e.status) for e in entries), *left_out.items()]:
-        named.setdefault(f"not applicable: {said}" if name in left_out else said, []).append(name)
-    words = wrapped([f"{', '.join(names)}: {said}" for said, names in named.items()], hang="    ")
-    return "\n\n".join(filter(None, (shown(head), numbers, words)))
-
-
-def _curve(options: argparse.Namespace, head: Point, rows: list[Point], along: str, asked: str) -> str:
-    """Return the text of all answers for several values of a parameter."""
-    if not rows:
-        raise DataError("no accountant has a number for any of these values; ask for one value to see why.")
-    if options.json:
-        return as_json({**head, "rows": rows})
-    kinds = {row["accountant"]: row["kind"] for row in rows}
-    told = shown({**head, "asked": asked, **kinds})
-    points: dict[float, Point] = {}
-    for row in rows:
-        point = points.setdefault(row[along], {along: row[along]})
-        point[row["accountant"]] = f"{row[asked]:.6g}"
-    return f"{told}\n\n{table([*points.values()])}"
-
-
-def _draw(rows: list[Point], along: str, asked: str, title: str, paths: list[Path]) -> None:
-    """Draw one curve per accountant."""
-    drawn = [row for row in rows if row[along] > 0 and 0 < row[asked] < math.inf]
-    if hidden := len(rows) - len(drawn):
-        missing = "" if drawn else f"; {paths[0]} is not written"
-        complain(f"segshuffle account: {hidden} of {len(rows)} points are 0 or infinite and cannot be drawn{missing}")
-    if drawn:
-        curves: dict[str, list[tuple[float, float]]] = {}
-        for row in drawn:
-            curves.setdefault(row["accountant"], []).append((row[along], row[asked]))
-        draw({asked.replace("_", " "): curves}, along.replace("_", " "), paths, title=title)
+    said = wrapped([f"{name}: {each}" for name, each in {**statuses, **reasons, **statuses}.items()], hang="    ")
+    return "\n\n".join((shown(head), table(numbers), said))

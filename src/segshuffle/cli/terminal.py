@@ -1,7 +1,6 @@
 """Code that all commands share: the parser, refusals of options, and the output of answers and errors."""
 
 import argparse
-import bisect
 import contextlib
 import csv
 import io
@@ -79,10 +78,27 @@ class Parser(argparse.ArgumentParser):
         complain(f"{self.prog}: {message} (see {self.prog} --help)")
         raise SystemExit(2)
 
+    def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
+        try:
+            return understood(action.type or str, arg_string, str(action.help))
+        except argparse.ArgumentTypeError as error:
+            raise argparse.ArgumentError(action, str(error)) from None
+
     def print_help(self, file: Any = None) -> None:
         """Print the help; a full disk or a closed output gives a one-sentence error."""
         if status := write(self.prog, self.format_help().rstrip("\n")):
             raise SystemExit(status)
+
+
+def understood(read: Any, text: str, described: str) -> Any:
+    """Read the value of an option; refuse any other with the option's help, which says what is allowed."""
+    try:
+        return read(text)
+    except ParameterError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    except (ValueError, OverflowError):
+        allowed = described.replace("%%", "%")
+        raise argparse.ArgumentTypeError(f"{text[:60]!r} is not allowed; expected is: {allowed}") from None
 
 
 def need(options: argparse.Namespace, *names: str) -> None:
@@ -102,9 +118,8 @@ def leave_out(options: argparse.Namespace, names: Iterable[str], rule: str) -> N
     """
     for name in names:
         value = getattr(options, name)
-        if value is not None and value != []:
-            told = value[0] if isinstance(value, tuple) and len(value) == 1 else value
-            raise ParameterError(name.replace("_", "-"), told, f"left out {rule}")
+        if value not in (None, []):
+            raise ParameterError(name.replace("_", "-"), value, f"left out {rule}")
 
 
 def as_json(values: Mapping[str, Any]) -> str:
@@ -157,33 +172,21 @@ def as_csv(rows: list[dict[str, Any]]) -> str:
 def table(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return a table, 80 characters wide; the first column is text, the others are numbers.
 
-    Columns without a value are left out, and long texts are wrapped. If there are too many columns, the rest is in a
-    second table below.
+    Columns without a value are left out. What is too long goes on in the next line.
     """
     from rich.console import Console
     from rich.table import Table
 
-    if not rows:
-        return ""
-    first, *others = dict.fromkeys(name for row in rows for name, value in row.items() if value is not None)
+    names = list(dict.fromkeys(name for row in rows for name, value in row.items() if value is not None))
+    made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name in names:
+        made.add_column(name, justify="left" if name == names[0] else "right", overflow="fold")
+    for row in rows:
+        made.add_row(*(_cell(row.get(name)) for name in names))
     console = Console(width=WIDTH, color_system=None, markup=False, highlight=False, emoji=False)
-    texts = {name: [_cell(row.get(name)) for row in rows] for name in (first, *others)}
-    widths = {name: max(map(len, (name, *texts[name]))) + 2 for name in texts}
-    room = WIDTH + 2 - min(widths[first], WIDTH // 3)
     with console.capture() as captured:
-        while others:
-            used = list(itertools.accumulate(widths[name] for name in others))
-            count = max(bisect.bisect_right(used, room), 1)
-            made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-            made.add_column(first, overflow="fold")
-            for name in others[:count]:
-                made.add_column(name, justify="right", no_wrap=True)
-            for cells in zip(*(texts[name] for name in (first, *others[:count])), strict=True):
-                made.add_row(*cells)
-            console.print(made)
-            console.print()
-            others = others[count:]
-    return "\n".join(line.rstrip() for line in captured.get().rstrip().splitlines())
+        console.print(made)
+    return "\n".join(line.rstrip() for line in captured.get().splitlines())
 
 
 def _cell(value: Any) -> str:
@@ -197,10 +200,10 @@ def _cell(value: Any) -> str:
 def draw(
     panels: Mapping[str, Mapping[str, Sequence[tuple[float, float]]]],
     along: str,
-    paths: Sequence[Path],
+    path: Path,
     title: str = "",
 ) -> None:
-    """Draw the curves of each measure in a panel, on logarithmic axes, into files of type .png, .pdf or .svg."""
+    """Draw the curves of each measure in a panel, on logarithmic axes, into a file of type .png, .pdf or .svg."""
     from segshuffle.pipeline.style import finished, log_axes, panel_grid, save
 
     figure, grid = panel_grid(len(panels), height=2.6 if len(panels) > 1 else 4.0)
@@ -209,7 +212,7 @@ def draw(
             axes.plot(*zip(*points, strict=True), **stroke(look, markersize=4))
         log_axes(axes)
         axes.set(xlabel=along, ylabel=measure, title=title)
-    save(finished(figure), paths)
+    save(finished(figure), [path])
 
 
 def write(program: str, text: str) -> int:
