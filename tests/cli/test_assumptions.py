@@ -72,7 +72,6 @@ def test_a_plan_counts_the_first_round_too(capsys, privacy):
     assert 3.4 < found["messages_per_user"] <= 3.5 * (1 + 1e-12)
     blanket = level_announcement(400, 3, LevelPrivacy(1.0, 2.5e-5) if privacy else None).blanket_per_user
     assert found["level_messages_per_user"] == 1 + blanket
-    assert ("private_levels" in found["public"]) == bool(privacy)
 
 
 def test_every_input_of_a_plan_is_marked_public(capsys):
@@ -86,7 +85,7 @@ def test_every_input_of_a_plan_is_marked_public(capsys):
     assert {action.dest for action in public._group_actions} == {named.get(name, name) for name in PUBLIC_INPUTS}
     text = " ".join(printed(capsys, f"{PLAN} --details").split())
     assert "a value computed from users' items breaks the guarantee" in text
-    assert all(PUBLIC_INPUTS[name] in text for name in inputs - {"private_levels"})
+    assert all(PUBLIC_INPUTS[name] in text for name in inputs)
 
 
 @pytest.mark.quick(0)

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 from segshuffle.blankets import law_names
 from segshuffle.cli.options import MOST, add, counted, numbers, picture, question_of, settings, whole
 from segshuffle.cli.terminal import complain, draw
-from segshuffle.errors import DataError, InfeasibleError, OptionsError
+from segshuffle.errors import DataError, OptionsError
 
 if TYPE_CHECKING:
     from segshuffle.arrays import FloatArray
     from segshuffle.planning.question import Answer, FewestMessages, LeastEpsilon, Question
 
-#: Seconds from which on long work is announced, and from which on it is refused.
-_LONG, _LONGEST = 10.0, 600.0
+#: Seconds from which on long work is announced.
+_LONG = 10.0
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -104,7 +104,7 @@ def run(options: argparse.Namespace) -> str:
     from segshuffle.datasets.layout import read_items
     from segshuffle.files import refuse_overwriting
     from segshuffle.planning.documents import Document, write_document
-    from segshuffle.planning.question import PATIENCE, answer
+    from segshuffle.planning.question import PATIENCE, Answer, answer
     from segshuffle.protocols.segmented import Segmented
 
     varied, guess = dict(options.what_if), dict(options.guess)
@@ -118,20 +118,19 @@ def run(options: argparse.Namespace) -> str:
     if of_paper or waits:
         options.blanket = None
     question = _question(options, options.items if names is None else len(names))
+    limits = question.limits
     if of_paper:
         _refuse_unpublished(options)
-        return plan_text.of_published(
-            Segmented(question.limits.blanket_per_user).plan(question.problem), question, options
-        )
-    limits = question.limits
-    fixed = limits.blanket_per_user is not None or limits.blanket_cap is not None
-    patience = math.inf if waits else PATIENCE if named and not fixed else None
-    _announce(question, patience)
-    found = answer(question, patience=patience)
+        found = Answer(question, Segmented(limits.blanket_per_user).plan(question.problem))
+    else:
+        fixed = limits.blanket_per_user is not None or limits.blanket_cap is not None
+        patience = math.inf if waits else PATIENCE if named and not fixed else None
+        _announce(question, patience)
+        found = answer(question, patience=patience)
     more = _more(options, found, varied, plot)
     if options.save is not None:
         write_document(options.save, Document(found.plan, names))
-    return plan_text.of_proven(found, options, more)
+    return plan_text.told(found, options, more)
 
 
 def _question(options: argparse.Namespace, domain_size: int) -> Question:
@@ -183,15 +182,14 @@ def _more(options: argparse.Namespace, found: Answer, varied: dict[str, Any], pl
 
 
 def _announce(question: Question, patience: float | None) -> None:
-    """Announce minutes of work before it starts; refuse longer work."""
+    """Announce minutes of work before it starts."""
     problem, seconds = question.problem, question.seconds(patience)
-    levels, s, d = len(problem.levels), problem.set_size, problem.domain_size
-    size = f"{levels} levels and sets of {s} of {d} items take about {seconds:.0f} seconds of a processor to plan"
-    remedy = "fewer levels or a smaller set size take less"
-    if seconds > _LONGEST:
-        raise InfeasibleError(f"{size}, and more than {_LONGEST:.0f} are refused: {remedy}.")
     if seconds > _LONG:
-        complain(f"segshuffle plan: {size}; {remedy}.")
+        complain(
+            f"segshuffle plan: {len(problem.levels)} levels and sets of {problem.set_size} of {problem.domain_size} "
+            f"items take about {seconds:.0f} seconds of a processor to plan; fewer levels or a smaller set size take "
+            "less."
+        )
 
 
 def _target(text: str) -> tuple[FewestMessages | LeastEpsilon, bool]:

@@ -10,7 +10,6 @@ from segshuffle.cli.terminal import as_json, shown, table, wrapped
 from segshuffle.planning.question import TOP, Answer, Question
 from segshuffle.planning.wording import BETWEEN, factor, many
 from segshuffle.protocols.base import Plan, Problem
-from segshuffle.protocols.messages.level_counts import level_cautions
 from segshuffle.protocols.messages.received import epsilons
 from segshuffle.protocols.public import IN_GENERAL, PUBLIC_INPUTS
 from segshuffle.protocols.segmented import Segmented
@@ -35,41 +34,28 @@ def _titled(words: Mapping[str, Sequence[str]]) -> list[str]:
     return [f"{title}:\n{_paragraphs(sentences)}" for title, sentences in words.items()]
 
 
-def _warned(warnings: Sequence[str]) -> list[str]:
-    return [wrapped([f"Warning: {each}"], hang="  ") for each in warnings]
+def told(found: Answer, options: argparse.Namespace, more: Mapping[str, Any]) -> str:
+    """Return the answer as JSON, or as one screen of text, or everything with --details.
 
-
-def of_proven(found: Answer, options: argparse.Namespace, more: Mapping[str, Any]) -> str:
-    """Return the answer as JSON, or as one screen of text, or everything with --details."""
+    A plan of the paper's analysis is shown as numbers, because sentences would promise what is not proven.
+    """
     asked = replace(found.question, problem=found.plan.problem)
-    values = {**_numbers(found.plan, asked), **found.numbers, **_relied_on(found.plan), **_inputs(asked)}
+    values, proven = _numbers(found.plan, asked), found.plan.kind != "published"
+    if proven:
+        values = {**values, **found.numbers, **_relied_on(found.plan)}
     if options.json:
-        whole = {
-            **values,
-            **_if_any(note=found.note, blankets=found.rows, warnings=found.warnings),
-            "words": found.words,
-            **_if_any(guarantees=[each.as_dict() for each in found.guarantees]),
-            **more,
-            "public": _public(asked),
-        }
-        return as_json(whole)
-    parts = [_decision(found), *_warned(found.warnings)]
+        said: dict[str, Any] = {"blankets": found.rows, "warnings": found.warnings}
+        if proven:
+            said |= {"note": found.note, "words": found.words, "guarantees": [g.as_dict() for g in found.guarantees]}
+        return as_json({**values, **_if_any(**said), **more, "public": PUBLIC_INPUTS})
+    parts = [_decision(found)] if proven else [_details({}, values)]
+    parts += [wrapped([f"Warning: {each}"], hang="  ") for each in found.warnings]
     if found.rows:
         parts.append(_laws_table(found.rows, asked.problem, min(asked.top or TOP, asked.problem.domain_size)))
     parts += _further(more, asked.problem.n_users)
-    if options.details:
-        return "\n\n".join([*parts, _details(found.words, values, _public(asked))])
+    if options.details and proven:
+        parts.append(_details(found.words, values))
     return "\n\n".join(parts) + f"\n{_REST}"
-
-
-def of_published(plan: Plan, question: Question, options: argparse.Namespace) -> str:
-    """Return the plan of the paper's analysis, as JSON or as a line for every number."""
-    values = {**_numbers(plan, question), "mse_bound": plan.mse_bound, **_inputs(question)}
-    warnings, public = [*plan.warnings, *level_cautions(question.level_messages)], _public(question)
-    if options.json:
-        return as_json({**values, **_if_any(warnings=warnings), "public": public})
-    text = _details({}, values, public) if options.details else shown(values)
-    return "\n\n".join([text, *_warned(warnings)])
 
 
 def _if_any(**values: Any) -> dict[str, Any]:
@@ -77,9 +63,19 @@ def _if_any(**values: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value}
 
 
-def _inputs(asked: Question) -> dict[str, Any]:
-    problem = asked.problem
+def _numbers(plan: Plan, asked: Question) -> dict[str, Any]:
+    """Return the numbers of a plan with copies by level, and what it was made for."""
+    problem = plan.problem
     return {
+        "blanket": plan.scheme.law.name,
+        "blanket_per_user": plan.blanket_per_user,
+        "copies": plan.scheme.copies,
+        "messages_per_user": plan.messages_per_user + asked.level_messages,
+        "level_messages_per_user": asked.level_messages,
+        "mse_sample": Segmented().expected_mse(plan, asked.guess.counts(problem)),
+        "mse_bound": _finite(plan.mse_bound),
+        **_influence(plan),
+        "kind": plan.kind,
         "domain_size": problem.domain_size,
         "set_size": problem.set_size,
         "levels": problem.levels,
@@ -87,31 +83,6 @@ def _inputs(asked: Question) -> dict[str, Any]:
         "delta": problem.delta,
         **_if_any(level_deltas=problem.level_deltas, mean_size=asked.guess.mean_size),
         "share_expected": problem.assumptions.honest_fraction,
-    }
-
-
-def _public(asked: Question) -> dict[str, str]:
-    """Return the inputs that must be public, and how they can be known without the data."""
-    given = {
-        "item_frequencies": asked.guess.frequencies is not None,
-        "private_levels": asked.problem.assumptions.private_levels,
-        "level_deltas": bool(asked.problem.level_deltas),
-        "mean_size": asked.guess.mean_size is not None,
-    }
-    return {name: how for name, how in PUBLIC_INPUTS.items() if given.get(name, True)}
-
-
-def _numbers(plan: Plan, asked: Question) -> dict[str, Any]:
-    """Return the numbers of a plan with copies by level."""
-    return {
-        "blanket": plan.scheme.law.name,
-        "blanket_per_user": plan.blanket_per_user,
-        "copies": plan.scheme.copies,
-        "messages_per_user": plan.messages_per_user + asked.level_messages,
-        "level_messages_per_user": asked.level_messages,
-        "mse_sample": Segmented().expected_mse(plan, asked.guess.counts(plan.problem)),
-        **_influence(plan),
-        "kind": plan.kind,
     }
 
 
@@ -154,7 +125,6 @@ def _decision(found: Answer) -> str:
     words, plan, problem = found.words, found.plan, found.plan.problem
     messages = many(plan.blanket_per_user, "dummy message")
     dummies = f"Every user also sends {messages} on average, {plan.scheme.law.words}."
-    levels = list(zip(problem.levels, problem.level_counts, plan.scheme.copies, problem.deltas, strict=True))
     rows = [
         {
             "level": f"{level:g}",
@@ -163,7 +133,9 @@ def _decision(found: Answer) -> str:
             "promise: at most": f"{factor(level)} times as likely",
             "up to probability": f"{delta:g}",
         }
-        for level, users, copies, delta in levels
+        for level, users, copies, delta in zip(
+            problem.levels, problem.level_counts, plan.scheme.copies, problem.deltas, strict=True
+        )
     ]
     more = []
     if len(rows) > _LEVELS:
@@ -171,7 +143,7 @@ def _decision(found: Answer) -> str:
         rows = [*rows[:2], *rows[-2:]]
     errors = [each for each in words["How far off estimates are"] if not each.startswith(_FURTHER)]
     # the table already has every level
-    changes = [each for each in words["What they are promised"][len(levels) :] if not each.startswith(BETWEEN)]
+    changes = [each for each in words["What they are promised"][len(problem.levels) :] if not each.startswith(BETWEEN)]
     promise = (
         "The promise: if a user held other items, anything that the server may see would be at most this many times "
         "as likely, up to this probability."
@@ -237,8 +209,8 @@ def _further(found: Mapping[str, Any], n_users: int) -> list[str]:
     return parts
 
 
-def _details(sentences: Mapping[str, list[str]], values: Mapping[str, Any], public: Mapping[str, str]) -> str:
+def _details(sentences: Mapping[str, list[str]], values: Mapping[str, Any]) -> str:
     """Show every sentence and every number, with the meaning of the names, and the public inputs."""
-    width = max(map(len, public))
-    inputs = [wrapped([IN_GENERAL]), *(wrapped([how], f"  {name:<{width}}  ") for name, how in public.items())]
-    return "\n\n".join([*_titled(sentences), shown(values), "\n".join(inputs)])
+    width = max(map(len, PUBLIC_INPUTS))
+    inputs = [wrapped([how], f"  {name:<{width}}  ") for name, how in PUBLIC_INPUTS.items()]
+    return "\n\n".join([*_titled(sentences), shown(values), "\n".join([wrapped([IN_GENERAL]), *inputs])])
