@@ -87,7 +87,7 @@ def _refusal(path: Path, error: OSError | ValueError) -> DataError:
     )
 
 
-def unreadable(name: object, error: OSError | ValueError) -> DataError:
+def unreadable(name: object, error: Exception) -> DataError:
     """Make the error about a file that cannot be read."""
     return DataError(
         f"{name}: cannot be read ({_reason(error)}). Check the path; a relative path is taken from the folder in which "
@@ -95,7 +95,7 @@ def unreadable(name: object, error: OSError | ValueError) -> DataError:
     )
 
 
-def _reason(error: OSError | ValueError) -> str:
+def _reason(error: Exception) -> str:
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 

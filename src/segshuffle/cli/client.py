@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Literal
 from segshuffle.cli.client_account import Account, Entry, Limit, default_path, opened
 from segshuffle.cli.options import add, guarantee, positive, whole
 from segshuffle.cli.terminal import complain
-from segshuffle.errors import DataError, ParameterError, RefusedError
+from segshuffle.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from segshuffle.planning.documents import Document
@@ -142,14 +142,14 @@ def _sent(options: argparse.Namespace, plan: Plan, items: tuple[int, ...], accou
 
     _own_words(options, account)
     announcement, levels = plan.scheme, plan.problem.levels
-    honest_users, hide_level = account.honest_users, account.hide_level
+    hide_level = account.hide_level
     # does not depend on the format of the file
     digest = hashlib.sha256(json.dumps(announcement.as_dict(), sort_keys=True).encode()).hexdigest()
     entry = account.take(Entry(digest, options.level, options.sets, options.rounds))
     demand = Demand(
         epsilon=options.level,
         delta=options.delta,
-        honest_users=honest_users or 0,
+        honest_users=account.honest_users or 0,
         sets=options.sets,
         rounds=options.rounds,
         most_messages=options.most_messages,
@@ -159,12 +159,7 @@ def _sent(options: argparse.Namespace, plan: Plan, items: tuple[int, ...], accou
         epsilons = tuple(max(options.level, min(each, hide_level[0])) for each in levels)
         demand = replace(demand, level_epsilons=epsilons, level_delta=hide_level[1])
     level = levels.index(options.level)
-    try:
-        messages = Client(items, level, demand).send_items(announcement)
-    except RefusedError as error:
-        asked = f"--honest-users {honest_users} --sets {options.sets} --rounds {options.rounds} --hide-level "
-        asked += "{:g},{:g}".format(*hide_level) if isinstance(hide_level, tuple) else "no"
-        raise RefusedError(f"{error} The user's settings are {asked}.") from None
+    messages = Client(items, level, demand).send_items(announcement)
     given = check_announcement(announcement, demand, level)
     entry = entry.sending((options.level, given.delta), (given.level_epsilon, given.level_delta))
     account.collections.append(entry)

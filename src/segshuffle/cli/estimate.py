@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import math
 import sys
+import zlib
 from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -88,11 +89,11 @@ def run(options: argparse.Namespace) -> str:
         {"item": document.name(item), **dict(zip(names, row, strict=True)), **mark}
         for item, *row in zip(order.tolist(), *(each[order].tolist() for each in values), strict=True)
     ]
-    summary = {
-        **({"impossible": odd} if odd else {}),
+    known = {
+        "impossible": odd,
         "users": plan.problem.n_users,
-        **_guarantee(document.plan, plan),
-        **({} if received.messages is None else {"messages": received.messages}),
+        "guarantee": _guarantee(document.plan, plan),
+        "messages": received.messages,
         "messages_possible": PossibleCounts.of(plan).messages,
         "dropped": received.dropped,
         "confidence": options.confidence,
@@ -100,6 +101,7 @@ def run(options: argparse.Namespace) -> str:
         "coverage_of_items_held_by_nobody": coverage_of_nothing(plan, options.confidence),
         "kind": plan.kind,
     }
+    summary = {name: value for name, value in known.items() if value is not None}
     if received.dropped:
         told = f"lines of {options.messages} that are not messages and are left out: {received.dropped}"
         complain(f"segshuffle estimate: {told}")
@@ -121,13 +123,13 @@ def run(options: argparse.Namespace) -> str:
     return f"{shown(summary)}\n\n{warning}{table(percent)}"
 
 
-def _guarantee(planned: Plan, plan: Plan) -> dict[str, Any]:
+def _guarantee(planned: Plan, plan: Plan) -> list[dict[str, Any]] | None:
     """Return the guarantee for the users who took part, if they are fewer than the plan's guarantee relies on."""
     from segshuffle.protocols.messages.received import epsilons
 
     problem, needed = plan.problem, planned.problem.honest_users
     if problem.n_users >= needed:
-        return {}
+        return None
     share = planned.problem.assumptions.honest_fraction
     rows = []
     for honest in dict.fromkeys((problem.n_users, planned.problem.assumptions.honest_of(problem.n_users))):
@@ -139,10 +141,11 @@ def _guarantee(planned: Plan, plan: Plan) -> dict[str, Any]:
         f"The answer has the guarantee that holds for them if all of them were honest"
         f"{'' if share == 1 else f', and if {100 * share:g} % were honest'}."
     )
-    return {"guarantee": rows}
+    return rows
 
 
 def _received(options: argparse.Namespace, plan: Plan) -> Counted:
+    from segshuffle.files import unreadable
     from segshuffle.rehearsal.message_lines import read_counts
 
     name = "standard input" if options.messages == "-" else options.messages
@@ -150,11 +153,8 @@ def _received(options: argparse.Namespace, plan: Plan) -> Counted:
     try:
         with nullcontext(sys.stdin.buffer) if options.messages == "-" else _opened(Path(name)) as stream:
             return read_counts(stream, name, plan.problem.domain_size, signed=signed, drop=drop)
-    except DataError:
-        raise
-    except (OSError, ValueError, EOFError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise DataError(f"{name}: cannot be read ({reason}). Check the path, and whether it is whole.") from error
+    except (OSError, EOFError, zlib.error) as error:
+        raise unreadable(name, error) from error
 
 
 def _opened(path: Path) -> IO[bytes]:

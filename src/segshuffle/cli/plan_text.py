@@ -53,9 +53,8 @@ def told(found: Answer, options: argparse.Namespace, more: Mapping[str, Any]) ->
     if found.rows:
         parts.append(_laws_table(found.rows, asked.problem, min(asked.top or TOP, asked.problem.domain_size)))
     parts += _further(more, asked.problem.n_users)
-    if options.details and proven:
-        parts.append(_details(found.words, values))
-    return "\n\n".join(parts) + f"\n{_REST}"
+    parts.append(_details(found.words, values) if options.details and proven else _REST)
+    return "\n\n".join(parts)
 
 
 def _if_any(**values: Any) -> dict[str, Any]:
