@@ -97,11 +97,12 @@ def _save(options: argparse.Namespace, rows: list[Point], several: list[str], as
 
 
 def _asked(options: argparse.Namespace, names: list[str]) -> str:
-    """Return which one is asked for: delta, epsilon or local_epsilon."""
+    """Return which one is asked for: delta, epsilon or local_epsilon. If nothing is missing, accountants refuse."""
     if options.delta is None:
         return "delta"
+    given = options.local_epsilon is not None or all("local-epsilon=" in text for text in options.randomizer)
     local = all(name in MECHANISMS and MECHANISMS[name].local for name in names)
-    return "epsilon" if options.epsilon is None or options.local_epsilon is not None or not local else "local_epsilon"
+    return "local_epsilon" if options.epsilon is not None and local and not given else "epsilon"
 
 
 def _of_budgets(options: argparse.Namespace) -> tuple[Point, Ask]:
