@@ -128,7 +128,7 @@ def _decision(found: Answer) -> str:
         {
             "level": f"{level:g}",
             "users": users,
-            "messages per held item": float(copies),
+            "messages per held item": f"{copies:.4g}",
             "promise: at most": f"{factor(level)} times as likely",
             "up to probability": f"{delta:g}",
         }

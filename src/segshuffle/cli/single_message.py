@@ -236,7 +236,7 @@ def _told(head: Point, rows: list[Point], answers: list[Found], varied: list[str
     statuses = {each.accountant: each.status for _, entries, _ in answers for each in entries}
     reasons = {name: f"not applicable: {why}" for _, _, left_out in answers for name, why in left_out.items()}
     numbers = [
-        {"accountant": row["accountant"], **{name: f"{row[name]:.6g}" for name in varied}, "kind": row["kind"]}
+        {name: row[name] for name in ("accountant", *varied, "kind")}
         for row in sorted(rows, key=lambda row: [*statuses].index(row["accountant"]))
     ]
     said = wrapped([f"{name}: {each}" for name, each in {**statuses, **reasons, **statuses}.items()], hang="    ")

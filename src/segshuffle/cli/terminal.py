@@ -148,7 +148,9 @@ def _short(value: object) -> str:
         return ", ".join(f"{key} {_short(item)}" for key, item in value.items())
     if value is None:
         return "none"
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def wrapped(sentences: Sequence[str], mark: str = "", hang: str = "") -> str:
@@ -182,19 +184,11 @@ def table(rows: Sequence[Mapping[str, Any]]) -> str:
     for name in names:
         made.add_column(name, justify="left" if name == names[0] else "right", overflow="fold")
     for row in rows:
-        made.add_row(*(_cell(row.get(name)) for name in names))
+        made.add_row(*(_short(row.get(name)) for name in names))
     console = Console(width=WIDTH, color_system=None, markup=False, highlight=False, emoji=False)
     with console.capture() as captured:
         console.print(made)
     return "\n".join(line.rstrip() for line in captured.get().splitlines())
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return "-"
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        value = int(value)
-    return f"{value:.4g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def draw(
