@@ -338,13 +338,13 @@ def test_levels_of_a_column_are_those_of_a_saved_plan(log, saved, capsys):
     ("option", "says"),
     [
         ("--levels 1:100,2:150", "levels = (1.0, 2.0) is not allowed: it must be those of the plan, (0.5, 1.0)"),
-        ("--delta 1e-6", "delta = (1e-06,) is not allowed: it must be left out with PLAN.json, which contains it"),
-        ("--set-size 2", "set-size = (2,) is not allowed: it must be left out with"),
-        ("--items 3", "items = 3 is not allowed: it must be left out with"),
-        ("--blanket signed", "blanket = 'signed' is not allowed: it must be left out with"),
-        ("--limits copies-max=0.9", "limits = [('copies_max', 0.9)] is not allowed: it must be left out with"),
-        ("--assume rounds=2", "assume = [('rounds', 2)] is not allowed: it must be left out with"),
-        ("--hide-level 1", "hide-level = (1.0, None) is not allowed: it must be left out with"),
+        ("--delta 1e-6", "delta must be left out with PLAN.json, which contains it"),
+        ("--set-size 2", "set-size must be left out with"),
+        ("--items 3", "items must be left out with"),
+        ("--blanket signed", "blanket must be left out with"),
+        ("--limits copies-max=0.9", "limits must be left out with"),
+        ("--assume rounds=2", "assume must be left out with"),
+        ("--hide-level 1", "hide-level must be left out with"),
     ],
 )
 def test_what_a_saved_plan_says_is_left_out(log, saved, capsys, option, says):

@@ -136,7 +136,8 @@ def counted(levels: Sequence[Level], n_users: int | None) -> tuple[tuple[float, 
         rule = "followed by @ and the number of users, e.g. @5000"
     else:
         return epsilons, level_counts(n_users, [*users])
-    raise ParameterError("users of --levels", users, rule)
+    given = ", ".join("none" if each is None else f"{each:g}" for each in users)
+    raise ParameterError("users of --levels", given, rule)
 
 
 def spec(text: str) -> tuple[str, dict[str, Any]]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from segshuffle.accounting.numerics.ranges import LARGEST_USERS, check_within
 from segshuffle.accounting.single_message.accountants import Mechanism
 from segshuffle.accounting.single_message.amplification import (
     Entry,
@@ -29,7 +30,7 @@ from segshuffle.accounting.single_message.mechanisms import (
 )
 from segshuffle.accounting.single_message.randomizers.matrix import matrix_randomizer
 from segshuffle.cli.options import levels, spec
-from segshuffle.cli.terminal import as_csv, as_json, draw, leave_out, need, shown, table, wrapped
+from segshuffle.cli.terminal import as_csv, as_json, complain, draw, leave_out, need, shown, table, wrapped
 from segshuffle.errors import DataError, OptionsError, ParameterError
 from segshuffle.files import read_bounded, refuse_overwriting, write_atomically
 
@@ -46,6 +47,8 @@ Ask = Callable[[Point], Found]
 
 def answer(options: argparse.Namespace) -> str:
     """Answer one question, or a curve of them."""
+    for text, output in itertools.product(options.randomizer, options.save):
+        refuse_overwriting("save", output, (text.removeprefix("matrix:"),))
     names = [text.partition(":")[0] for text in options.randomizer]
     asked = _asked(options, names)
     given, ask = _of_budgets(options) if names == ["budgets"] else _of_messages(options, names, asked)
@@ -81,28 +84,32 @@ def answer(options: argparse.Namespace) -> str:
 
 def _save(options: argparse.Namespace, rows: list[Point], several: list[str], asked: str) -> None:
     """Write the numbers to tables, and draw their curves in figures."""
+    drawn = [row for row in rows if several and 0 < row[asked] < math.inf and row[several[0]] > 0]
     for path in options.save:
-        refuse_overwriting("save", path, [text.removeprefix("matrix:") for text in options.randomizer])
         is_table = path.suffix == ".csv"
-        if not rows or not (is_table or (several and any(row[asked] > 0 for row in rows))):
+        if not (rows if is_table else drawn):
             allowed = "left out, or several values given (such as --users 1e3..1e9) that have an answer above 0"
             raise ParameterError("save", str(path), allowed)
         if is_table:
             write_atomically(path, as_csv(rows))
             continue
+        if hidden := len(rows) - len(drawn):
+            complain(f"segshuffle account: {hidden} of {len(rows)} points are 0 or infinite and cannot be drawn")
         curves: dict[str, list[tuple[float, float]]] = {}
-        for row in rows:
+        for row in drawn:
             curves.setdefault(row["accountant"], []).append((row[several[0]], row[asked]))
         draw({asked.replace("_", " "): curves}, several[0].replace("_", " "), path, title=options.randomizer[0])
 
 
 def _asked(options: argparse.Namespace, names: list[str]) -> str:
-    """Return which one is asked for: delta, epsilon or local_epsilon. If nothing is missing, accountants refuse."""
-    if options.delta is None:
-        return "delta"
+    """Return which one is asked for: delta, epsilon or local_epsilon; refuse none and two."""
     given = options.local_epsilon is not None or all("local-epsilon=" in text for text in options.randomizer)
-    local = all(name in MECHANISMS and MECHANISMS[name].local for name in names)
-    return "local_epsilon" if options.epsilon is not None and local and not given else "epsilon"
+    local = all(name in MECHANISMS and MECHANISMS[name].local for name in names) and not given
+    if (options.delta is None) == (options.epsilon is None) and not (options.delta and local):
+        raise OptionsError(
+            "Give --delta or --epsilon. Both ask for the local epsilon, of randomizers that have one that is not given."
+        )
+    return "local_epsilon" if options.delta and options.epsilon else "epsilon" if options.delta else "delta"
 
 
 def _of_budgets(options: argparse.Namespace) -> tuple[Point, Ask]:
@@ -124,6 +131,8 @@ def _of_messages(options: argparse.Namespace, names: list[str], asked: str) -> t
         given, other = other, given
     leave_out(options, [other], f"for {names[0]}: give --{given.replace('_', '-')}")
     need(options, given)
+    if given != "users":
+        check_within("blanket-messages", max(options.blanket_messages), 0, LARGEST_USERS)
     make = _maker(options)
     only = tuple(name for name in (options.accountant or "").split(",") if name)
     counted = "n_users" if given == "users" else given

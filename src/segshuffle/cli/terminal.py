@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from segshuffle.errors import ParameterError
+from segshuffle.errors import OptionsError, ParameterError
 from segshuffle.looks import series_looks, stroke
 
 #: Width of an answer, in characters.
@@ -113,13 +113,12 @@ def leave_out(options: argparse.Namespace, names: Iterable[str], rule: str) -> N
 
     Raises
     ------
-    ParameterError
-        Names the first such option, its value and the rule.
+    OptionsError
+        Names the first such option and the rule.
     """
     for name in names:
-        value = getattr(options, name)
-        if value not in (None, []):
-            raise ParameterError(name.replace("_", "-"), value, f"left out {rule}")
+        if getattr(options, name) not in (None, []):
+            raise OptionsError(f"{name.replace('_', '-')} must be left out {rule}.")
 
 
 def as_json(values: Mapping[str, Any]) -> str:
