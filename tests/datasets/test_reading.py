@@ -34,7 +34,7 @@ TEXTS = {
         [line.replace(",", ";") for line in ("user,item,level", *LONG)],
         {"level": "level", "separator": ";"},
     ),
-    "bare.csv": ([line.rpartition(",")[0] for line in LONG], {"header": False}),
+    "bare.csv": ([line.rpartition(",")[0] for line in LONG], {"header": False, "item": "2"}),
     "wide.csv": (
         ["user,a,b,c,level", "u1,whole milk,café,,0.5", "u2,,rolls/buns, ,2.0", "u10,café,rolls/buns,soda,0.5"],
         {"form": "wide", "level": "level"},
@@ -48,7 +48,7 @@ TEXTS = {
         {"level": "level"},
     ),
     "lists.jsonl": ([json.dumps(each) for each in LISTS], {"level": "level"}),
-    "baskets.txt": (["# shop", *(", ".join(items) for items in USERS.values())], {"separator": ","}),
+    "baskets.txt": (["# shop", *(", ".join(items) for items in USERS.values())], {"separator": ",", "skip_lines": 1}),
 }
 
 
@@ -98,17 +98,21 @@ def test_parquet_and_tables_in_memory(tmp_path, kind):
     table(kind).write_parquet(path := tmp_path / "shop.pq")
     columns = {name: column.to_list() for name, column in table(kind).to_dict().items()}
     for data in (path, io.BytesIO(path.read_bytes()), table(kind), pd.DataFrame(columns)):
-        users = read_transactions(data, levels=(0.5, 2.0), layout=Layout(level="level"), label="shop")
+        users = read_transactions(data, levels=(0.5, 2.0), layout=Layout(level="level", format="parquet"), label="shop")
         as_expected(users, True)
 
 
 def test_tables_with_categories_integers_and_gaps():
     frame = pd.DataFrame({"user": [1, 1, 2], "item": pd.Categorical(["b", "a", "b"])})
     assert held(read_transactions(frame)) == [{"a", "b"}, {"b"}]
-    frame = pd.DataFrame({"user": [1, 1, 2], "item": [3.0, 4.0, np.nan]})
+    frame = pd.DataFrame({"user": [1, 1, 2], "item": pd.array([3, 4, None], dtype="Int64")})
     assert held(read_transactions(frame, layout=Layout(empty="keep"))) == [{"3", "4"}, set()]
-    with pytest.raises(DataError, match=r"table, row 0 \(from 0\): 'item' holds '0\.5'"):
+    frame = pd.DataFrame({"a": [1.0, 0.0], "b": [1.0, 1.0]})
+    assert held(read_transactions(frame, layout=Layout(form="matrix"))) == [{"a", "b"}, {"b"}]
+    with pytest.raises(DataError, match=r"table: 'item' is Float64; expected is text, integers"):
         read_transactions(pd.DataFrame({"user": [1], "item": [0.5]}))
+    with pytest.raises(DataError, match=r"table, row 0 \(from 0\): no item"):
+        read_transactions(pl.DataFrame({"items": pl.Series([[]], dtype=pl.Array(pl.Int64, 0))}))
     with pytest.raises(DataError, match="mixed or unknown types"):
         read_transactions(pd.DataFrame({"user": [1, 2], "item": ["a", 7]}))
 
@@ -181,26 +185,27 @@ def test_what_is_counted_once_or_kept_is_said(tmp_path, name, first):
 
 #: File, what is in it, and what is said of it.
 BAD = [
-    ("a.txt", b"1 2\n1,2\n", r"line 2: the item '1,2' contains ','.*separator"),
-    ("a.txt", b"1 2\n# no\n", "line 2: '#': comments may stand at the beginning"),
+    ("a.txt", b"1 2\n1,2\n", r"line 2: '1,2' has one of the marks.*separator"),
+    ("a.txt", b"1 2\n# no\n", "line 2: '# no' .* begins with #"),
     ("a.txt", b"1 2\n3 3\n", "line 2: the user has the item '3' twice. Give repeated: merge"),
     ("a.txt", b"1 2\n\n3\n", "line 2: no item. Give empty: keep"),
-    ("a.txt", b"1 2\n3 \xff\n", "line 2: .* is not UTF-8"),
+    ("a.txt", b"1 2\n3 \xff\n", "no text in UTF-8"),
     ("a.txt", b"1 2\n3 a\x00b\n", "line 2: the item .* cannot be shown"),
     ("a.txt", b"", "there is no user"),
-    ("a.txt", b"# nothing\n\n", "there is no user"),
+    ("a.txt", b"\n1 2\n", "line 1: there is no user, or a blank line"),
+    ("a.txt", b"1 2\n\n", "line 2: no item"),
     ("a.csv", b"user,item\n", "there is no user"),
     ("a.csv", b"user,item\nu,a\nu,b,c\n", "line 3: 'u,b,c' has 3 columns, but there should be 2: 'user'"),
-    ("a.csv", b"user,item\nu,a\n\nv,b\n", "line 3: blank"),
+    ("a.csv", b"user,item\nu,a\n\nv,b\n", "line 3: no user"),
     ("a.csv", b'user,item\nu,"a\nv,b\n', "line 2: .* has a quote that is not closed"),
     ("a.csv", b'user,item\nu,"a\nb"\nv,b\n', "line 2: .* an entry must be on one line"),
     ("a.csv", b"user,item\nu,a\rv,b\n", "line 2: has a carriage return"),
     ("a.csv", b"user,item\nu,\n", "line 2: no item"),
     ("a.csv", b"user,item\nu\n", "line 2: no item"),
     ("a.csv", b"user,item\n,a\n", "line 2: no user"),
-    ("a.csv", b"user,item\nu,a\nu,\xe9\n", "line 3: .* is not UTF-8"),
+    ("a.csv", b"user,item\nu,a\nu,\xe9\n", "no text in UTF-8"),
     ("a.csv", b"who,what\nu,a\n", r"columns are 'who', 'what'\. Say which hold"),
-    ("a.csv", b"user;item\nu;a\n", "Or is the separator ';'"),
+    ("a.csv", b"user;item\nu;a\n", "or the separator"),
     ("a.csv", b"user,item,item\nu,a,b\n", "two columns are called 'item'"),
     ("a.jsonl", b'{"user":1,"item":"a"}\n{"user":2,"item":}\n', "line 2: .* is not JSON"),
     ("a.jsonl", b'{"user":1,"item":"a"}\n{"user":2}\n', "line 2: no item"),
@@ -209,13 +214,14 @@ BAD = [
     ("a.jsonl", b'{"user":1,"item":"a"}\n{"user":["x"],"item":"a"}\n', "line 2: .* is not JSON with text"),
     ("a.jsonl", b'{"user":"x","item":"a"}\n\n{"user":"z","item":"a"}\n', "line 2: '' is not JSON"),
     ("a.jsonl", b'{"user":"x","items":["a"]}\n{"user":"","items":["a"]}\n', "line 2: no user"),
-    ("a.jsonl", b'{"user":1,"item":"\xff"}\n', "line 1: .* is not UTF-8"),
-    ("a.jsonl", b'{"user":1,"item":"a"}\n{"user":1.5,"item":"\\ud800"}\n', "line 2"),
-    ("a.parquet", b"PAR1 no", "not a whole Parquet file"),
-    ("a.parquet", gzip.compress(b"PAR1", mtime=0), "not a whole Parquet file, or compressed"),
-    ("a.csv", gzip.compress(b"user,item\nu,a\n" * 9, mtime=0)[:-9], "damaged or end early"),
-    ("a.csv", b"PK\x03\x04....", "zip archive"),
-    ("a.csv", "user,item\nu,a\n".encode("utf-16"), "UTF-16"),
+    ("a.jsonl", b'{"user":1,"item":"\xff"}\n', "no text in UTF-8"),
+    ("a.jsonl", b'{"user":1,"item":"a"}\n{"user":1.5,"item":"\\ud800"}\n', "line 2: the item"),
+    ("a.jsonl", b'{"user":1,"item":"a"}\n{"user":"\\ud800","item":"a"}\n', "line 2: no user, or no text"),
+    ("a.parquet", b"PAR1 no", "damaged or not whole"),
+    ("a.parquet", gzip.compress(b"PAR1", mtime=0), "damaged or not whole"),
+    ("a.csv", gzip.compress(b"user,item\nu,a\n" * 9, mtime=0)[:-9], "damaged or not whole"),
+    ("a.txt", b"PK\x03\x04....", "line 1: the item .* cannot be shown, or is not UTF-8"),
+    ("a.csv", "user,item\nu,a\n".encode("utf-16"), "no text in UTF-8"),
 ]  # fmt: skip
 #: With a layout.
 BAD_SO_LAID_OUT = [
@@ -370,7 +376,7 @@ def test_a_control_character_is_refused_at_its_line(form, head, row):
     with pytest.raises(DataError, match=f"line {line}: .* has a character that cannot be shown"):
         read_transactions(io.BytesIO(head + b"\n".join(rows)), layout=Layout(format=form, repeated="merge"))
     rows[199] += b"\xff"
-    with pytest.raises(DataError, match=r"cannot be shown|is not UTF-8"):
+    with pytest.raises(DataError, match=r"cannot be shown|no text in UTF-8"):
         read_transactions(io.BytesIO(head + b"\n".join(rows)), layout=Layout(format=form, repeated="merge"))
 
 

@@ -14,6 +14,7 @@ from segshuffle.files import read_bounded
 
 BLANKS = " \t\r\n"
 UNREADABLE = re.compile(r"[\x00-\x1f\x7f\ufffd]")
+FORMATS = ("csv", "tsv", "jsonl", "parquet", "lines")
 _TEXT: Mapping[str, Any] = {"type": ["string", "null"], "minLength": 1}
 
 
@@ -53,7 +54,7 @@ class Layout:
 
     format: str | None = _option(
         "csv, tsv, jsonl, parquet, or lines (one line per user, no header); by default the ending of the name",
-        enum=[None, "csv", "tsv", "jsonl", "parquet", "lines"],
+        enum=[None, *FORMATS],
     )
     form: str | None = _option(
         "long (a row per user and item), wide (a row per user, with items in all other columns or in a list), or "

@@ -128,8 +128,6 @@ class _Collector:
                 f"the item {shown(name)} has a character that cannot be shown, or is not UTF-8. Is this a text file, "
                 "with the columns that you named? A file in Latin-1 is converted by iconv -f latin1 -t utf-8."
             )
-        if self.source.guessed:
-            self._refuse_other_layouts(name)
         return self._code(name)
 
     def _code(self, name: str) -> int:
@@ -154,16 +152,6 @@ class _Collector:
             f"the item {shown(name)} is not allowed; allowed are {allowed}. {remedy}, or give unknown: drop to leave "
             "such items out."
         )
-
-    def _refuse_other_layouts(self, item: str) -> None:
-        """Refuse an item with a comma: it was most likely meant as several."""
-        if item.startswith("#"):
-            raise DataError(f"{shown(item)}: comments may stand at the beginning of the file only.")
-        if mark := next((mark for mark in ",;|" if mark in item), None):
-            raise DataError(
-                f"the item {shown(item)} contains {mark!r}. If that separates items give separator: {mark!r}; if it is "
-                "part of a name give separator: ' '; if this is a table give its format: csv."
-            )
 
     def _level(self, text: str | None) -> int:
         """Return the number of a level; 0 where the data have none."""
