@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from segshuffle.accounting.numerics.ranges import check_integer
 from segshuffle.arrays import LARGEST_DOMAIN, NO_ITEM, FloatArray, IntArray
-from segshuffle.datasets.population import check_integer
 from segshuffle.errors import DataError, ParameterError
 
-# Users whose long sets are cut one after another.
-_FEW = 32
+# Entries of users whose sets are cut together, to bound the memory.
+_TOGETHER = 2**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class Transactions:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        check_integer("domain_size", self.domain_size, 1, LARGEST_DOMAIN)
+        check_integer("domain_size", self.domain_size, 1, most=LARGEST_DOMAIN)
         if self.names is not None and len(self.names) != self.domain_size:
             raise ParameterError("names", f"{len(self.names)} names", f"domain_size = {self.domain_size} names")
         for name, part in (("offsets", self.offsets), ("codes", self.codes), ("levels", self.levels)):
@@ -116,12 +116,19 @@ class Transactions:
         rng : numpy.random.Generator
             Chooses which.
         """
-        check_integer("set_size", set_size, 1, LARGEST_DOMAIN)
-        sizes = self.sizes
+        check_integer("set_size", set_size, 1)
         if self.largest_set <= set_size:
             return self
-        kept = _kept(sizes, set_size, rng)
-        return replace(self, offsets=_offsets(np.minimum(sizes, set_size)), codes=self.codes[kept])
+        kept = np.zeros(self.codes.size, dtype=bool)
+        firsts = np.unique(np.searchsorted(self.offsets, np.arange(0, self.codes.size, _TOGETHER)))
+        for first, last in pairwise([*firsts, self.n_users]):
+            begins = self.offsets[first : last + 1]
+            user = np.repeat(np.arange(last - first), np.diff(begins))
+            # the entries of each user in random order, and the place of each in it
+            order = np.argsort(user + rng.random(user.size))
+            place = np.arange(begins[0], begins[-1]) - begins[user]
+            kept[begins[0] + order[place < set_size]] = True
+        return replace(self, offsets=_offsets(np.minimum(self.sizes, set_size)), codes=self.codes[kept])
 
     def take(self, users: NDArray[np.integer] | NDArray[np.bool_]) -> Transactions:
         """Return some of the users: those with these numbers, in this order, or those where a mask is true."""
@@ -204,31 +211,3 @@ def _texts(items: Iterable[object]) -> list[str]:
 def _offsets(sizes: ArrayLike) -> IntArray:
     """Return where every user's items begin, and where the last one's end."""
     return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
-
-
-def _kept(sizes: IntArray, set_size: int, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Choose which entries of some users stay: a uniformly random set_size of each.
-
-    One by one, for all users at once: an entry stays with the probability places left / entries left, so that every
-    choice of set_size entries is equally likely.
-    """
-    kept = np.ones(int(sizes.sum()), dtype=bool)
-    cut = np.flatnonzero(sizes > set_size)
-    cut = cut[np.argsort(-sizes[cut], kind="stable")]
-    lengths, at = sizes[cut], (np.cumsum(sizes) - sizes)[cut]
-    places = np.full(cut.size, set_size)
-    # users still to go on with are the first ones; a few with very long sets are done at once
-    for done in range(int(lengths.max(initial=0))):
-        users = int(np.searchsorted(-lengths, -done))
-        if users <= _FEW:
-            break
-        stays = rng.random(users) * (lengths[:users] - done) < places[:users]
-        kept[at[:users] + done] = stays
-        places[:users] -= stays
-    else:
-        return kept
-    for user in range(users):
-        rest = kept[at[user] + done : at[user] + lengths[user]]
-        rest[:] = False
-        rest[rng.choice(rest.size, places[user], replace=False)] = True
-    return kept
