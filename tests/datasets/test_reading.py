@@ -136,7 +136,7 @@ def test_users_that_come_back_are_one(tmp_path):
     assert held(users) == [{"a", "b"}, {"a", "c"}, {"a"}]
     assert users.levels.tolist() == [1, 0, 0]
     write(path, ["user,item,level", "u1,b,2", "u2,c,1", "u1,a,1"])
-    with pytest.raises(DataError, match="line 4: level 1, but the same user has 2 on another line"):
+    with pytest.raises(DataError, match="line 4: level 1, but the same user has another one"):
         read_transactions(path, levels=(1.0, 2.0), layout=Layout(level="level"))
     write(path, ["user,item", "u1,b", "u2,c", "u1,a", "u2,c"])
     with pytest.raises(DataError, match="line 5: the user has the item 'c' twice"):

@@ -70,10 +70,10 @@ def test_rows_have_a_width(users):
 def test_what_is_refused():
     with pytest.raises(DataError, match=r"user 0.*'a' twice"):
         Transactions.from_sets([["a", "a"]])
-    with pytest.raises(DataError, match=r"user 1.*'x', which is not in the list"):
+    with pytest.raises(DataError, match=r"user 1.*'x' twice, or it is not in the list"):
         Transactions.from_sets([["a"], ["x"]], items=["a", "b"])
     with pytest.raises(DataError, match="no user"):
-        Transactions.from_sets([[], []])
+        Transactions.from_sets([], items=["a"])
     with pytest.raises(ParameterError, match="names"):
         Transactions(np.array([0, 1]), np.array([0], dtype=np.int32), 2, names=["a"])
     assert Transactions.from_sets([["b"]], items=["a", "b"]).codes.tolist() == [1]
@@ -82,7 +82,7 @@ def test_what_is_refused():
     for sets, items in ((3, None), (["milk"], None), ([["a"]], "ab"), ([["a"]], 3)):
         with pytest.raises(DataError, match="users are lists of items"):
             Transactions.from_sets(sets, items)
-    with pytest.raises(DataError, match="names one twice"):
+    with pytest.raises(DataError, match="'a' twice"):
         Transactions.from_sets([["a"]], ["a", "a"])
     assert Transactions.from_sets([[2]], [1, 2]).item_counts.tolist() == [0, 1]
     with pytest.raises(ParameterError, match=r"offsets = \[0, 1\] is not allowed: it must be an array"):

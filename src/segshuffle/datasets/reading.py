@@ -11,7 +11,7 @@ from segshuffle.accounting.numerics.ranges import check_integer
 from segshuffle.arrays import LARGEST_DOMAIN
 from segshuffle.datasets.layout import BLANKS, UNREADABLE, Layout, read_items, shown
 from segshuffle.datasets.sources import NOBODY, Source, opened
-from segshuffle.datasets.transactions import Transactions
+from segshuffle.datasets.transactions import Transactions, numbered
 from segshuffle.errors import DataError, ParameterError
 
 import polars as pl  # isort: skip  sources says what to do where it is missing
@@ -80,34 +80,29 @@ def read_transactions(
             raise ParameterError("domain_size", domain_size, "left out where the list of items is given")
     elif items is None and layout.unknown == "drop":
         raise ParameterError("unknown", "drop", "'refuse' where neither items nor domain_size is given")
+    codes = None
+    if items is not None:
+        codes = numbered(read_items(Path(items)) if isinstance(items, (str, Path)) else [*map(str, items)])
+        check_integer("number of items", len(codes), 1, most=LARGEST_DOMAIN)
     with opened(data, layout) as source:
-        collected = _Collector(source, layout, _names(items), domain_size, levels)
+        collected = _Collector(source, layout, codes, domain_size, levels)
         collected.take(progress)
         return collected.transactions(label or Path(source.name).name.partition(".")[0] or "transactions")
-
-
-def _names(items: Sequence[str] | Path | None) -> list[str] | None:
-    """Return the names of the items that there are; None for what the data say."""
-    if items is None:
-        return None
-    names = read_items(Path(items)) if isinstance(items, (str, Path)) else [str(name) for name in items]
-    if not 1 <= len(names) <= LARGEST_DOMAIN:
-        raise ParameterError("items", f"{len(names)} items", f"1 to {LARGEST_DOMAIN} items")
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise DataError(f"the list of items has {shown(twice)} twice.")
-    return names
 
 
 class _Collector:
     """Takes entries part by part, says what is not allowed, and makes users of them."""
 
     def __init__(
-        self, source: Source, layout: Layout, names: list[str] | None, size: int | None, levels: Sequence[float]
+        self,
+        source: Source,
+        layout: Layout,
+        codes: dict[str, int] | None,
+        size: int | None,
+        levels: Sequence[float],
     ) -> None:
-        self.source, self.layout, self.names, self.size = source, layout, names, size
-        self.found = names is None and size is None
-        self.codes = {name: code for code, name in enumerate(names or ())}
+        self.source, self.layout, self.codes, self.size = source, layout, codes or {}, size
+        self.found = codes is None and size is None
         self.offered = {level: number for number, level in enumerate(levels)}
         self._codes: list[NDArray[np.int32]] = []
         #: Every run of neighbouring entries of one user: the user's hash, the level, the number of items.
@@ -128,30 +123,20 @@ class _Collector:
                 f"the item {shown(name)} has a character that cannot be shown, or is not UTF-8. Is this a text file, "
                 "with the columns that you named? A file in Latin-1 is converted by iconv -f latin1 -t utf-8."
             )
-        return self._code(name)
-
-    def _code(self, name: str) -> int:
-        """Return the number of an item that is named."""
-        if self.size is not None:
-            if name.isascii() and name.isdigit() and len(name) <= 9 and int(name) < self.size:
-                return int(name)
-            allowed = f"the integers 0..{self.size - 1} (domain_size = {self.size})"
-            remedy = "Give a larger domain_size for larger integers, a list of items for names"
-        elif self.found:
-            if len(self.codes) == LARGEST_DOMAIN and name not in self.codes:
-                raise DataError(f"one item more than {LARGEST_DOMAIN}, the most that a server counts.")
+        if self.found:
             return self.codes.setdefault(name, len(self.codes))
-        elif name in self.codes:
-            return self.codes[name]
+        if self.size is None:
+            code = self.codes.get(name, _DROPPED)
         else:
-            allowed = f"the {len(self.codes)} of the list of items, such as {shown(next(iter(self.codes)))}"
-            remedy = "Add it to the list"
-        if self.layout.unknown == "drop":
-            return _DROPPED
-        raise DataError(
-            f"the item {shown(name)} is not allowed; allowed are {allowed}. {remedy}, or give unknown: drop to leave "
-            "such items out."
-        )
+            is_number = name.isascii() and name.isdigit() and len(name) <= 9 and int(name) < self.size
+            code = int(name) if is_number else _DROPPED
+        if code == _DROPPED and self.layout.unknown == "refuse":
+            known = f"{len(self.codes)} of the list of items" if self.size is None else f"integers 0..{self.size - 1}"
+            raise DataError(
+                f"the item {shown(name)} is not allowed; allowed are the {known}. Give a list of items that has it, a "
+                "larger domain_size, or unknown: drop to leave such items out."
+            )
+        return code
 
     def _level(self, text: str | None) -> int:
         """Return the number of a level; 0 where the data have none."""
@@ -196,8 +181,7 @@ class _Collector:
         """Put together everything that was taken, user by user."""
         if not self._runs:
             raise DataError(f"{self.source.name}: {NOBODY}")
-        if self.found:
-            self._sort_names()
+        names = self._sorted_names() if self.found else [*self.codes] or None
         runs = pl.concat(self._runs)
         hashes, run_levels = runs["user"], runs["level"].to_numpy()
         first = hashes.arg_unique().sort()  # runs with which users appear
@@ -223,37 +207,41 @@ class _Collector:
             offsets=np.searchsorted(keys, np.arange(first.len() + 1) << 32).astype(np.int64),
             codes=keys.astype(np.int32),  # the lower half
             domain_size=self.size or len(self.codes),
-            names=self.names,
+            names=names,
             levels=levels.astype(np.int16) if self.layout.level is not None else None,
             label=label,
             notes=tuple(self._notes(repeated)),
         )
 
-    def _sort_names(self) -> None:
+    def _sorted_names(self) -> list[str]:
         """Sort the items that were found, and give them their new numbers."""
         if not self.codes:
             raise DataError(f"{self.source.name}: no user holds any item.")
         integers = all(name.isascii() and name.isdigit() and len(name) <= 18 for name in self.codes)
-        self.names = sorted(self.codes, key=(lambda name: (int(name), name)) if integers else None)
-        new = np.argsort([self.codes[name] for name in self.names]).astype(np.int32)
+        names = sorted(self.codes, key=(lambda name: (int(name), name)) if integers else None)
+        new = np.argsort([self.codes[name] for name in names]).astype(np.int32)
         self._codes = [new[codes] for codes in self._codes]
+        return names
 
     def _explained(self, user: int) -> DataError:
         """Say where a user has another level than before, or an item for the second time."""
-        rows = pl.concat(part.filter(pl.col("user") == user) for part in self.source.entries())
-        items, levels = list(map(self._item, rows["item"])), list(map(self._level, rows["level"]))
-        for row, number in enumerate(rows["number"]):
-            if levels[row] != levels[0]:
-                here, before = (list(self.offered)[levels[each]] for each in (row, 0))
-                return DataError(
-                    f"{self.source.place(number)}: level {here:g}, but the same user has {before:g} on another line. A "
-                    "user has one level: give it on every line of the user."
-                )
-            if self.layout.repeated == "refuse" and items[row] >= 0 and items[row] in items[:row]:
-                return DataError(
-                    f"{self.source.place(number)}: the user has the item {shown(rows['item'][row].strip(BLANKS))} "
-                    "twice. Give repeated: merge to count it once, or remove one of them."
-                )
+        held, levels = set[int](), set[int]()
+        for part in self.source.entries():
+            rows = part.filter(pl.col("user") == user).select("number", "item", "level")
+            for number, item, level in rows.iter_rows():
+                place, code = self.source.place(number), self._item(item)
+                levels.add(self._level(level))
+                if len(levels) > 1:
+                    return DataError(
+                        f"{place}: level {level}, but the same user has another one on an earlier line. A user has one "
+                        "level: give it on every line of the user."
+                    )
+                if code in held and self.layout.repeated == "refuse":
+                    return DataError(
+                        f"{place}: the user has the item {shown(item.strip(BLANKS))} twice. Give repeated: merge to "
+                        "count it once, or remove one of them."
+                    )
+                held |= {code} - {_BLANK, _DROPPED}
         return DataError(f"{self.source.name}: was changed while it was read. Read it again.")
 
     def _notes(self, repeated: int) -> Iterator[str]:

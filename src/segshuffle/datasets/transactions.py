@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise
@@ -187,18 +188,26 @@ class Transactions:
             raise DataError(f"users are lists of items, such as [[0, 1], [2]], and so is items: {error}.") from error
         if not held or not names:
             raise DataError("there is no user who holds an item.")
-        codes = {name: code for code, name in enumerate(names)}
-        if len(codes) < len(names):
-            raise DataError("the list of items names one twice; name every item once.")
+        codes = numbered(names)
         for number, user in enumerate(held):
-            if len(set(user)) < len(user):
-                twice = max(user, key=user.count)
-                raise DataError(f"user {number} (from 0) holds item {twice!r} twice; give every item once.")
-            for item in set(user) - codes.keys():
-                raise DataError(f"user {number} (from 0) holds {item!r}, which is not in the list of items.")
+            if len(codes.keys() & user) < len(user):
+                wrong = next(item for item in user if item not in codes or user.count(item) > 1)
+                raise DataError(
+                    f"user {number} (from 0) holds {wrong!r} twice, or it is not in the list of items; give every item "
+                    "once."
+                )
         rows = [sorted(codes[item] for item in user) for user in held]
         flat = np.fromiter(chain.from_iterable(rows), dtype=np.int32)
         return cls(_offsets([len(row) for row in rows]), flat, len(names), names, label=label)
+
+
+def numbered(names: Sequence[str]) -> dict[str, int]:
+    """Give every item of a list its number; refuse a list that names an item twice."""
+    codes = {name: code for code, name in enumerate(names)}
+    if len(codes) < len(names):
+        [(twice, _)] = Counter(names).most_common(1)
+        raise DataError(f"the list of items has {twice!r} twice; name every item once.")
+    return codes
 
 
 def _texts(items: Iterable[object]) -> list[str]:
