@@ -186,7 +186,7 @@ def test_counts_are_read_back(counts):
     ("content", "says"),
     [
         ("item,count\n1,2\n1,3\n", "f: 0 lines for item 0; every item"),
-        ("item,count\n1;2\n", "line 2: '1;2': expected is ITEM,COUNT"),
+        ("item,count\n1;2\n", "line 2: '1;2' is no line ITEM,COUNT"),
         ("item,count\n6,2\n", r"an item in 0\.\.5"),
         ("item,count\n0,1\n1,1\n2,1\n4,1\n5,1\n", r"f: 0 lines for item 3; every item in 0\.\.5 needs one"),
         ("item,count\n0,1\n1,1\n1,1\n2,1\n3,1\n4,1\n5,1\n", "f: 2 lines for item 1; every item"),

@@ -20,9 +20,8 @@ from segshuffle.errors import DataError
 HEADER = b"item,count"
 #: Bytes that are read at a time, and the most of a line.
 _BLOCK = 2**22
-#: A message, and an item with its count: numbers without leading zeros.
-_MESSAGE = re.compile(rb"([+-]?)(0|[1-9][0-9]{0,7})\r?")
-_COUNT = re.compile(rb"(0|[1-9][0-9]{0,7}),(-?(?:0|[1-9][0-9]{0,17}))\r?")
+#: An item, and the size of a count: numbers without leading zeros.
+_ITEM, _SIZE = rb"(?P<item>0|[1-9][0-9]{0,7})", rb"(?:0|[1-9][0-9]{0,17})"
 
 
 class Counted(NamedTuple):
@@ -57,8 +56,7 @@ def read_counts(stream: IO[bytes], name: str, domain_size: int, *, signed: bool 
     signed : bool
         Whether messages have signs.
     drop : bool
-        Leave out lines that are not messages (not every sender is honest) instead of refusing the file. It has no
-        effect on counts.
+        Leave out lines that are no messages (not every sender is honest) instead of refusing the file; not for counts.
 
     Raises
     ------
@@ -67,29 +65,43 @@ def read_counts(stream: IO[bytes], name: str, domain_size: int, *, signed: bool 
     """
     blocks = _blocks(stream, name)
     first = next(blocks, [])
-    if first and first[0].removesuffix(b"\r") == HEADER:
-        if drop:
-            raise DataError(f"{name}: --unknown drop leaves out lines that are no message; counts are read whole.")
-        return _of_counts(chain(first[1:], chain.from_iterable(blocks)), name, domain_size, signed)
-    counts = np.zeros(domain_size, dtype=np.int64)
-    before = messages = dropped = 0
-    for lines in chain([first], blocks):
+    tabulated = bool(first) and first[0].removesuffix(b"\r") == HEADER
+    if tabulated and drop:
+        raise DataError(f"{name}: --unknown drop leaves out lines that are no message; counts are read whole.")
+    if tabulated:
+        pattern = _ITEM + b",(?P<count>" + (b"-?" if signed else b"") + _SIZE + b")"
+        least = "" if signed else " >= 0"
+        expected = f"line ITEM,COUNT with an item in 0..{domain_size - 1} and as count an integer{least} below 10^18."
+    else:
+        pattern = (b"[+-]" if signed else b"") + _ITEM
+        expected = (
+            f"message of this plan; a message is {'+ or - and ' if signed else ''}an integer in 0..{domain_size - 1}. "
+            "Give --unknown drop to leave such lines out."
+        )
+    line_of = re.compile(pattern + b"\r?")
+    counts, named = np.zeros((2, domain_size), dtype=np.int64)
+    before, dropped = int(tabulated), 0
+    for lines in chain([first[before:]], blocks):
         for line, times in Counter(lines).items():
-            found = _MESSAGE.fullmatch(line)
-            item = int(found[2]) if found and bool(found[1]) == signed else domain_size
-            if item < domain_size:
-                counts[item] += -times if line.startswith(b"-") else times
-                messages += times
+            found = line_of.fullmatch(line)
+            if found and (item := int(found["item"])) < domain_size:
+                named[item] += times
+                sign = -1 if line.startswith(b"-") else 1
+                counts[item] = int(found["count"]) if tabulated else counts[item] + sign * times
             elif drop:
                 dropped += times
             else:
-                place, signs = _place(name, before + lines.index(line) + 1, line), "+ or - and " if signed else ""
-                raise DataError(
-                    f"{place} is no message of this plan; a message is {signs}an integer "
-                    f"in 0..{domain_size - 1}. Give --unknown drop to leave such lines out."
-                )
+                shown = repr(line[:60].decode("utf-8", "replace")) + ("..." if len(line) > 60 else "")
+                raise DataError(f"{name}, line {before + lines.index(line) + 1}: {shown} is no {expected}")
         before += len(lines)
-    return Counted(counts, messages, dropped)
+    if not tabulated:
+        return Counted(counts, int(named.sum()), dropped)
+    for item in np.flatnonzero(named != 1)[:1]:
+        raise DataError(
+            f"{name}: {named[item]} lines for item {item}; every item in 0..{domain_size - 1} needs one, with 0 if "
+            "there is no message. Was the file cut off?"
+        )
+    return Counted(counts, None if signed else sum(counts.tolist()), 0)
 
 
 def _blocks(stream: IO[bytes], name: str) -> Iterator[list[bytes]]:
@@ -102,29 +114,3 @@ def _blocks(stream: IO[bytes], name: str) -> Iterator[list[bytes]]:
         yield lines
     if left:
         yield [left]
-
-
-def _of_counts(lines: Iterable[bytes], name: str, domain_size: int, signed: bool) -> Counted:
-    counts, times = np.zeros((2, domain_size), dtype=np.int64)
-    for number, line in enumerate(lines, start=2):
-        found = _COUNT.fullmatch(line)
-        if found is None or int(found[1]) >= domain_size or (found[2].startswith(b"-") and not signed):
-            raise DataError(
-                f"{_place(name, number, line)}: expected is ITEM,COUNT with an item in 0..{domain_size - 1} and as "
-                f"count an integer{'' if signed else ' >= 0'} below 10^18, in digits."
-            )
-        item = int(found[1])
-        times[item] += 1
-        counts[item] = int(found[2])
-    wrong = np.flatnonzero(times != 1)
-    if wrong.size:
-        raise DataError(
-            f"{name}: {times[wrong[0]]} lines for item {wrong[0]}; every item in 0..{domain_size - 1} needs one, with "
-            "0 if there is no message. Was the file cut off?"
-        )
-    return Counted(counts, None if signed else sum(counts.tolist()), 0)
-
-
-def _place(name: str, number: int, line: bytes) -> str:
-    shown = repr(line[:60].decode("utf-8", "replace")) + ("..." if len(line) > 60 else "")
-    return f"{name}, line {number}: {shown}"

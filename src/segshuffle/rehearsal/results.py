@@ -224,17 +224,12 @@ def new_folder(folder: Path) -> Iterator[Path]:
         folder.parent.mkdir(parents=True, exist_ok=True)
         # folders in it, because it may be opened by its owner only
         with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as work:
-            new, old = Path(work, "new"), Path(work, "old")
+            new = Path(work, "new")
             new.mkdir()
             yield new
             if folder.exists():
-                folder.rename(old)
-            try:
-                new.rename(folder)
-            except OSError:
-                if old.exists():
-                    old.rename(folder)
-                raise
+                folder.rename(Path(work, "old"))
+            new.rename(folder)
     except OSError as error:
         raise DataError(
             f"{folder}: cannot be written ({error.strerror or error}). Make room, or give another folder by --out."
