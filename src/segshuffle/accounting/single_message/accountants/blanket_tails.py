@@ -31,7 +31,7 @@ import numpy as np
 from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, ZERO, DeltaInterval
 from segshuffle.accounting.numerics.ranges import check_local, check_users
 from segshuffle.accounting.numerics.search import Bound
-from segshuffle.accounting.single_message.accountants.declared import Accountant, never, of_bound
+from segshuffle.accounting.single_message.accountants.declared import Accountant, of_bound
 from segshuffle.accounting.single_message.randomizers.reference import Randomizer, blanket_tables
 from segshuffle.looks import Look
 
@@ -213,7 +213,7 @@ def tails_epsilon(*, delta: float, **asked: Any) -> float:
 
 _HOEFFDING, _BENNETT = (of_bound(partial(tail_bound, inequality=each)) for each in get_args(Inequality))
 #: The better of the two: curves of figures.
-_BETTER = {"epsilon": tails_epsilon, "asked": never}
+_BETTER = {"epsilon": tails_epsilon, "asked": ()}
 _ROWS: tuple[tuple[Any, ...], ...] = (
     ("hoeffding", "randomizer", _HOEFFDING, "Blanket, Hoeffding", "sky", "^", 3),
     ("bennett", "randomizer", _BENNETT, "Blanket, Bennett", "green", "D", 5),

@@ -82,9 +82,9 @@ class Accountant:
         Its epsilon at ``delta``; `epsilon_of` never returns more than the local epsilon.
     delta : callable, optional
         Interval of its delta at ``epsilon``.
-    asked : callable, optional
-        Whether it answers for a mechanism when all accountants are asked; by default for all whose part is known and
-        finite. Accountants that only figures use have `never`.
+    asked : tuple of str, optional
+        Mechanisms for which it answers when all accountants are asked; by default all whose part is known and finite.
+        Accountants that only figures use have none.
     proven_for_binary : bool
         Whether its number is proven where the victim has no left-over.
     """
@@ -98,13 +98,13 @@ class Accountant:
     part: str
     epsilon: Callable[..., float]
     delta: Callable[..., DeltaInterval] | None = None
-    asked: Callable[[Mechanism], bool] | None = None
+    asked: tuple[str, ...] | None = None
     proven_for_binary: bool = False
 
     def applies(self, mechanism: Mechanism) -> bool:
         """Return whether it answers for a mechanism when all are asked."""
         finite = getattr(mechanism, self.part) not in (None, math.inf)
-        return finite and (self.asked is None or self.asked(mechanism))
+        return finite and (self.asked is None or mechanism.name in self.asked)
 
     def epsilon_of(self, mechanism: Mechanism, n_users: int, delta: float) -> float:
         """Return its epsilon at a delta."""
@@ -136,11 +136,6 @@ def of_bound(make: Callable[..., Bound]) -> dict[str, Any]:
         "epsilon": lambda delta, **known: make(**known).epsilon(delta=delta),
         "delta": lambda epsilon, **known: make(**known).delta(epsilon=epsilon),
     }
-
-
-def never(mechanism: Mechanism) -> bool:
-    """Return False, for accountants that only figures use."""
-    return False
 
 
 MIXED = "not proven: its proof mixes parts of messages that the server can tell apart"

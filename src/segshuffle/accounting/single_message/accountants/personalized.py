@@ -84,7 +84,7 @@ from segshuffle.accounting.numerics.ranges import (
     numbers,
 )
 from segshuffle.accounting.numerics.search import Bound
-from segshuffle.accounting.single_message.accountants.declared import Accountant, never, of_bound
+from segshuffle.accounting.single_message.accountants.declared import Accountant, of_bound
 from segshuffle.arrays import BoolArray, FloatArray
 from segshuffle.errors import ParameterError
 from segshuffle.looks import Look
@@ -344,7 +344,7 @@ ACCOUNTANTS = (
         Look.of("Personalised bound (published)", "indigo", "h", 0),
         order=70,
         part="local_epsilon",
-        asked=lambda m: m.name == "laplace",
+        asked=("laplace",),
         **of_bound(partial(_equal, Theorem)),
     ),
     Accountant(
@@ -355,7 +355,7 @@ ACCOUNTANTS = (
         Look.of("Its reduction, exact (published)", "black", "d", 2),
         order=71,
         part="local_epsilon",
-        asked=never,
+        asked=(),
         **of_bound(partial(_equal, Reduction)),
     ),
     Accountant(
@@ -366,7 +366,7 @@ ACCOUNTANTS = (
         Look.of("Liu et al. 2023 (published)", "wine", "H", 3),
         order=72,
         part="local_epsilon",
-        asked=never,
+        asked=(),
         **of_bound(partial(_equal, Echo)),
     ),
 )

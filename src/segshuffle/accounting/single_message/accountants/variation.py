@@ -5,7 +5,6 @@ from dataclasses import replace
 from segshuffle.accounting.single_message.accountants.declared import (
     MIXED,
     Accountant,
-    never,
     of_bound,
 )
 from segshuffle.accounting.single_message.variation_ratio import LowerVariationBound, VariationBound
@@ -44,7 +43,7 @@ ACCOUNTANTS = (
         order=42,
         part="variation",
         epsilon=lambda delta, **known: VariationBound(**known).asymptotic_epsilon(delta=delta),
-        asked=never,
+        asked=(),
     ),
     Accountant(
         "variation-lower",
@@ -54,12 +53,12 @@ ACCOUNTANTS = (
         Look.of("Variation ratio, lower bound", "dark-grey", "", 6),
         order=43,
         part="lower",
-        asked=never,
+        asked=(),
         **of_bound(LowerVariationBound),
     ),
     # the same number for parts of a mechanism: a curve each in a figure
     *(
-        replace(_NUMERICAL, name=name, status=status, look=Look.of(label, *drawn), order=order, asked=never)
+        replace(_NUMERICAL, name=name, status=status, look=Look.of(label, *drawn), order=order, asked=())
         for order, (name, label, status, drawn) in enumerate(
             (
                 ("separate-best", "Separate, best (published)", _NUMERICAL.status, ("grey", "s", 5)),
