@@ -128,8 +128,9 @@ class Source:
 def _broken(name: str, error: BaseException) -> DataError:
     reason = str(error).partition("\n")[0]
     return DataError(
-        f"{name}: cannot be read to its end ({reason}). The file may be damaged or not whole, or no text in UTF-8: "
-        "iconv -f latin1 -t utf-8 converts one in Latin-1."
+        f"{name}: cannot be read to its end ({reason}). It may be damaged or not whole; then get it again. If it is "
+        "Parquet say so by format: parquet. Other files must be text in UTF-8: iconv -f latin1 -t utf-8 converts one "
+        "in Latin-1, and iconv -f utf-8 -t utf-8 says where another one is wrong."
     )
 
 
@@ -139,22 +140,21 @@ def opened(data: Any, layout: Layout) -> Iterator[Source]:
     if hasattr(data, "__arrow_c_stream__"):
         yield _table(data, layout)
         return
-    is_path = isinstance(data, (str, Path))
-    name = str(data) if is_path else str(getattr(data, "name", "stream"))
-    if is_path and name != "-" and Path(name).is_file():
-        yield _file(Path(name), name, layout)
-        return
+    name = str(data) if isinstance(data, (str, Path)) else str(getattr(data, "name", "stream"))
+    if name == "-":
+        data, name = sys.stdin.buffer, "standard input"
     with tempfile.NamedTemporaryFile() as copy, contextlib.ExitStack() as stack:
         try:
-            if name == "-":
-                data, name = sys.stdin.buffer, "standard input"
-            elif is_path:
-                data = stack.enter_context(Path(name).open("rb"))
-            shutil.copyfileobj(data, copy)
-            copy.flush()
+            path = Path(data) if isinstance(data, (str, Path)) else None
+            if path is not None:
+                data = stack.enter_context(path.open("rb"))
+            if path is None or not path.is_file():  # a stream or a pipe
+                shutil.copyfileobj(data, copy)
+                copy.flush()
+                path = Path(copy.name)
         except (OSError, ValueError) as error:  # ValueError: a NUL character in the name, or a closed stream
             raise unreadable(name, error) from error
-        yield _file(Path(copy.name), name, layout)
+        yield _file(path, name, layout)
 
 
 # --- columns -----------------------------------------------------------------------------------------------------
@@ -315,7 +315,7 @@ def _lines(layout: Layout) -> tuple[Columns, Read]:
             lambda row: (
                 f"{shown(rows['row'][row])} has one of the marks , ; | or begins with #. If the mark separates items "
                 "give it as separator; if it is part of a name give separator: ' '; if this is a table give its "
-                "format: csv. Comments at the beginning are left out by skip_lines."
+                "format: csv, tsv or jsonl. Comments at the beginning are left out by skip_lines."
             ),
         )
         return rows.select(items)
