@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segshuffle.accounting.numerics.ranges import check_integer
 from segshuffle.arrays import LARGEST_DOMAIN
 from segshuffle.datasets.layout import BLANKS, UNREADABLE, Layout, read_items, shown
+from segshuffle.datasets.population import check_integer
 from segshuffle.datasets.sources import NOBODY, Source, opened
 from segshuffle.datasets.transactions import Transactions, numbered
 from segshuffle.errors import DataError, ParameterError
@@ -75,7 +75,7 @@ def read_transactions(
     if layout.level is not None and not levels:
         raise ParameterError("levels", tuple(levels), "the public list of all levels if a column has the users' levels")
     if domain_size is not None:
-        check_integer("domain_size", domain_size, 1, most=LARGEST_DOMAIN)
+        check_integer("domain_size", domain_size, 1, LARGEST_DOMAIN)
         if items is not None:
             raise ParameterError("domain_size", domain_size, "left out where the list of items is given")
     elif items is None and layout.unknown == "drop":
@@ -83,7 +83,7 @@ def read_transactions(
     codes = None
     if items is not None:
         codes = numbered(read_items(Path(items)) if isinstance(items, (str, Path)) else [*map(str, items)])
-        check_integer("number of items", len(codes), 1, most=LARGEST_DOMAIN)
+        check_integer("number of items", len(codes), 1, LARGEST_DOMAIN)
     with opened(data, layout) as source:
         collected = _Collector(source, layout, codes, domain_size, levels)
         collected.take(progress)

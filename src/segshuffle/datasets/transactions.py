@@ -10,8 +10,8 @@ from itertools import chain, pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segshuffle.accounting.numerics.ranges import check_integer
 from segshuffle.arrays import LARGEST_DOMAIN, NO_ITEM, FloatArray, IntArray
+from segshuffle.datasets.population import check_integer
 from segshuffle.errors import DataError, ParameterError
 
 # Entries of users whose sets are cut together, to bound the memory.
@@ -49,7 +49,7 @@ class Transactions:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        check_integer("domain_size", self.domain_size, 1, most=LARGEST_DOMAIN)
+        check_integer("domain_size", self.domain_size, 1, LARGEST_DOMAIN)
         if self.names is not None and len(self.names) != self.domain_size:
             raise ParameterError("names", f"{len(self.names)} names", f"domain_size = {self.domain_size} names")
         for name, part in (("offsets", self.offsets), ("codes", self.codes), ("levels", self.levels)):
@@ -117,7 +117,7 @@ class Transactions:
         rng : numpy.random.Generator
             Chooses which.
         """
-        check_integer("set_size", set_size, 1)
+        check_integer("set_size", set_size, 1, LARGEST_DOMAIN)
         if self.largest_set <= set_size:
             return self
         kept = np.zeros(self.codes.size, dtype=bool)
