@@ -189,7 +189,7 @@ BAD = [
     ("a.txt", b"1 2\n# no\n", "line 2: '# no' .* begins with #"),
     ("a.txt", b"1 2\n3 3\n", "line 2: the user has the item '3' twice. Give repeated: merge"),
     ("a.txt", b"1 2\n\n3\n", "line 2: no item. Give empty: keep"),
-    ("a.txt", b"1 2\n3 \xff\n", "must be text in UTF-8"),
+    ("a.txt", b"1 2\n3 \xff\n", "line 2: .* is not UTF-8"),
     ("a.txt", b"1 2\n3 a\x00b\n", "line 2: the item .* cannot be shown"),
     ("a.txt", b"", "there is no user"),
     ("a.txt", b"\n1 2\n", "line 1: there is no user, or a blank line"),
@@ -203,7 +203,7 @@ BAD = [
     ("a.csv", b"user,item\nu,\n", "line 2: no item"),
     ("a.csv", b"user,item\nu\n", "line 2: no item"),
     ("a.csv", b"user,item\n,a\n", "line 2: no user"),
-    ("a.csv", b"user,item\nu,a\nu,\xe9\n", "must be text in UTF-8"),
+    ("a.csv", b"user,item\nu,a\nu,\xe9\n", "line 3: .* is not UTF-8"),
     ("a.csv", b"who,what\nu,a\n", r"columns are 'who', 'what'\. Say which hold"),
     ("a.csv", b"user;item\nu;a\n", "or the separator"),
     ("a.csv", b"user,item,item\nu,a,b\n", "two columns are called 'item'"),
@@ -214,14 +214,14 @@ BAD = [
     ("a.jsonl", b'{"user":1,"item":"a"}\n{"user":["x"],"item":"a"}\n', "line 2: .* is not JSON with text"),
     ("a.jsonl", b'{"user":"x","item":"a"}\n\n{"user":"z","item":"a"}\n', "line 2: '' is not JSON"),
     ("a.jsonl", b'{"user":"x","items":["a"]}\n{"user":"","items":["a"]}\n', "line 2: no user"),
-    ("a.jsonl", b'{"user":1,"item":"\xff"}\n', "must be text in UTF-8"),
+    ("a.jsonl", b'{"user":1,"item":"\xff"}\n', "line 1: .* is not UTF-8"),
     ("a.jsonl", b'{"user":1,"item":"a"}\n{"user":1.5,"item":"\\ud800"}\n', "line 2: the item"),
     ("a.jsonl", b'{"user":1,"item":"a"}\n{"user":"\\ud800","item":"a"}\n', "line 2: no user, or no text"),
-    ("a.parquet", b"PAR1 no", "damaged or not whole"),
-    ("a.parquet", gzip.compress(b"PAR1", mtime=0), "damaged or not whole"),
-    ("a.csv", gzip.compress(b"user,item\nu,a\n" * 9, mtime=0)[:-9], "damaged or not whole"),
+    ("a.parquet", b"PAR1 no", "damaged or end early"),
+    ("a.parquet", gzip.compress(b"PAR1", mtime=0), "damaged or end early"),
+    ("a.csv", gzip.compress(b"user,item\nu,a\n" * 9, mtime=0)[:-9], "damaged or end early"),
     ("a.txt", b"PK\x03\x04....", "line 1: the item .* cannot be shown, or is not UTF-8"),
-    ("a.csv", "user,item\nu,a\n".encode("utf-16"), "must be text in UTF-8"),
+    ("a.csv", "user,item\nu,a\n".encode("utf-16"), "line 1: .* is not UTF-8"),
 ]  # fmt: skip
 #: With a layout.
 BAD_SO_LAID_OUT = [
@@ -376,7 +376,7 @@ def test_a_control_character_is_refused_at_its_line(form, head, row):
     with pytest.raises(DataError, match=f"line {line}: .* has a character that cannot be shown"):
         read_transactions(io.BytesIO(head + b"\n".join(rows)), layout=Layout(format=form, repeated="merge"))
     rows[199] += b"\xff"
-    with pytest.raises(DataError, match=r"cannot be shown|must be text in UTF-8"):
+    with pytest.raises(DataError, match=r"cannot be shown|is not UTF-8"):
         read_transactions(io.BytesIO(head + b"\n".join(rows)), layout=Layout(format=form, repeated="merge"))
 
 

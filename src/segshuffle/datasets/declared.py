@@ -77,15 +77,12 @@ class Place(NamedTuple):
         Random generator for a role, such as ``stream("stand-in")``.
     log : callable
         Takes a line of text.
-    attempts : int
-        How often an address may be tried.
     """
 
     given: Path | None
     cache: Path
     stream: Callable[..., np.random.Generator]
     log: Callable[[str], object]
-    attempts: int = 3
 
 
 @dataclass(frozen=True)

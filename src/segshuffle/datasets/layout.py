@@ -95,7 +95,7 @@ class Layout:
         mark, skipped = self.separator, self.skip_lines
         if mark is not None and (len(mark) != 1 or mark in '\n\r"' or not mark.isascii()):
             raise ParameterError("separator", mark, "one character, such as ';', and no quote or line end")
-        if isinstance(skipped, bool) or not isinstance(skipped, int) or not 0 <= skipped <= 1_000_000:
+        if not isinstance(skipped, int) or skipped not in range(1_000_001):
             raise ParameterError("skip_lines", skipped, "an integer in 0..1000000")
 
 

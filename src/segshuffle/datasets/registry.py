@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import importlib
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FOLDER, PACKAGE = Path(__file__).parent, __name__.rpartition(".")[0]
-_DECLARES = re.compile(r"^DATASET\b", re.MULTILINE)
 #: Names of sections: they become parts of file names.
 NAME = "^[a-z][a-z0-9-]*$"
 
@@ -50,7 +48,7 @@ def every(folder: Path = FOLDER, package: str = PACKAGE) -> dict[str, Dataset]:
     """
     found: dict[str, Dataset] = {}
     for path in sorted(folder.glob("*.py")):
-        if not _DECLARES.search(path.read_text(encoding="utf-8", errors="replace")):
+        if "\nDATASET = " not in path.read_text(encoding="utf-8", errors="replace"):
             continue
         try:
             dataset: Dataset = importlib.import_module(f"{package}.{path.stem}").DATASET

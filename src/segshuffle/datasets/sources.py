@@ -102,6 +102,8 @@ class Source:
     #: Rows of a table, or the lines of a text.
     rows: pl.LazyFrame
     cells: Read
+    #: The file of a text.
+    text: Path | None = None
 
     def place(self, number: int) -> str:
         """Say where a row is, by its number."""
@@ -122,15 +124,31 @@ class Source:
         except _RowError as error:
             raise DataError(f"{self.place(begin + error.row)}: {error}") from None
         except _FAILURES as error:
-            raise _broken(self.name, error) from error
+            raise _broken(self.name, error, self.text) from error
 
 
-def _broken(name: str, error: BaseException) -> DataError:
+def _broken(name: str, error: BaseException, file: Path | None) -> DataError:
+    """Make the error about a file that cannot be read to its end: the first line of a text that is not UTF-8."""
+    with contextlib.suppress(*_FAILURES):
+        lines = pl.scan_csv(
+            file or "",
+            has_header=False,
+            separator="\x1f",
+            quote_char=None,
+            schema={"line": pl.String},
+            encoding="utf8-lossy",
+            truncate_ragged_lines=True,
+        )
+        wrong = lines.with_row_index(offset=1).filter(pl.col("line").str.contains("\ufffd")).head(1).collect()
+        for number, line in wrong.iter_rows():
+            return DataError(
+                f"{name}, line {number}: {shown(line)} is not UTF-8. Is this a text file? One in Latin-1 is converted "
+                "by iconv -f latin1 -t utf-8; a Parquet file needs format: parquet."
+            )
     reason = str(error).partition("\n")[0]
     return DataError(
-        f"{name}: cannot be read to its end ({reason}). It may be damaged or not whole; then get it again. If it is "
-        "Parquet say so by format: parquet. Other files must be text in UTF-8: iconv -f latin1 -t utf-8 converts one "
-        "in Latin-1, and iconv -f utf-8 -t utf-8 says where another one is wrong."
+        f"{name}: cannot be read to its end ({reason}). The data may be damaged or end early, as after an interrupted "
+        "copy. Get the file again."
     )
 
 
@@ -238,7 +256,7 @@ def _file(path: Path, name: str, layout: Layout) -> Source:
         lines = pl.scan_lines(path, name="row").with_columns(pl.col("row").str.strip_prefix("\ufeff"))
         first = next(iter(lines.slice(skip).head(1).collect()["row"]), "")
     except _FAILURES as error:
-        raise _broken(name, error) from error
+        raise _broken(name, error, None if kind == "parquet" else path) from error
     try:
         if not first:
             raise DataError(NOBODY)
@@ -251,7 +269,7 @@ def _file(path: Path, name: str, layout: Layout) -> Source:
             skip += layout.header
     except DataError as error:
         raise DataError(f"{name}, line {layout.skip_lines + 1}: {error}") from None
-    return Source(name, skip + 1, columns, lines.slice(skip), cells)
+    return Source(name, skip + 1, columns, lines.slice(skip), cells, path)
 
 
 def _separated(layout: Layout, first: str, separator: str) -> tuple[Columns, Read]:
