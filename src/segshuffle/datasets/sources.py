@@ -4,6 +4,7 @@ Polars reads them in parts: rows become cells, columns of text, and cells become
 """
 
 import contextlib
+import secrets
 import shutil
 import sys
 import tempfile
@@ -30,6 +31,8 @@ _FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 _WORD = r"[^ \t\r\x0b\x0c]+"
 # Rows that are handled together.
 _PART = 2**18
+#: Nobody can know it and choose a name that has the hash of another user's.
+_SEED = secrets.randbits(64)
 
 
 class _RowError(DataError):
@@ -114,7 +117,7 @@ class Source:
     def entries(self) -> Iterator[pl.DataFrame]:
         """Give all entries in their order: number of the row, user (a hash), item (null if there is none), level."""
         # without a column of users every row is one
-        user = pl.col("number").cast(pl.UInt64) if self.columns.user is None else pl.col("user").hash()
+        user = pl.col("number").cast(pl.UInt64) if self.columns.user is None else pl.col("user").hash(_SEED)
         begin = 0
         try:
             for part in self.rows.collect_batches(chunk_size=_PART, maintain_order=True):
