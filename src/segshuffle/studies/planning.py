@@ -8,7 +8,8 @@ import dataclasses
 import functools
 import hashlib
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,7 +23,7 @@ from segshuffle.pipeline.design import Config, Scenario, Setting, blanket_grid, 
 from segshuffle.pipeline.jobs import to_json
 from segshuffle.pipeline.processors import parallel
 from segshuffle.pipeline.seeds import stream
-from segshuffle.protocols.base import PLAIN, Assumptions, Problem
+from segshuffle.protocols.base import PLAIN, Assumptions, Problem, Sample
 from segshuffle.protocols.method import Method
 from segshuffle.protocols.registry import every, made, proven
 from segshuffle.protocols.segmented import Segmented
@@ -195,34 +196,42 @@ def _points(
             yield "budget", budget, dataclasses.replace(method, max_messages=budget)
 
 
-def draw_levels(config: Config, scenario: Scenario, population: Population) -> IntArray:
-    """Count the users of each level that hold each item, for every repetition: levels at random, counts exact.
+def draw_samples(config: Config, scenario: Scenario, population: Population) -> dict[int, Sample]:
+    """Draw the level of every user at random, with exact counts, for every repetition.
 
-    Shared by all methods of the scenario (common random numbers); shape (repetitions, n_levels, domain_size).
+    Shared by all methods of the scenario (common random numbers).
+
+    Returns
+    -------
+    dict
+        First repetition of a block -> the block.
     """
     counts = level_counts(population.n_users, config["splits"][scenario.split])
     levels = np.repeat(np.arange(len(counts)), counts)
-    roles = (("levels", scenario.id, repetition) for repetition in range(config["repetitions"]))
-    streams = (stream(config["seed"], *role) for role in roles)
-    return np.array([held_by_level(population, rng.permutation(levels), len(counts)) for rng in streams])
+
+    def drawn(repetition: int) -> IntArray:
+        return stream(config["seed"], "levels", scenario.id, repetition).permutation(levels)
+
+    repetitions, block = range(config["repetitions"]), config["repetition_block"]
+    return {
+        first: sample_of(population, map(drawn, repetitions[first : first + block]), len(counts))
+        for first in repetitions[::block]
+    }
 
 
-def held_by_level(population: Population, levels: IntArray, n_levels: int) -> IntArray:
+def sample_of(population: Population, levels: Iterable[IntArray], n_levels: int) -> Sample:
     """Count the users of each level that hold each item.
 
     Parameters
     ----------
     population : Population
         Who holds what.
-    levels : ndarray of int, shape (n_users,)
-        Level of every user.
+    levels : iterable of ndarray of int, shape (n_users,)
+        Level of every user, for every repetition.
     n_levels : int
         Number of levels.
-
-    Returns
-    -------
-    ndarray of int, shape (n_levels, domain_size)
     """
-    cells = levels[:, None] * population.domain_size + population.items
-    counted = np.bincount(cells.ravel(), minlength=n_levels * population.domain_size)
-    return counted.reshape(n_levels, population.domain_size)
+    shape = (n_levels, population.domain_size)
+    cells = (each[:, None] * population.domain_size + population.items for each in levels)
+    counted = [np.bincount(cell.ravel(), minlength=math.prod(shape)).reshape(shape) for cell in cells]
+    return Sample(population.items, population.domain_size, np.array(counted))

@@ -16,7 +16,7 @@ from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.listed import competitor_names
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.segmented import Segmented
-from segshuffle.studies.planning import draw_levels, kept_of, plan_setting, problem_of
+from segshuffle.studies.planning import draw_samples, kept_of, plan_setting, problem_of
 from segshuffle.studies.reproduction.compute import errors_table, simulate_scenario, tasks_of
 
 COMPETITORS = competitor_names()
@@ -134,11 +134,15 @@ def test_more_repetitions_in_whole_blocks_keep_the_first_ones(case):
     pd.testing.assert_frame_equal(four, kept, check_exact=True)
 
 
+def drawn_levels(*case):
+    return np.concatenate([sample.level_item_counts for sample in draw_samples(*case).values()])
+
+
 @pytest.mark.parametrize("shares", [[0.25, 0.5, 0.25], [0.5, 0.25, 0.25], [0.33, 0.33, 0.34], [0.0, 1.0, 0.0]], ids=str)
 def test_drawn_levels_have_exact_counts_and_all_users(case, shares):
     config, scenario, population = case
     counts = level_counts(population.n_users, shares)
-    drawn = draw_levels({**config, "splits": {scenario.split: shares}, "repetitions": 20}, scenario, population)
+    drawn = drawn_levels({**config, "splits": {scenario.split: shares}, "repetitions": 20}, scenario, population)
     assert drawn.shape == (20, 3, population.domain_size)
     assert (drawn.sum(axis=1) == population.item_counts).all(), "every user is in one level"
     assert (drawn.sum(axis=2) == np.array(counts) * population.set_size).all(), "levels have their exact size"
@@ -150,7 +154,7 @@ def test_levels_are_given_to_users_at_random(case):
     config, scenario, population = case
     n, repetitions = population.n_users, 2000
     counts = level_counts(n, config["splits"]["S1"])
-    drawn = draw_levels({**config, "repetitions": repetitions}, scenario, population)
+    drawn = drawn_levels({**config, "repetitions": repetitions}, scenario, population)
     for k, n_k in enumerate(counts):
         holders = population.item_counts
         expected = holders * n_k / n

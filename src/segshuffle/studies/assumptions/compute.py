@@ -19,12 +19,12 @@ from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.datasets.population import Population
 from segshuffle.pipeline.design import Config, Panels, Scenario
 from segshuffle.pipeline.seeds import stream
-from segshuffle.protocols.base import Plan, Problem, Sample, uniform_item_counts
+from segshuffle.protocols.base import Plan, Problem, uniform_item_counts
 from segshuffle.protocols.capped import Capped
 from segshuffle.protocols.item_variance import bias_given_levels, error_given_levels
 from segshuffle.protocols.method import Influence, Method
 from segshuffle.protocols.proven import ProvenSegmented
-from segshuffle.studies.planning import Plans, assuming, held_by_level, lineup, problem_of
+from segshuffle.studies.planning import Plans, assuming, lineup, problem_of, sample_of
 
 Rows = Iterator[dict[str, Any]]
 #: Shares that plans assume, for the curves of epsilon.
@@ -235,13 +235,13 @@ def dependence_table(config: Config, panel: Scenario, populations: Mapping[str, 
     item = int(population.item_counts.argmax())
     holds = (population.items == item).any(axis=1)
     for strength in STRENGTHS:
+        streams = (
+            stream(config["seed"], "dependent levels", panel.id, repr(strength), repetition)
+            for repetition in range(config["repetitions"])
+        )
         # the same levels for all methods
-        drawn = []
-        for repetition in range(config["repetitions"]):
-            rng = stream(config["seed"], "dependent levels", panel.id, repr(strength), repetition)
-            levels = inclined_levels(holds, problem.level_counts, strength, rng)
-            drawn.append(held_by_level(population, levels, counts.size))
-        sample = Sample(population.items, population.domain_size, np.array(drawn))
+        levels = (inclined_levels(holds, problem.level_counts, strength, rng) for rng in streams)
+        sample = sample_of(population, levels, counts.size)
         for method, plan in plans:
             rng = stream(config["seed"], "protocol", "dependence", panel.id, method.name, repr(strength))
             errors, copies = method.simulate(plan, sample, rng) - sample.frequencies, np.array(plan.scheme.copies)

@@ -27,7 +27,8 @@ which has mean 0, is subtracted.
 """
 
 import math
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from typing import Any, NamedTuple, Self
 
@@ -54,17 +55,10 @@ from segshuffle.protocols.planner import attained
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.scheme import Scheme
 from segshuffle.protocols.weights import ErrorTerms, best_copies
-from segshuffle.studies.planning import assuming, draw_levels, problem_of
+from segshuffle.studies.planning import assuming, draw_samples, problem_of
 
 _STEP = 0.03
 _LEAST_SHARE = 0.01
-
-
-class Choice(NamedTuple):
-    """A plan for round 2."""
-
-    blanket_per_user: float
-    copies: tuple[float, ...]
 
 
 class PlanGrid(NamedTuple):
@@ -96,31 +90,26 @@ class PlanGrid(NamedTuple):
         blankets = [rounded_up(mean * problem.domain_size / problem.honest_users) for mean in means]
         return cls(np.array(blankets), np.array(limits))
 
-    def choose(self, problem: Problem) -> Choice:
-        """Choose the plan with the least expected error for the level counts: first m, then copies within limits."""
-        counts, n_users = np.asarray(problem.level_counts, dtype=float), problem.n_users
-        spread = assignment_spread(uniform_item_counts(problem), n_users)
+    def choose(self, problem: Problem, counts: Sequence[int]) -> Plan:
+        """Choose the plan with the least expected error for some level counts: first m, then copies within limits.
+
+        Its estimates divide by the N of the problem's own level counts; its messages and error are not needed.
+        """
+        n_users, planned = problem.n_users, np.asarray(counts, dtype=float)
         noise: Any = n_users * self.blankets
-        terms = ErrorTerms(noise=noise, own=float(problem.set_size), spread=spread)
-        best = int(np.argmin(terms.error(self.limits, counts)))
-        blanket = float(self.blankets[best])
-        copies, _ = best_copies(self.limits[best], counts, replace(terms, noise=n_users * blanket))
-        return Choice(blanket, tuple(map(rounded_down, copies)))
-
-
-class _Case(NamedTuple):
-    """One point: a scenario at one epsilon_p, with m_p and the choice from exact counts."""
-
-    scenario: Scenario
-    problem: Problem
-    choice: Choice
-    epsilon: float
-    blanket: float
-
-    @property
-    def mean(self) -> float:
-        """Blanket messages per level mu = n m_p/K."""
-        return self.problem.n_users * self.blanket / len(self.problem.levels)
+        terms = ErrorTerms(noise, float(problem.set_size), assignment_spread(uniform_item_counts(problem), n_users))
+        best = int(np.argmin(terms.error(self.limits, planned)))
+        found, _ = best_copies(self.limits[best], planned, replace(terms, noise=noise[best]))
+        copies, blanket = tuple(map(rounded_down, found)), float(self.blankets[best])
+        return Plan(
+            method=ProvenSegmented().name,
+            problem=problem,
+            kind="exact" if attained(problem, copies) else "upper",
+            blanket_per_user=blanket,
+            messages_per_user=math.nan,
+            collections=(collection_of(problem, copies, blanket),),
+            mse_bound=math.nan,
+        )
 
 
 def levels_table(config: Config, setting: Setting, population: Population) -> pd.DataFrame:
@@ -148,17 +137,17 @@ def levels_table(config: Config, setting: Setting, population: Population) -> pd
     }
     any_split = next(iter(problems.values()))
     grid, blankets = PlanGrid.of(any_split), least_blankets(any_split, config["private_levels"]["epsilons"])
-    block, rows = config["repetition_block"], []
+    rows = []
     for split, problem in problems.items():
-        scenario, choice = Scenario(setting, split), grid.choose(problem)
-        drawn = draw_levels(config, scenario, population)
+        scenario, fixed = Scenario(setting, split), grid.choose(problem, problem.level_counts)
+        samples = draw_samples(config, scenario, population)
         for epsilon, blanket in blankets.items():
-            case = _Case(scenario, problem, choice, epsilon, blanket)
-            blocks = []
-            for first in range(0, config["repetitions"], block):
-                sample = Sample(population.items, population.domain_size, drawn[first : first + block])
-                blocks.append(_simulate(grid, case, sample, config["seed"], first))
-            rows.append(_row(case, population, pd.concat(blocks)))
+            round_1 = Scheme(len(problem.levels), 1, problem.n_users, (1.0,), blanket)
+            found = pd.concat(
+                _simulate(grid, fixed, round_1, sample, config["seed"], (scenario.id, repr(epsilon), first))
+                for first, sample in samples.items()
+            )
+            rows.append({**asdict(setting), "split": split, **_row(fixed, round_1, epsilon, population, found)})
     return pd.DataFrame(rows)
 
 
@@ -171,8 +160,10 @@ def least_blankets(problem: Problem, epsilons: Iterable[float]) -> dict[float, f
     }
 
 
-def _simulate(grid: PlanGrid, case: _Case, sample: Sample, seed: int, first: int) -> pd.DataFrame:
-    """Simulate round 1, planning and round 2 for a block of repetitions that starts at `first`.
+def _simulate(
+    grid: PlanGrid, fixed: Plan, round_1: Scheme, sample: Sample, seed: int, role: tuple[Any, ...]
+) -> pd.DataFrame:
+    """Simulate round 1, planning and round 2 for a block of repetitions; `role` names their random streams.
 
     Returns
     -------
@@ -181,71 +172,55 @@ def _simulate(grid: PlanGrid, case: _Case, sample: Sample, seed: int, first: int
         plan from exact counts, which has mean 0 before it is kept in range; bias_fixed, the same with N/N_hat of the
         plan from exact counts.
     """
-    problem, fixed, method = case.problem, case.choice.copies, ProvenSegmented()
-    role = (case.scenario.id, repr(case.epsilon), first)
+    problem, copies, method = fixed.problem, fixed.scheme.copies, ProvenSegmented()
     noise, rng = stream(seed, "private levels", *role), stream(seed, "protocol", "private levels", *role)
     counts = np.asarray(problem.level_counts)
-    announced = Scheme(counts.size, 1, problem.n_users, (1.0,), case.blanket)
-    received = announced.count(np.broadcast_to(counts, (sample.repetitions, 1, counts.size)), noise)
-    levels = [LevelEstimates(counters, problem.n_users, case.mean) for counters in received]
-    choices = [grid.choose(replace(problem, level_counts=found.planning)) for found in levels]
+    received = round_1.count(np.broadcast_to(counts, (sample.repetitions, 1, counts.size)), noise)
+    levels = [LevelEstimates(counters, problem.n_users, round_1.mean) for counters in received]
+    plans = [grid.choose(problem, found.planning) for found in levels]
+    # the repetitions with the same plan have the same round 2
+    alike = defaultdict(list)
+    for repetition, plan in enumerate(plans):
+        alike[plan.scheme].append(repetition)
     parts = []
-    # the repetitions that made the same choice have the same round 2
-    for choice in dict.fromkeys(choices):
-        chosen = [repetition for repetition, each in enumerate(choices) if each == choice]
-        plan, part = _plan(problem, choice), Sample(sample.items, sample.domain_size, sample.level_item_counts[chosen])
+    for scheme, chosen in alike.items():
+        plan, part = plans[chosen[0]], Sample(sample.items, sample.domain_size, sample.level_item_counts[chosen])
         # `simulate` divides by N, the server by N_hat
-        ratio = counts @ choice.copies / np.array([levels[i].weight(choice.copies) for i in chosen])
+        ratio = scheme.weight(counts) / np.array([levels[i].weight(scheme.copies) for i in chosen])
         estimates = method.simulate(plan, part, rng) * ratio[:, None]
         squared = ((estimates - sample.frequencies) ** 2).sum(axis=1)
         own = method.expected_mse(plan, sample.item_counts) * ratio**2
         shifted = (ratio - 1.0) ** 2 * float(sample.frequencies @ sample.frequencies)
         outcomes = {"squared_error": squared, "expected_error": own + shifted, "ratio": ratio}
         parts.append(pd.DataFrame(outcomes, index=chosen))
-    found = pd.concat(parts).sort_index()
-    deviation = np.array([(each.balanced - counts) @ fixed for each in levels]) / (counts @ fixed)
-    ratio_fixed = counts @ fixed / np.array([each.weight(fixed) for each in levels])
+    found, weight = pd.concat(parts).sort_index(), counts @ copies
+    deviation = np.array([(each.balanced - counts) @ copies for each in levels]) / weight
+    ratio_fixed = weight / np.array([each.weight(copies) for each in levels])
     return found.assign(bias=found["ratio"] - 1.0 + deviation, bias_fixed=ratio_fixed - 1.0 + deviation)
 
 
-def _plan(problem: Problem, choice: Choice) -> Plan:
-    """Turn the choice into a plan whose estimates divide by the true N; its messages and error are not needed."""
-    return Plan(
-        method=ProvenSegmented().name,
-        problem=problem,
-        kind="exact" if attained(problem, choice.copies) else "upper",
-        blanket_per_user=choice.blanket_per_user,
-        messages_per_user=math.nan,
-        collections=(collection_of(problem, choice.copies, choice.blanket_per_user),),
-        mse_bound=math.nan,
-    )
-
-
-def _row(case: _Case, population: Population, found: pd.DataFrame) -> dict[str, Any]:
+def _row(plan: Plan, round_1: Scheme, epsilon: float, population: Population, found: pd.DataFrame) -> dict[str, Any]:
     """Sum up the outcomes of all repetitions, beside what is predicted for the plan from exact counts."""
-    problem, plan = case.problem, _plan(case.problem, case.choice)
-    delta_levels = problem.delta if math.isfinite(case.epsilon) else 0.0
+    problem, scheme = plan.problem, plan.scheme
+    delta_levels = problem.delta if math.isfinite(epsilon) else 0.0
     guarantees = compose_rounds(
         levels=problem.levels,
         delta=problem.delta,
         kind=plan.kind,
-        levels_epsilon=case.epsilon,
+        levels_epsilon=epsilon,
         levels_delta=delta_levels,
     )
-    error = ProvenSegmented().expected_mse(plan, population.item_counts)
-    weight = float(np.dot(problem.level_counts, case.choice.copies))
+    error, weight = ProvenSegmented().expected_mse(plan, population.item_counts), scheme.weight(problem.level_counts)
+    noise = weight_variance(scheme.copies, round_1.mean)
     means = weight * population.item_counts / problem.n_users
-    noise = weight_variance(case.choice.copies, case.mean)
     # only the sum of the variances enters, so it may be spread evenly over the items
     variances = np.full(means.shape, error * weight**2 / means.size)
     bias, variance = noisy_level_moments(means, variances, weight=weight, weight_variance=noise)
     mean = found.mean()
     return {
-        **asdict(case.scenario.setting),
-        "split": case.scenario.split,
-        "epsilon_levels": case.epsilon,
+        "epsilon_levels": epsilon,
         "delta_levels": delta_levels,
-        "blanket_levels": case.blanket,
+        "blanket_levels": round_1.blanket_per_user,
         "mse_mean": mean["squared_error"],
         "mse_stderr": found["squared_error"].sem(),
         "mse_expected": mean["expected_error"],

@@ -24,7 +24,7 @@ from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.base import Plan, Sample
 from segshuffle.protocols.method import Method
 from segshuffle.protocols.postprocessing import project, recentred, recentred_mse
-from segshuffle.studies.planning import Plans, draw_levels, kept_of, lineup, problem_of
+from segshuffle.studies.planning import Plans, draw_samples, kept_of, lineup, problem_of
 
 #: What is done to the estimates of "best" in a role of its own.
 _AFTERWARDS = {"recentred": recentred, "projected": project}
@@ -73,12 +73,7 @@ def simulate_scenario(
     **keep
         code and folder of `planning.kept_of`.
     """
-    # number of a block's first repetition -> the block, common to all methods
-    block, drawn = config["repetition_block"], draw_levels(config, scenario, population)
-    samples = {
-        first: Sample(population.items, population.domain_size, drawn[first : first + block])
-        for first in range(0, config["repetitions"], block)
-    }
+    samples = draw_samples(config, scenario, population)
 
     def made(tasks: Sequence[Task]) -> str:
         role = (scenario.id, accounting, tasks[0].method.name)
