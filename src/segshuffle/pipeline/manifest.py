@@ -169,13 +169,13 @@ Named = Mapping[str, Any] | Callable[[str], Mapping[str, Any]]
 class Step:
     """A function of the package, its arguments, and the file for its result.
 
-    Files are below the results folder; a `Path` is taken as it is.
+    Files are below the results folder, and "{case}" stands for the case of the rule; a `Path` is taken as it is.
 
     Parameters
     ----------
     output : str or tuple of str
-        File; "figures/x" stands for its PDF, SVG and PNG, and "{case}" for the case of the rule. Where there are
-        several, the function returns a value for each.
+        File; "figures/x" stands for its PDF, SVG and PNG. Where there are several, the function returns a value for
+        each.
     function : str
         Module below `segshuffle` and name: "studies.limit.compute:limit_table".
     inputs : mapping or callable, optional
@@ -248,7 +248,7 @@ class Rule:
         return [
             {
                 "function": step.function,
-                "inputs": {name: _located(given, folder) for name, given in at(step.inputs, case).items()},
+                "inputs": {name: _located(given, folder, case) for name, given in at(step.inputs, case).items()},
                 "outputs": [
                     [f"{folder}/{file}" for file in files_of(output.replace("{case}", case))] for output in step.outputs
                 ],
@@ -266,10 +266,10 @@ def at(named: Named, case: str) -> Mapping[str, Any]:
     return named(case) if callable(named) else named
 
 
-def _located(given: Any, folder: str) -> Any:
+def _located(given: Any, folder: str, case: str) -> Any:
     if isinstance(given, str):
-        return f"{folder}/{given}"
-    return str(given) if isinstance(given, Path) else [_located(each, folder) for each in given]
+        return f"{folder}/{given.replace('{case}', case)}"
+    return str(given) if isinstance(given, Path) else [_located(each, folder, case) for each in given]
 
 
 def inputs_of(job: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -150,16 +150,13 @@ def rules(config: Config, _panels: Panels) -> list[Rule]:
         "reference": Path("config/reference/claims-amplification.yaml"),
     }
 
-    def tables(case: str) -> dict[str, str]:
-        return {"table": f"amplification/{case}.csv"}
-
     def words(case: str) -> dict[str, str]:
         exhibit = EXHIBITS[case]
         return {"title": exhibit.title, "paper": PAPERS[exhibit.paper], "remark": exhibit.caption}
 
     computed = Step(curves, "studies.amplification.compute:compute", arguments=lambda case: {"name": case, **points})
-    figure = Step("figures/{case}", f"{report}:draw", tables)
-    table = Step("amplification/{case}.md", f"{report}:table_markdown", tables, words)
+    figure = Step("figures/{case}", f"{report}:draw", {"table": curves})
+    table = Step("amplification/{case}.md", f"{report}:table_markdown", {"table": curves}, words)
     claims = (
         Step(judged, f"{report}:evaluate", read),
         Step(readable, "studies.verdicts:markdown", {"claims": judged}, {"title": _TITLE, "papers": PAPERS}),

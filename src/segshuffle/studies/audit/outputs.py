@@ -47,7 +47,7 @@ def rules(config: Config, panels: Panels) -> list[Rule]:
     setting = Step(
         "audit/{case}.csv",
         "studies.audit.compute:audit_setting",
-        lambda case: {"plans": f"plans/published/{case}.json"},
+        {"plans": "plans/published/{case}.json"},
         lambda case: {"config": part(config, "delta_times_n", "levels", "splits"), "setting": settings[case]},
         lower=("item_delta_lower", "proven_user_delta"),
         upper=("item_delta", "user_delta", "actual_user_epsilon"),

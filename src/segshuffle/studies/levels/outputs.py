@@ -36,7 +36,7 @@ def rules(config: Config, panels: Panels) -> list[Rule]:
     table = Step(
         "levels/{case}.csv",
         "studies.levels.compute:levels_table",
-        lambda case: {"population": f"populations/{case}.npz"},
+        {"population": "populations/{case}.npz"},
         lambda case: {"config": part(config, *read) | honest(config), "setting": settings[case]},
     )
     tables = {"table": [f"levels/{case}.csv" for case in settings]}

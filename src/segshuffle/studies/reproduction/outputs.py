@@ -169,19 +169,13 @@ def targets(config: Config, panels: Panels) -> list[Target]:
     ]
 
 
-def _files(config: Config, side: str) -> frozenset[str]:
-    """Name the files of the methods that run: the paper's own protocol, its competitors, or all proven ones."""
-    roles, named = {
-        "published": (("curve",), ()),
-        "competitors": ((), config["competitors"]["methods"]),
-        "proven": (("curve", "competitor", "reference"), config["proven"]["variants"]),
-    }[side]
-    accounting = "proven" if side == "proven" else "published"
+def _files(accounting: str, *wanted: str) -> frozenset[str]:
+    """Name the files with a method of one accounting whose role or name is wanted."""
     return frozenset(
         file
         for file, declared in listed().items()
-        for each, role, name in declared.methods
-        if each == accounting and (role in roles or name in named)
+        for each, *method in declared.methods
+        if each == accounting and not set(wanted).isdisjoint(method)
     )
 
 
@@ -197,7 +191,11 @@ def rules(config: Config, panels: Panels) -> list[Rule]:
         "competitors": part(config, "competitors"),
         "proven": part(config, "proven"),
     }
-    files = {side: _files(config, side) for side in sides}
+    files = {
+        "published": _files("published", "curve"),
+        "competitors": _files("published", *config["competitors"]["methods"]),
+        "proven": _files("proven", "curve", "competitor", "reference", *config["proven"]["variants"]),
+    }
     simulated_files = {"published": files["published"] | files["competitors"], "proven": files["proven"]}
     public = ("delta_times_n", "levels", "splits")
 
