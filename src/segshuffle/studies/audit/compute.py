@@ -5,9 +5,9 @@ to them. No data are used.
 """
 
 import math
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,10 @@ from segshuffle.protocols.base import Problem
 from segshuffle.protocols.scheme import Collection, Scheme
 from segshuffle.studies.planning import Plans, problem_of
 
+#: Numbers of a row by column.
+Numbers = dict[str, float]
+#: Other messages of a full view, (number of held items, sampling rate) per group, and on how many items they fall.
+Others = tuple[tuple[tuple[int, float], ...], int]
 #: View -> kind of its *item-level* delta as a statement on the protocol.
 VIEWS = {
     "published": "published",
@@ -65,88 +69,87 @@ def audit_setting(config: Config, setting: Setting, plans: Plans) -> pd.DataFram
         sends every item at this m). ``kind`` is that of the item-level delta, or "skipped" with nan in place of the
         numbers: too many messages for the grid of the full view (`FullView.computable`).
     """
-    rows = []
-    # rates do not depend on the split: the grid of one is that of all
-    splits = list(config["splits"])
-    points = [(point["plan"], False, splits) for point in plans[splits[0]] if point["role"] == "grid"]
-    points += [(point["plan"], True, [split]) for split in splits for point in plans[split] if point["role"] == "best"]
     problems = {split: problem_of(config, setting, split) for split in config["splits"]}
+    # rates do not depend on the split: the grid of one is that of all
+    (any_split, problem), *_ = problems.items()
+    points = [(point["plan"], False, [*problems]) for point in plans[any_split] if point["role"] == "grid"]
+    points += [
+        (point["plan"], True, [split]) for split in problems for point in plans[split] if point["role"] == "best"
+    ]
+    rows = []
     # the blanket is the outer loop: all cells of one blanket share a grid of counts
-    for plan, optimum, asked in points:
+    for plan, optimum, splits in points:
         sent = Collection.from_dict(plan["collections"][0]).announcement
-        memory: dict[Hashable, dict[str, float]] = {}
-        for split in asked:
+        # what does not depend on the split, or on the view, is computed once
+        numbers = cache(partial(_numbers, problem.set_size, problem.delta))
+        for split in splits:
             head = {**asdict(setting), "split": split, "blanket_per_user": sent.blanket_per_user, "optimum": optimum}
             # a level that nobody chose has no victim
             for level in np.flatnonzero(problems[split].level_counts).tolist():
-                rows += [{**head, **row} for row in _views(problems[split], sent, level, memory)]
+                rows += [{**head, **row} for row in _views(problems[split], sent, level, numbers)]
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     return table.sort_values(["split", "blanket_per_user", "optimum", "level"], kind="stable", ignore_index=True)
 
 
-def _views(
-    problem: Problem, sent: Scheme, level: int, memory: dict[Hashable, dict[str, float]]
-) -> Iterator[dict[str, Any]]:
-    """Yield the row of every view of one victim; what does not depend on the split, or on the view, is computed once.
-
-    Numbers that a row does not have are nan in the table.
-    """
+def _views(problem: Problem, sent: Scheme, level: int, numbers: Callable[..., Numbers]) -> Iterator[dict[str, Any]]:
+    """Yield the row of every view of one victim; numbers that a row does not have are nan in the table."""
     s, d, claimed, rate = problem.set_size, problem.domain_size, problem.levels[level], sent.copies[level]
     blanket = sent.blanket_per_user
     protocol: Any = {"domain_size": d, "n_users": problem.n_users, "blanket_per_user": blanket, "sampling_rate": rate}
-    head = {"level": claimed, "sampling_rate": rate, "target_delta": problem.delta}
+    head = {"level": claimed, "sampling_rate": rate, "target_delta": problem.delta, "claimed_user_epsilon": claimed}
     for view, kind in VIEWS.items():
-        # a victim that is never silent has nothing that others could hide: one full view
-        others = _others(problem, sent.copies, level, view) if view != "published" and rate < 1.0 else {}
-        key = (view == "published", level, repr(others))
-        if key not in memory:
-            full = None if view == "published" else FullView(**protocol, **others)
-            memory[key] = _numbers(problem, claimed, protocol, full, proven=kind == "lower" or rate == 1.0)
-        row: dict[str, Any] = {**head, **memory[key], "view": view, "claimed_user_epsilon": claimed}
-        if kind != "lower":
+        others, proven = _others(problem, sent.copies, level, view), kind == "lower"
+        found = numbers(claimed, others, proven=proven or rate == 1.0, **protocol)
+        row: dict[str, Any] = {**head, **found, "view": view, "kind": kind if found else "skipped"}
+        if not proven:
             row.pop("proven_user_delta", None)
-        elif view == "worst-split" and "proven_user_delta" in row and blanket.is_integer() and d >= 3 * s:
+        elif view == "worst-split" and found and blanket.is_integer() and d >= 3 * s:
             split = worst_split_user_lower(**protocol, set_size=s, epsilon=claimed)
             row["proven_user_delta"] = max(row["proven_user_delta"], split)
-        row["reachable"] = view != "worst-split" or max(sent.copies) == 1.0
-        yield {**row, "kind": kind if "item_delta" in row else "skipped"}
+        yield {**row, "reachable": view != "worst-split" or max(sent.copies) == 1.0}
 
 
 def _numbers(
-    problem: Problem, claimed: float, protocol: dict[str, Any], full: FullView | None, *, proven: bool
-) -> dict[str, float]:
-    """Compute all numbers of one view of one victim; without a full view those of the published accountant."""
-    if full is not None and not full.computable:
-        return {}
-    s = problem.set_size
+    set_size: int, target: float, claimed: float, others: Others | None, *, proven: bool, **protocol: Any
+) -> Numbers:
+    """Compute all numbers of one view of one victim; without others those of the published accountant."""
+    full = None
+    if others is not None:
+        full = FullView(**protocol, sent=others[0], covered_items=others[1])
+        if not full.computable:
+            return {}
     delta: Callable[..., DeltaInterval] = full.delta if full else partial(published_item_delta, **protocol)
 
     def upper_end(epsilon: float) -> float:
         return full.one_sided(epsilon, upper=True) if full else delta(epsilon=epsilon).upper
 
-    item = delta(epsilon=claimed / s)
-    user = group_delta(item.upper, epsilon=claimed, set_size=s)
-    excess = math.log(max(user, 1e-290) / problem.delta)
-    actual = group_epsilon(upper_end, set_size=s, delta=problem.delta, claimed=claimed, excess=excess)
+    item = delta(epsilon=claimed / set_size)
+    user = group_delta(item.upper, epsilon=claimed, set_size=set_size)
+    excess = math.log(max(user, 1e-290) / target)
     found = {
         "item_delta_lower": item.lower,
         "item_delta": item.upper,
         "user_delta": user,
-        "actual_user_epsilon": actual,
+        "actual_user_epsilon": group_epsilon(
+            upper_end, set_size=set_size, delta=target, claimed=claimed, excess=excess
+        ),
     }
-    if proven and full is not None:
+    if proven and full:
         # one changed item of s: neighbouring users, so no group privacy is involved
         found["proven_user_delta"] = full.one_sided(claimed, upper=False)
     return found
 
 
-def _others(problem: Problem, rates: Sequence[float], level: int, view: str) -> Mapping[str, Any]:
-    """Say what else is sent, and on how many items it falls; the victim's own s - 1 further items are part of it."""
+def _others(problem: Problem, rates: Sequence[float], level: int, view: str) -> Others | None:
+    """Say what a view sees that others send; the victim's own s - 1 further items are part of it."""
+    if view == "published":
+        return None
+    # a victim that is never silent has nothing that others could hide
+    if view == "blanket-only" or rates[level] == 1.0:
+        return (), 0
     own = (problem.set_size - 1, rates[level])
-    if view == "blanket-only":
-        return {}
     if view == "worst-split":  # the others send every item: a constant, so only the victim's own sampling is left
-        return {"sent": [own], "covered_items": own[0]}
+        return (own,), own[0]
     groups = enumerate(zip(problem.level_counts, rates, strict=True))
-    sent = [own, *(((users - (k == level)) * problem.set_size, rate) for k, (users, rate) in groups)]
-    return {"sent": sent, "covered_items": problem.domain_size - 2 if view == "others-spread" else problem.set_size}
+    sent = (own, *(((users - (k == level)) * problem.set_size, rate) for k, (users, rate) in groups))
+    return sent, problem.domain_size - 2 if view == "others-spread" else problem.set_size
