@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from segshuffle.accounting.collections.flipped_bits import published_flips
 from segshuffle.accounting.single_message import variation_ratio_tables as tables
 from segshuffle.accounting.single_message.accountants import ACCOUNTANT_LOOKS, ACCOUNTANTS
 from segshuffle.accounting.single_message.decomposition import DatasetsBound
@@ -158,14 +159,13 @@ def test_the_best_hash_has_the_bounds_of_randomized_response(local_epsilon, size
 @pytest.mark.parametrize("epsilon", [0.01, 0.3, 1.5])
 @pytest.mark.parametrize("n_users", [10_000, 100_000])
 def test_fake_messages_meet_the_original_condition_with_the_least_number(epsilon, n_users):
-    count, flip = made.fake_messages(epsilon=epsilon, delta=1e-6, n_users=n_users)
-    half = epsilon / 2
-    need = 33 / 5 * ((math.exp(half) + 1) / (math.exp(half) - 1)) ** 2 * math.log(4 / 0.5e-6)
+    largest_flip = made.LARGEST_FLIP
+    count, flip = published_flips(n_users, epsilon, 1e-6, largest_flip=largest_flip)
+    need = 33 / 5 * ((math.exp(epsilon) + 1) / (math.exp(epsilon) - 1)) ** 2 * math.log(4 / 1e-6)
     assert flip * (1 - flip) * n_users * count == pytest.approx(need, rel=1e-9)
-    assert 0 < flip <= made.LARGEST_FLIP * (1 + 1e-12)
+    assert 0 < flip <= largest_flip
     if count > 1:
-        largest = made.LARGEST_FLIP * (1 - made.LARGEST_FLIP)
-        assert largest * n_users * (count - 1) < need
+        assert largest_flip * (1 - largest_flip) * n_users * (count - 1) < need
 
 
 def test_all_fake_messages_hide_one():

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from segshuffle.accounting.collections.flipped_bits import least_flip
+from segshuffle.accounting.collections.flipped_bits import least_flip, published_flips
 from segshuffle.accounting.collections.published import exchange_target
 from segshuffle.accounting.numerics.ranges import check_integer
 from segshuffle.arrays import FloatArray
@@ -55,10 +55,11 @@ class FakeUsers(IndependentCounters):
         if self.accounting == "proven":
             fakes = max(self.fakes_per_user, math.ceil(pairs / problem.n_users))
             share = fakes * problem.n_users // pairs
-            flip = rounded_up(least_flip(fakes=share, pairs=pairs, epsilon=epsilon, delta=delta))
+            flip = least_flip(fakes=share, pairs=pairs, epsilon=epsilon, delta=delta)
         else:
-            fakes, flip = self._published(problem.n_users, *exchange_target(epsilon=epsilon, delta=delta, pairs=pairs))
-        vectors = fakes + problem.set_size
+            target = exchange_target(epsilon=epsilon, delta=delta, pairs=pairs)
+            fakes, flip = published_flips(problem.n_users, *target, least=self.fakes_per_user)
+        flip, vectors = rounded_up(flip), fakes + problem.set_size
         error = problem.domain_size * vectors * flip * (1 - flip) / (problem.n_users * (1 - 2 * flip) ** 2)
         return Plan(
             method=self.name,
@@ -70,15 +71,6 @@ class FakeUsers(IndependentCounters):
             parameters={"epsilon": epsilon, "flip": flip, "bits_per_message": problem.domain_size},
             mse_bound=error,
         )
-
-    def _published(self, n_users: int, epsilon: float, delta: float) -> tuple[int, float]:
-        """Return k and q by the published condition on k q (1 - q)."""
-        wanted = 33 / (5 * n_users) / math.tanh(epsilon / 2) ** 2 * math.log(4 / delta)
-        # q is below 0.5, where the variance would be infinite
-        fakes = max(self.fakes_per_user, math.floor(4 * wanted) + 1)
-        share = wanted / fakes
-        # the smaller root of q (1 - q) = share, without cancellation
-        return fakes, rounded_up(2 * share / (1 + math.sqrt(1 - 4 * share)))
 
     def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
         """Draw each column on its own: the vectors of its holders, of all others, and the fakes."""

@@ -102,3 +102,28 @@ def least_flip(*, fakes: int, pairs: int, epsilon: float, delta: float) -> float
         return log_delta_bound(FlippedPair(fakes, flip), pairs, epsilon) - math.log(delta)
 
     return safe_edge(excess, safe=_LARGEST_FLIP, unsafe=_SMALLEST_FLIP, tolerance=2 * _TOLERANCE)
+
+
+def published_flips(
+    n_users: int, epsilon: float, delta: float, *, least: int = 1, largest_flip: float = 0.5
+) -> tuple[int, float]:
+    """Return the fakes of every user k and the flips q of the published condition (kind: published).
+
+    The condition is q (1 - q) >= 33/(5 n k) ((e^eps + 1)/(e^eps - 1))^2 ln(4/delta); q meets it with equality.
+
+    Parameters
+    ----------
+    n_users : int
+        Users n.
+    epsilon, delta : float
+        What one exchanged item should have.
+    least : int
+        Fewest fakes of a user; more are used if q would not be below `largest_flip`.
+    largest_flip : float
+        In (0, 0.5].
+    """
+    needed = 33 / (5 * n_users) / math.tanh(epsilon / 2) ** 2 * math.log(4 / delta)
+    fakes = max(least, math.floor(needed / (largest_flip * (1 - largest_flip))) + 1)
+    share = needed / fakes
+    # the smaller root of q (1 - q) = share, without cancellation
+    return fakes, 2 * share / (1 + math.sqrt(1 - 4 * share))

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from segshuffle.accounting.collections.flipped_bits import published_flips
 from segshuffle.accounting.single_message import personalized_settings as personal
 from segshuffle.accounting.single_message import variation_ratio_tables as tables
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Mechanism
@@ -346,27 +347,13 @@ def local_hash(points: int) -> Iterator[Row]:
         yield from _over_local(_power(n_users), "local hash", n_users, points, best_hash)
 
 
-def fake_messages(*, epsilon: float, delta: float, n_users: int) -> tuple[int, float]:
-    """Return the fake messages per user k and the flip probability f of Cheu and Zhilyaev for (epsilon, delta).
-
-    Their condition for one bin is f (1 - f) n k >= (33/5) ((e^eps + 1)/(e^eps - 1))^2 log(4/delta); two bins change, so
-    each must have half of (epsilon, delta). The least k with f <= `LARGEST_FLIP`, and the f that meets it with
-    equality.
-    """
-    half = 0.5 * epsilon
-    need = 33 / 5 / math.tanh(0.5 * half) ** 2 * math.log(8 / delta)
-    count = max(1, math.ceil(need / (LARGEST_FLIP * (1 - LARGEST_FLIP) * n_users)))
-    variance = need / (n_users * count)
-    # the smaller root of f (1 - f) = variance
-    return count, 2 * variance / (1 + math.sqrt(1 - 4 * variance))
-
-
 def fake_users(points: int) -> Iterator[Row]:
     """Yield the points of Figure 3: flipped one-hot vectors among fake users; the domain size enters nowhere."""
     for n_users in VARIATION_USERS:
         delta = DELTA_TIMES_N / n_users
         for claimed in spaced(*GLOBAL_EPSILONS, points, log=True):
-            count, flip = fake_messages(epsilon=claimed, delta=delta, n_users=n_users)
+            # two bins change, so each must have half of (epsilon, delta)
+            count, flip = published_flips(n_users, claimed / 2, delta / 2, largest_flip=LARGEST_FLIP)
             flipped = mechanism("flipped-one-hot", flip=flip)
             yield from _over_claimed(_power(n_users), "fake users", claimed, flipped, count * n_users, delta)
 
