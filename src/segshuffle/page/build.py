@@ -104,7 +104,8 @@ def build(results: Results, figures: Mapping[str, str]) -> str:
     figures : mapping of str to str
         Name (as its study declares it) -> SVG text of every figure to show.
     """
-    declared = manifest.outputs(manifest.targets(yaml.safe_load(results.config), report.scenarios_of(results.errors)))
+    panels = [panel.scenario for panel in report.panels_of(results.errors)]
+    declared = manifest.outputs(manifest.targets(yaml.safe_load(results.config), panels))
     return rendered(
         "page.html.j2",
         results=results,

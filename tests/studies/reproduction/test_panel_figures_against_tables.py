@@ -105,7 +105,7 @@ def bands(axes):
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("accounting", ["published", "proven"])
 def test_errors_draws_every_method_with_its_band(table, accounting):
-    figure = draw(table, PANELS, accounting, drawing="errors")
+    figure = draw(table, accounting, "errors")
     shown = [key for key in METHODS if key[0] == accounting]
     # the paper's protocol is drawn beside the proven ones
     paper = [] if accounting == "published" else [("published", "segmented")]
@@ -161,7 +161,7 @@ def test_errors_draws_every_method_with_its_band(table, accounting):
 
 
 def test_messages_draws_the_error_of_every_budget_over_the_curators(table):
-    figure = draw(table, PANELS, "proven", drawing="messages")
+    figure = draw(table, "proven", "messages")
     for axes, panel in zip(visible(figure), PANELS, strict=True):
         mine = of(table, panel, "proven")
         curator = mine[(mine["method"] == "curator-weighted") & (mine["role"] == "best")]["mse_expected"].item()
@@ -184,14 +184,14 @@ def test_messages_draws_the_error_of_every_budget_over_the_curators(table):
 
 
 def test_an_error_of_next_to_nothing_does_not_look_like_one(table):
-    flat = table.assign(mse_expected=1e-4)
-    figure = draw(flat, PANELS[:1], "proven", drawing="messages")
+    flat = of(table, PANELS[0]).assign(mse_expected=1e-4)
+    figure = draw(flat, "proven", "messages")
     assert figure.axes[0].get_ylim() == (0.95, 1.3)
 
 
 @pytest.mark.quick(0)
 def test_summary_draws_every_competitor_of_every_panel(table):
-    figure = draw(table, PANELS, "published", drawing="summary")
+    figure = draw(table, "published", "summary")
     (axes,) = visible(figure)
     high, low = axes.get_ylim()  # the first panel is on top
     assert -1 < low < 0 < len(PANELS) - 1 < high < len(PANELS), "less than a row of room at either end"
@@ -227,7 +227,7 @@ def test_a_seventeenth_panel_is_drawn_and_counted(table):
     many = pd.concat([first.assign(n_users=panel.setting.n_users, split="S4") for panel in panels])
     ((name, grouped),) = figures_of(panels).items()
     assert (name, grouped) == ("panels-msnbc-S4", panels)
-    figure = draw(many, grouped, "published", drawing="errors")
+    figure = draw(many, "published", "errors")
     titles = [axes.get_title().split()[0] for axes in visible(figure)]
     assert titles == [f"({letter})" for letter in "abcdefghijklmnopq"]
     assert complaints(figure) == []

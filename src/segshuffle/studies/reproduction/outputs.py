@@ -277,7 +277,11 @@ def rules(config: Config, panels: Panels) -> list[Rule]:
         Rule(
             "figure",
             "One figure of the panels, under one accounting. It needs only its own panels.",
-            (Step("figures/{case}", f"{report}:draw", tables, drawn.__getitem__),),
+            (
+                Step(
+                    "figures/{case}", f"{report}:draw", tables, lambda name: part(drawn[name], "accounting", "drawing")
+                ),
+            ),
             tuple(drawn),
             priority=paper_first(panels),
             follows=lambda name: {"datasets": {panel.setting.dataset for panel in drawn[name]["panels"]}},

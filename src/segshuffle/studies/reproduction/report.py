@@ -6,7 +6,6 @@ Every loop goes over the table: what it holds is drawn, whether or not somebody 
 import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,9 +71,8 @@ class Panel(NamedTuple):
 
     def curves(self, accounting: str) -> dict[str, pd.DataFrame]:
         """Return method -> its rows over the grid of m, in the order of the legend."""
-        grid = self.rows(accounting, "grid").sort_values("blanket_per_user")
-        found = {method: grid[grid["method"] == method] for method in self.looks(accounting)}
-        return {method: curve for method, curve in found.items() if len(curve)}
+        grid = dict(iter(self.rows(accounting, "grid").sort_values("blanket_per_user").groupby("method")))
+        return {method: grid[method] for method in self.looks(accounting) if method in grid}
 
     def points(self, accounting: str) -> pd.DataFrame:
         """Return the methods that have one number, lowest expected error first."""
@@ -93,45 +91,41 @@ class Panel(NamedTuple):
         return self.rows("published", "best").query("method == 'segmented'")
 
 
-def panels_of(errors: pd.DataFrame, scenarios: Sequence[Scenario] | None = None) -> list[Panel]:
-    """Letter some panels of the table, or all in its order."""
-    rows = dict(iter(errors.groupby([*POPULATION, "split"])))
+def panels_of(errors: pd.DataFrame) -> list[Panel]:
+    """Letter the panels of the table, in its order."""
+    groups: Any = errors.groupby([*POPULATION, "split"], sort=False)
     return [
-        Panel(scenario, letter, rows[*astuple(scenario.setting), scenario.split])
-        for letter, scenario in zip(letters(), scenarios or scenarios_of(errors), strict=False)
+        Panel(Scenario(Setting(*population), split), letter, rows)
+        for letter, ((*population, split), rows) in zip(letters(), groups, strict=False)
     ]
 
 
 def panels_by_figure(errors: pd.DataFrame) -> dict[str, list[Panel]]:
     """Return the panels of every figure, lettered as in the printed figure."""
-    return {name: panels_of(errors, panels) for name, panels in figures_of(scenarios_of(errors)).items()}
-
-
-def scenarios_of(errors: pd.DataFrame) -> list[Scenario]:
-    """List the settings and splits of the table, in its order."""
-    unique = errors[[*POPULATION, "split"]].drop_duplicates()
-    return [Scenario(Setting(*population), split) for *population, split in unique.itertuples(index=False, name=None)]
+    every = {panel.scenario: panel for panel in panels_of(errors)}
+    return {
+        name: [every[shown]._replace(letter=letter) for letter, shown in zip(letters(), scenarios, strict=False)]
+        for name, scenarios in figures_of([*every]).items()
+    }
 
 
 # --- figures ---------------------------------------------------------------------------------------------------------
 
 
-def draw(table: pd.DataFrame, panels: Sequence[Scenario], accounting: str, *, drawing: str) -> Figure:
-    """Draw a figure of the panels.
+def draw(table: pd.DataFrame, accounting: str, drawing: str) -> Figure:
+    """Draw all panels of a table, in its order.
 
     Parameters
     ----------
     table : DataFrame
         Rows of results/mse.csv; on the proven side those of the paper's protocol are drawn beside.
-    panels : sequence of Scenario
-        One per panel, in order.
     accounting : {"published", "proven"}
         Whose methods are drawn. The proven ones are many: their level lines are named at the lines.
     drawing : {"errors", "messages", "summary"}
         Error over m, error over messages, or all competitors at a glance.
     """
     drawings = {"errors": _draw_errors, "messages": _draw_messages, "summary": _draw_summary}
-    return drawings[drawing](panels_of(table, panels), accounting)
+    return drawings[drawing](panels_of(table), accounting)
 
 
 def _draw_errors(panels: Sequence[Panel], accounting: str) -> Figure:
