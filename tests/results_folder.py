@@ -184,7 +184,7 @@ def _audit():
 
 
 def _levels():
-    rows = ((0.1, 1.5e-3), (1.0, 1.1e-3), (None, 1e-3))
+    rows = ((0.1, 1.5e-3), (1.0, 1.1e-3), (float("inf"), 1e-3))
     return _crossed(PANELS, ["epsilon_levels", "mse_mean"], rows)
 
 

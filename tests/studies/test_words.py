@@ -22,7 +22,7 @@ def test_levels_says_the_range_over_the_error_without_private_levels():
         {**dict(zip(SIZES, population, strict=True)), "split": split, "epsilon_levels": epsilon, "mse_mean": mean}
         for population, exact in zip(POPULATIONS, (2e-4, 1e-5), strict=True)
         for split, ratio in (("S1", 1.0), ("S2", 1.5))
-        for epsilon, mean in ((np.nan, exact), (4.0, exact * ratio), (0.5, exact * (2 + ratio + 100 * exact)))
+        for epsilon, mean in ((np.inf, exact), (4.0, exact * ratio), (0.5, exact * (2 + ratio + 100 * exact)))
     ]
     table = pd.DataFrame(rows)
     halves = {f"levels/{name}.csv": table[table["dataset"] == name] for name in ("msnbc", "synthetic")}

@@ -62,11 +62,9 @@ def words(figure: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
     if figure != "levels":
         return None
     table = pd.concat([rows for path, rows in tables.items() if path.startswith("levels/")], ignore_index=True)
-    exact = table[table["epsilon_levels"].isna()].set_index(["dataset", "n_users", "set_size", "split"])["mse_mean"]
-    said = []
-    for epsilon, rows in table.dropna(subset=["epsilon_levels"]).groupby("epsilon_levels"):
-        ratio = rows.set_index(exact.index.names)["mse_mean"] / exact
-        said.append(f"{epsilon:g}: {nearest(ratio.min())} to {nearest(ratio.max())}")
+    errors = table.pivot_table("mse_mean", [*POPULATION, "split"], "epsilon_levels")
+    ratios = errors.div(errors[math.inf], axis=0).drop(columns=math.inf)
+    said = [f"{epsilon:g}: {nearest(ratio.min())} to {nearest(ratio.max())}" for epsilon, ratio in ratios.items()]
     return (
         "Charts of squared error over the privacy of the levels, a panel per population, three splits each. Measured "
         "error, divided by the error with the exact histogram of levels: its range over populations and splits, at "
