@@ -151,11 +151,13 @@ def plan_setting(
     problems = {split: problem_of(config, setting, split, accounting) for split in config["splits"]}
 
     def made(points: Sequence[tuple[str, Role, float | None, Method]]) -> str:
-        found: Plans = {split: [] for split in problems}
         planned = parallel(_plan, ((method, problems[split]) for split, _, _, method in points))
-        for (split, role, budget, _), plan in zip(points, planned, strict=True):
-            found[split].append({"role": role, "max_messages": budget, "plan": plan})
-        return to_json(found)
+        return to_json(
+            [
+                (split, {"role": role, "max_messages": budget, "plan": plan})
+                for (split, role, budget, _), plan in zip(points, planned, strict=True)
+            ]
+        )
 
     plans: Plans = {split: [] for split in problems}
     for name, (method, roles) in lineup(config, accounting).items():
@@ -167,8 +169,8 @@ def plan_setting(
             for point in _points(config, accounting, problem, method, roles)
         ]
         text = kept_of(method, "json", (problems, points), functools.partial(made, points), **keep)
-        for split, found in json.loads(text).items():
-            plans[split] += found
+        for split, point in json.loads(text):
+            plans[split].append(point)
     return plans
 
 

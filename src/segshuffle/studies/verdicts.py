@@ -155,7 +155,7 @@ def _judged(subject: Any, known: Mapping[str, Callable[..., Measured]], entry: M
     given = entry.get("partly", ["some", *entry["reproduced"][1:]])
     partly = Condition.of(given) if given else None
     sources = [entry, *([entry["also"]] if "also" in entry else [])]
-    titles = [(known[source["measure"]].__doc__ or "").strip().splitlines()[0].rstrip(".") for source in sources]
+    titles = [str(known[source["measure"]].__doc__).partition(".")[0] for source in sources]
     rule = f"{titles[0]}. Reproduced if {wanted.sentence}."
     if partly:
         other = f" Otherwise {titles[1][:1].lower()}{titles[1][1:]}." if titles[1:] else ""

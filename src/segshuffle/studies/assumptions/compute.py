@@ -54,7 +54,7 @@ def proven_methods(config: Config) -> Iterator[ProvenSegmented]:
     """Yield sampling, and copies within the smallest and the largest budget."""
     yield ProvenSegmented()
     budgets = config["proven"]["max_messages"]
-    for budget in dict.fromkeys((min(budgets), max(budgets))):
+    for budget in sorted({min(budgets), max(budgets)}):
         yield ProvenSegmented(copies_max=float(config["proven"]["copies_max"]), max_messages=float(budget))
 
 
@@ -79,11 +79,10 @@ def epsilon_table(config: Config, panel: Scenario) -> Rows:
     """
     problem = problem_of(config, panel.setting, panel.split)
     for assumed in ASSUMED:
-        plan = ProvenSegmented().plan(assuming(problem, honest_fraction=assumed))
-        mean = problem.n_users * plan.blanket_per_user / problem.domain_size
-        for level, copies in zip(problem.levels, plan.scheme.copies, strict=True):
+        scheme = ProvenSegmented().plan(assuming(problem, honest_fraction=assumed)).scheme
+        for level, copies in zip(problem.levels, scheme.copies, strict=True):
             curve = epsilon_over_honesty(
-                blanket_mean=mean, copies=copies, pairs=problem.pairs, delta=problem.delta, fractions=REALLY
+                blanket_mean=scheme.mean, copies=copies, pairs=problem.pairs, delta=problem.delta, fractions=REALLY
             )
             for really, epsilon in zip(REALLY, curve, strict=True):
                 yield {"assumed": assumed, "really": really, "level": level, "epsilon": epsilon}
@@ -166,15 +165,13 @@ def influence_table(
             "parameters": json.dumps(plan.chosen),
             "max_messages": getattr(method, "max_messages", None),
             "corrupt": CORRUPT,
-            **asdict(_known(plan, method).of(CORRUPT * problem.n_users)),
+            **asdict(getattr(method, "influence", _unknown)(plan).of(CORRUPT * problem.n_users)),
             "item_error": math.sqrt(error / problem.domain_size),
         }
 
 
-def _known(plan: Plan, method: Any) -> Influence:
-    """Return the influence, or NaN and a line in the log."""
-    if hasattr(method, "influence"):
-        return method.influence(plan)  # type: ignore[no-any-return]
+def _unknown(plan: Plan) -> Influence:
+    """Return NaN, and say why in the log."""
     print(f"The influence of users on {plan.method} is not known: the method has no function influence.")
     return Influence(math.nan, math.nan, math.nan)
 

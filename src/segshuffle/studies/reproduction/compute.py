@@ -219,15 +219,15 @@ def proven_summary(table: pd.DataFrame, budgets: list[float]) -> pd.DataFrame:
     rows = []
     for key, both in table.groupby(_PANEL, sort=False):
         theirs, panel = (both[both["accounting"] == accounting] for accounting in ACCOUNTINGS)
-        best = panel[panel["role"] == "best"].set_index("method")
+        proven = panel.set_index(["method", "role"])
+        best = proven.xs("best", level="role")
         error = best["mse_expected"]
         ours, curator = error["poisson"], error["curator-weighted"]
         rivals = error[~error.index.str.startswith(_OURS)]
         # at its best m, on the grid or by optimizeParameter, whichever is lower
         drawn = theirs["role"].isin(["grid", "best"]) & (theirs["method"] == "segmented")
         published = theirs.loc[drawn, "mse_expected"].min()
-        roles = panel[panel["method"] == "poisson"].drop_duplicates("role").set_index("role")
-        spent = panel[(panel["role"] == "budget") & (panel["method"] == "poisson-copies")].set_index("max_messages")
+        roles, spent = proven.loc["poisson"], proven.xs(("poisson-copies", "budget")).set_index("max_messages")
         rows.append(
             {
                 **dict(zip(_PANEL, key, strict=True)),
