@@ -76,7 +76,8 @@ ONE_NAME, OTHER_NAME = "msnbc n=100 s=4 S1", "msnbc n=900 s=4 S1"
 
 def test_best_m_and_what_another_m_costs():
     assert measured("best_m", *TWO, **S1) == {"best m": {ONE_NAME: 1.0, f"{OTHER_NAME} at the end of the grid": 10.0}}
-    assert measured("best_m_of", *TWO, **MSNBC | {"n_users": "largest"}) == {"best m": {OTHER_NAME: 10.0}}
+    chosen = S1 | {"n_users": ["smallest"], "set_sizes": [4]}
+    assert measured("best_m", *TWO, **chosen) == {"best m": {ONE_NAME: 1.0}}
     # the nearest point of the grid, in the logarithm
     for blanket, excess in ((1.0, 0.0), (0.3, 1.0), (3.2, 3.0), (3.1, 0.0)):
         found = measured("excess_at", *TWO, blanket=blanket, **MSNBC)
@@ -121,8 +122,8 @@ def test_messages_are_those_at_the_best_m():
 @pytest.mark.parametrize(
     ("name", "of", "said"),
     [
-        ("best_m_of", MSNBC | {"split": "S9"}, "^panel msnbc n=100 s=4 S9 did not run$"),
-        ("best_m_of", MSNBC | {"set_size": 8}, "s=8 S1 did not run$"),
+        ("best_m", S1 | {"splits": ["S9"]}, "^panel msnbc n=100 s=4 S9 did not run$"),
+        ("best_m", S1 | {"set_sizes": [8]}, "s=8 S1 did not run$"),
         ("reduction", S1 | {"against": ["x"]}, f"^x did not run on {ONE_NAME}$"),
     ],
 )

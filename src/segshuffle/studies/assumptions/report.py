@@ -100,7 +100,7 @@ def draw_influence(table: pd.DataFrame) -> Figure:
 
 def _sender(row: pd.Series) -> str:
     """Name the method, and say how many messages one of its users may send."""
-    label = look_of(str(row["method"]), str(row["parameters"]), accounting=str(row["accounting"])).label
+    label = look_of(row["method"], row["parameters"], accounting=row["accounting"]).label
     if np.isfinite(row["max_messages"]):
         label += f", budget {row['max_messages']:g}"
     return f"{label}: {row['most_messages']:g}" if np.isfinite(row["most_messages"]) else label

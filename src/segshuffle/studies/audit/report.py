@@ -48,11 +48,9 @@ def draw(table: pd.DataFrame) -> Figure:
             for view, (label, marker, filled) in _VIEWS.items():
                 dots: dict[str, Any] = {"color": color, "mfc": color if filled else "none", "ls": "none", "ms": 3.4}
                 mine = rows[(rows["level"] == level) & (rows["view"] == view)]
-                x = mine["blanket_per_user"] * _SIDE_BY_SIDE ** levels.index(level)
-                lost = np.isinf(mine["actual_user_epsilon"])
-                axis.plot(x[~lost], mine["shown"][~lost], marker, label=label, **dots)
-                if lost.any():
-                    axis.plot(x[lost], mine["shown"][lost], "*", label=_BEYOND, **dots)
+                for lost, points in mine.groupby(np.isinf(mine["actual_user_epsilon"])):
+                    x = points["blanket_per_user"] * _SIDE_BY_SIDE ** levels.index(level)
+                    axis.plot(x, points["shown"], "*" if lost else marker, label=_BEYOND if lost else label, **dots)
         axis.set(xlabel="blanket messages per user $m$", ylabel="user-level $\\varepsilon$ at $\\delta$")
         log_axes(axis)
     return finished(figure)

@@ -5,7 +5,7 @@ in closed form (tests compare them with simulations), so verdicts do not depend 
 "largest" name numbers of users. If the settings of a run are not those of the paper, nothing is judged.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import pairwise, product
 from typing import Any
 
@@ -42,7 +42,11 @@ class Panels:
     """
 
     def __init__(self, table: pd.DataFrame, config: Config) -> None:
-        self._table, self._config = table[table["accounting"] == "published"], config
+        published = table[table["accounting"] == "published"]
+        self._panels: dict[Any, pd.DataFrame] = dict(
+            iter(published.groupby(["dataset", "n_users", "set_size", "split"]))
+        )
+        self._config = config
 
     def get(self, *, dataset: str, n_users: str, set_size: int, split: str) -> tuple[str, pd.DataFrame, pd.Series]:
         """Find one panel; n_users is "smallest" or "largest".
@@ -57,10 +61,9 @@ class Panels:
             Error of every competitor of the paper that ran.
         """
         users = USERS[n_users]
-        place = {"dataset": dataset, "n_users": users, "set_size": set_size, "split": split}
-        rows = self._table[(self._table[list(place)] == list(place.values())).all(axis=1)]
         name = f"{dataset} n={users} s={set_size} {split}"
-        if rows.empty:
+        rows = self._panels.get((dataset, users, set_size, split))
+        if rows is None:
             raise NotRunError(f"panel {name} did not run")
         curve = rows[(rows["method"] == "segmented") & (rows["role"] == "grid")].sort_values("blanket_per_user")
         if reason := departure(self._config, dataset, split, curve):
@@ -80,12 +83,14 @@ class Panels:
         }
         return pd.Series({**own, **errors}, name=name)
 
-    def every(self, *, datasets: list[str], splits: list[str]) -> pd.DataFrame:
+    def every(
+        self, *, datasets: list[str], splits: list[str], set_sizes: Collection[int] = (), n_users: Collection[str] = ()
+    ) -> pd.DataFrame:
         """Make a row as `at_best_m` for all panels of some datasets and splits, in the order of the figures."""
         return pd.DataFrame(
-            self.at_best_m(dataset=dataset, n_users=n_users, set_size=set_size, split=split)
+            self.at_best_m(dataset=dataset, n_users=users, set_size=set_size, split=split)
             for dataset, split in product(datasets, splits)
-            for set_size, n_users in product(POPULATIONS[dataset]["set_size"], USERS)
+            for set_size, users in product(set_sizes or POPULATIONS[dataset]["set_size"], n_users or USERS)
         )
 
     def both(self, *, datasets: list[str], before: str, after: str) -> Iterator[pd.DataFrame]:
@@ -144,17 +149,11 @@ def departure(config: Config, dataset: str, split: str, curve: pd.DataFrame) -> 
 # --- measures: the first line of each says in the table of verdicts what is measured -------------------------------
 
 
-def best_m(panels: Panels, **asked: list[str]) -> Measured:
+def best_m(panels: Panels, **asked: Any) -> Measured:
     """Take the m with the least error, for each panel."""
     found = panels.every(**asked)
     names = found.index + found["at the end"].map({True: " at the end of the grid", False: ""})
     return Measured({"best m": found["best m"].set_axis(names)}, "g")
-
-
-def best_m_of(panels: Panels, **panel: Any) -> Measured:
-    """Take the m with the least error."""
-    found = panels.at_best_m(**panel)
-    return Measured({"best m": {found.name: found["best m"]}}, "g")
 
 
 def excess_at(panels: Panels, *, blanket: float, **panel: Any) -> Measured:
@@ -165,7 +164,7 @@ def excess_at(panels: Panels, *, blanket: float, **panel: Any) -> Measured:
     return Measured({f"error at m = {blanket:g} above the least": {name: errors[nearest] / errors.min() - 1}})
 
 
-def reduction(panels: Panels, *, against: list[str], **asked: list[str]) -> Measured:
+def reduction(panels: Panels, *, against: list[str], **asked: Any) -> Measured:
     """Divide our error by a competitor's, and subtract the ratio from 1, for each panel."""
     every = panels.every(**asked)
     return Measured(
@@ -173,7 +172,7 @@ def reduction(panels: Panels, *, against: list[str], **asked: list[str]) -> Meas
     )
 
 
-def mean_reduction(panels: Panels, **asked: list[str]) -> Measured:
+def mean_reduction(panels: Panels, **asked: Any) -> Measured:
     """Take the mean of this reduction over the panels, for each competitor."""
     every = panels.every(**asked)
     place = f"{len(every)} panels"
@@ -206,12 +205,12 @@ def growth_of_gap(panels: Panels, *, method: str, **asked: Any) -> Measured:
     return Measured({f"error of {method} divided by ours, {asked['before']} to {asked['after']}": found}, ".2f")
 
 
-def messages(panels: Panels, **asked: list[str]) -> Measured:
+def messages(panels: Panels, **asked: Any) -> Measured:
     """Count the messages per user at the best m, dummies included, for each panel."""
     return Measured({"messages per user": panels.every(**asked)["messages"]}, ".1f")
 
 
-MEASURES = (best_m, best_m_of, excess_at, reduction, mean_reduction, order, change, growth_of_gap, messages)
+MEASURES = (best_m, excess_at, reduction, mean_reduction, order, change, growth_of_gap, messages)
 
 
 def evaluate(table: pd.DataFrame, reference: list[dict[str, Any]], config: Config) -> pd.DataFrame:

@@ -30,8 +30,7 @@ def draw(table: pd.DataFrame) -> Figure:
     table : DataFrame
         Rows of `studies.levels.compute.levels_table`, of one or more settings.
     """
-    columns = min(len(table[POPULATION].drop_duplicates()), 2)
-    figure, panels = population_panels(table, columns, split=False, height=2.35, width=3.5 * columns)
+    figure, panels = population_panels(table, split=False, height=2.35)
     looks = series_of(table["split"])
     for rows, (axis,) in panels:
         _panel(axis, rows, looks)
