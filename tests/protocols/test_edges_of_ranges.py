@@ -16,7 +16,7 @@ from segshuffle.protocols.correlated_noise import CorrelatedNoise
 from segshuffle.protocols.fake_users import FakeUsers
 from segshuffle.protocols.item_variance import ItemVariance
 from segshuffle.protocols.messages import Demand
-from segshuffle.protocols.messages.level_counts import LevelPrivacy, left_for_items, noisy_level_moments
+from segshuffle.protocols.messages.level_counts import LevelPrivacy, left_for_items
 from segshuffle.protocols.padding import guessed_holders, zipf_shares
 from segshuffle.protocols.postprocessing import project
 from segshuffle.protocols.proven import ProvenSegmented
@@ -95,10 +95,6 @@ RANGES = [
     ),
     (lambda level_delta: privacy(delta=level_delta), "level_delta", "in (0, 1)", (TINY, BELOW_ONE), (0.0, 1.0)),
     (partial(left_for_items, spent=-1.0), "max_messages", "positive and finite", (TINY, 1e308), (0.0, math.inf)),
-    (
-        partial(noisy_level_moments, [1.0], [1.0], weight_variance=0.0), "weight", "positive",
-        (1e-9, 1.0), (0.0, -1.0, math.nan),
-    ),
     (partial(project, np.zeros((1, 3))), "set_size", "an integer in [0, 3]", (0, 3), (-1, 4)),
     (holders, "domain_size", "in [2, 4000]", (2, 4000), (1, 4001)),
     (holders, "zipf", "in [0, 10]", (0.0, 10.0), (-TINY, math.nextafter(10.0, 11.0), math.nan)),

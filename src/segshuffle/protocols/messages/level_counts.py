@@ -19,7 +19,7 @@ rate. With v = V/N^2, expanding 1/N_hat to second order gives
 
     E[S_j/N_hat] - E[S_j]/N = v E[S_j]/N,    Var[S_j/N_hat] = (Var[S_j] (1 + 3 v) + v E[S_j]^2)/N^2,
 
-with relative errors of the order of v (`noisy_level_moments`). These formulas ignore that the rates were chosen from
+with relative errors of the order of v (`noisy_level_error`). These formulas ignore that the rates were chosen from
 the same noisy counts. The error bound is flat around its minimum, so this choice changes little.
 """
 
@@ -192,25 +192,17 @@ def weight_variance(copies: ArrayLike, blanket_mean: float) -> float:
     return float(blanket_mean * np.sum((rates - rates.mean()) ** 2))
 
 
-def noisy_level_moments(
-    sent_mean: ArrayLike, sent_variance: ArrayLike, *, weight: float, weight_variance: float
-) -> tuple[FloatArray, FloatArray]:
-    """Predict bias and variance of S_j/N_hat (see the module).
+def noisy_level_error(error: float, shares: FloatArray, relative_variance: float) -> float:
+    """Predict the expected squared error of S_j/N_hat, summed over the items (see the module).
 
     Parameters
     ----------
-    sent_mean, sent_variance : array_like, shape (domain_size,)
-        Mean and variance of S_j = C_j - n m/d.
-    weight, weight_variance : float
-        N > 0 and the variance of its estimate.
-
-    Returns
-    -------
-    bias, variance : ndarray, shape (domain_size,)
-        The bias is relative to the estimate with the exact denominator.
+    error : float
+        The same with the exact denominator N.
+    shares : ndarray of float, shape (domain_size,)
+        E[S_j]/N.
+    relative_variance : float
+        v = Var[N_hat]/N^2.
     """
-    check_within("weight", weight, 0, math.inf, "(]", allowed="positive")
-    mean, variance = np.asarray(sent_mean, dtype=float), np.asarray(sent_variance, dtype=float)
-    relative = weight_variance / weight**2
-    bias = relative * mean / weight
-    return bias, (variance * (1.0 + 3.0 * relative) + relative * mean**2) / weight**2
+    v = relative_variance
+    return float(error * (1.0 + 3.0 * v) + (v + v**2) * (shares @ shares))

@@ -17,7 +17,7 @@ There are three errors (epsilon_p = inf: the exact histogram of Algorithm 1):
 - `mse_expected`: mean over the repetitions of the exact expected error *given* round 1. With plan and N_hat fixed,
   sum_j V_j / N_hat^2 + (N/N_hat - 1)^2 sum_j w_j^2, where V_j = Var[S_j]: the randomness of round 2 is averaged out;
 - `mse_predicted`: closed form without any repetition, for the plan from exact counts, to first order in
-  v = Var[N_hat]/N^2 (`noisy_level_moments`).
+  v = Var[N_hat]/N^2 (`noisy_level_error`).
 
 The estimates' relative bias is E[N/N_hat] - 1, the same for every item. To first order it is v for a plan that does not
 depend on the noise (`bias_fixed_plan` measures that, `bias_predicted` is v). Planning with the same noisy counts makes
@@ -48,7 +48,7 @@ from segshuffle.protocols.messages import LevelPrivacy
 from segshuffle.protocols.messages.level_counts import (
     LevelEstimates,
     level_announcement,
-    noisy_level_moments,
+    noisy_level_error,
     weight_variance,
 )
 from segshuffle.protocols.planner import attained
@@ -154,10 +154,10 @@ def levels_table(config: Config, setting: Setting, population: Population) -> pd
 def least_blankets(problem: Problem, epsilons: Iterable[float]) -> dict[float, float]:
     """Return m_p by epsilon_p, increasing, the exact histogram (inf: 0) last; delta_p is the delta of round 2."""
     users, levels, delta = problem.honest_users, len(problem.levels), problem.delta
-    ordered = sorted(set(map(float, epsilons)))
-    return {e: level_announcement(users, levels, LevelPrivacy(e, delta)).blanket_per_user for e in ordered} | {
-        math.inf: 0.0
-    }
+    return {
+        epsilon: level_announcement(users, levels, LevelPrivacy(epsilon, delta)).blanket_per_user
+        for epsilon in sorted(map(float, epsilons))
+    } | {math.inf: 0.0}
 
 
 def _simulate(
@@ -210,12 +210,11 @@ def _row(plan: Plan, round_1: Scheme, epsilon: float, population: Population, fo
         levels_epsilon=epsilon,
         levels_delta=delta_levels,
     )
-    error, weight = ProvenSegmented().expected_mse(plan, population.item_counts), scheme.weight(problem.level_counts)
-    noise = weight_variance(scheme.copies, round_1.mean)
-    means = weight * population.item_counts / problem.n_users
-    # only the sum of the variances enters, so it may be spread evenly over the items
-    variances = np.full(means.shape, error * weight**2 / means.size)
-    bias, variance = noisy_level_moments(means, variances, weight=weight, weight_variance=noise)
+    error, shares = (
+        ProvenSegmented().expected_mse(plan, population.item_counts),
+        population.item_counts / problem.n_users,
+    )
+    relative_variance = weight_variance(scheme.copies, round_1.mean) / scheme.weight(problem.level_counts) ** 2
     mean = found.mean()
     return {
         "epsilon_levels": epsilon,
@@ -224,10 +223,10 @@ def _row(plan: Plan, round_1: Scheme, epsilon: float, population: Population, fo
         "mse_mean": mean["squared_error"],
         "mse_stderr": found["squared_error"].sem(),
         "mse_expected": mean["expected_error"],
-        "mse_predicted": float(variance.sum() + (bias**2).sum()),
+        "mse_predicted": noisy_level_error(error, shares, relative_variance),
         "bias_mean": mean["bias"],
         "bias_fixed_plan": mean["bias_fixed"],
-        "bias_predicted": noise / weight**2,
+        "bias_predicted": relative_variance,
         "total_epsilon": max(each.total_epsilon for each in guarantees),
         "total_delta": max(each.total_delta for each in guarantees),
         "repetitions": len(found),
