@@ -1,14 +1,13 @@
 """What this study makes, and how. Standard library only: the Snakefile imports it."""
 
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from segshuffle.pipeline.design import Config, Panels
 from segshuffle.pipeline.manifest import VERDICTS, Group, Output, Rule, Step, Target
 
 
-@dataclass(frozen=True)
-class Exhibit:
+class Exhibit(NamedTuple):
     """A figure or a table of a paper.
 
     Parameters

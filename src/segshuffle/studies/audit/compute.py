@@ -21,7 +21,7 @@ from segshuffle.accounting.collections.full_view import (
 )
 from segshuffle.accounting.collections.published import published_item_delta
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
-from segshuffle.pipeline.design import Config, Setting
+from segshuffle.pipeline.design import Config, Setting, least_delta
 from segshuffle.protocols.base import Problem
 from segshuffle.protocols.scheme import Collection, Scheme
 from segshuffle.studies.planning import Plans, problem_of
@@ -70,23 +70,20 @@ def audit_setting(config: Config, setting: Setting, plans: Plans) -> pd.DataFram
         numbers: too many messages for the grid of the full view (`FullView.computable`).
     """
     problems = {split: problem_of(config, setting, split) for split in config["splits"]}
-    # rates do not depend on the split: the grid of one is that of all
-    (any_split, problem), *_ = problems.items()
-    points = [(point["plan"], False, [*problems]) for point in plans[any_split] if point["role"] == "grid"]
-    points += [
-        (point["plan"], True, [split]) for split in problems for point in plans[split] if point["role"] == "best"
+    # what does not depend on the split, or on the view, is computed once
+    numbers = cache(partial(_numbers, setting.set_size, least_delta(config, setting.n_users)))
+    points = [
+        (Collection.from_dict(point["plan"]["collections"][0]).announcement, point["role"] == "best", split)
+        for split in problems
+        for point in plans[split]
     ]
     rows = []
-    # the blanket is the outer loop: all cells of one blanket share a grid of counts
-    for plan, optimum, splits in points:
-        sent = Collection.from_dict(plan["collections"][0]).announcement
-        # what does not depend on the split, or on the view, is computed once
-        numbers = cache(partial(_numbers, problem.set_size, problem.delta))
-        for split in splits:
-            head = {**asdict(setting), "split": split, "blanket_per_user": sent.blanket_per_user, "optimum": optimum}
-            # a level that nobody chose has no victim
-            for level in np.flatnonzero(problems[split].level_counts).tolist():
-                rows += [{**head, **row} for row in _views(problems[split], sent, level, numbers)]
+    # blanket by blanket, because all cells of one share a grid of counts
+    for sent, optimum, split in sorted(points, key=lambda point: point[0].blanket_per_user):
+        head = {**asdict(setting), "split": split, "blanket_per_user": sent.blanket_per_user, "optimum": optimum}
+        # a level that nobody chose has no victim
+        for level in np.flatnonzero(problems[split].level_counts).tolist():
+            rows += [{**head, **row} for row in _views(problems[split], sent, level, numbers)]
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     return table.sort_values(["split", "blanket_per_user", "optimum", "level"], kind="stable", ignore_index=True)
 

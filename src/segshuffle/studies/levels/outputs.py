@@ -32,12 +32,14 @@ def targets(_config: Config, panels: Panels) -> list[Target]:
 def rules(config: Config, panels: Panels) -> list[Rule]:
     """Make a job per population, and one that draws the figure."""
     settings = {panel.setting.id: panel.setting for panel in panels}
-    read = ("seed", "repetitions", "repetition_block", "delta_times_n", "levels", "splits", "private_levels")
+    read = part(
+        config, "seed", "repetitions", "repetition_block", "delta_times_n", "levels", "splits", "private_levels"
+    )
     table = Step(
         "levels/{case}.csv",
         "studies.levels.compute:levels_table",
         {"population": "populations/{case}.npz"},
-        lambda case: {"config": part(config, *read) | honest(config), "setting": settings[case]},
+        lambda case: {"config": read | honest(config), "setting": settings[case]},
     )
     tables = {"table": [f"levels/{case}.csv" for case in settings]}
     figure = Step(FIGURE.path, "studies.levels.report:draw", tables)
