@@ -241,9 +241,9 @@ def dependence_table(config: Config, panel: Scenario, populations: Mapping[str, 
         sample = sample_of(population, levels, counts.size)
         for method, plan in plans:
             rng = stream(config["seed"], "protocol", "dependence", panel.id, method.name, repr(strength))
-            errors, copies = method.simulate(plan, sample, rng) - sample.frequencies, np.array(plan.scheme.copies)
-            bias = bias_given_levels(copies, sample.level_item_counts, counts)[:, item]
-            exact = error_given_levels(plan, sample.level_item_counts, float(counts @ copies))
+            errors = method.simulate(plan, sample, rng) - sample.frequencies
+            bias = bias_given_levels(np.array(plan.scheme.copies), sample.level_item_counts, counts)[:, item]
+            exact = error_given_levels(plan, sample.level_item_counts, plan.scheme.weight(counts))
             yield {
                 "source": population.source,
                 "method": method.name,

@@ -136,9 +136,9 @@ def _draw_errors(panels: Sequence[Panel], accounting: str) -> Figure:
     figure, axes = panel_grid(len(panels), height=height, width=width)
     curves: list[Line2D] = []
     for axis, panel in zip(axes, panels, strict=True):
-        if not published:
-            _curves(axis, {"segmented": panel.curve}, zorder=4, ms=3)
-        _curves(axis, panel.curves(accounting), zorder=4, ms=3)
+        # the paper's curve is drawn beside the proven ones
+        for side in ACCOUNTINGS if not published else [accounting]:
+            _curves(axis, panel.curves(side), zorder=4, ms=3)
         curves += axis.lines
         grid = panel.errors.loc[panel.errors["role"] == "grid", "blanket_per_user"]
         low, high = grid.min(), grid.max()
