@@ -227,7 +227,7 @@ def proven_summary(table: pd.DataFrame, budgets: list[float]) -> pd.DataFrame:
         # at its best m, on the grid or by optimizeParameter, whichever is lower
         drawn = theirs["role"].isin(["grid", "best"]) & (theirs["method"] == "segmented")
         published = theirs.loc[drawn, "mse_expected"].min()
-        roles, spent = proven.loc["poisson"], proven.xs(("poisson-copies", "budget")).set_index("max_messages")
+        roles, spent = proven.loc["poisson"], proven.loc[[("poisson-copies", "budget")]].set_index("max_messages")
         rows.append(
             {
                 **dict(zip(_PANEL, key, strict=True)),
