@@ -246,6 +246,9 @@ def test_the_readable_summary_by_hand():
     assert budgets_of(summary[sorted(summary, reverse=True)]) == [8.0, 40.0]
     without = hand_made().query("role != 'recentred'")
     assert math.isnan(proven_summary(pd.concat([without, published_table()]), [8])["recentred_over_poisson"][0])
+    single = hand_made().query("role != 'budget' or max_messages == 8")
+    both, one = (proven_summary(pd.concat([table, published_table()]), [8]) for table in (hand_made(), single))
+    pd.testing.assert_frame_equal(one, both)
     # the published protocol's best may lie on its grid as well
     lower = published_table().assign(mse_expected=[9.5, 10.0, 9.0, 1.0])
     assert proven_summary(pd.concat([hand_made(), lower]), [8])["published"][0] == 9.5
