@@ -18,20 +18,17 @@ from scipy import special
 
 from segshuffle.accounting.collections.calibration import gaussian_start, solve
 from segshuffle.accounting.collections.product import check_product, log_delta_bound
+from segshuffle.accounting.numerics.laws import binomial_pmf
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError, LossTable
 from segshuffle.accounting.numerics.ranges import check_within
 from segshuffle.accounting.numerics.search import safe_edge
 from segshuffle.arrays import FloatArray
-from segshuffle.blankets.atoms import MOST_CELLS
 
 EXPONENTS = (1.0, 2.0)
 SHIFTS = (1e-12, 1e3)
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
-#: Longest piece of a quadrature: eight nodes leave 1e-13 of it, also where q x^(q - 1) is 20.
-_PIECE = 0.1
+#: So many cells at most: with more, the differences that their masses are would lose digits.
+_MOST_CELLS = 2**16
 _MASS_ERROR = 1e-9
-#: Below, incomplete gamma functions lose no digits by subtraction; above, the density is analytic.
-_CENTRE = 1.0
 _HALVINGS = 80
 _TOLERANCE = 1e-3
 #: Where a density's logarithm is below minus this, it is not told from zero.
@@ -87,19 +84,18 @@ class ShiftPair:
         return self.log_ratio(middle), constant - np.abs(middle) ** self.exponent
 
     def loss_table(self, step: float, log_tail: float) -> LossTable:
-        """Return cells as intervals of x; the masses by quadrature."""
+        """Return cells as intervals of x."""
         window = self._window(log_tail)
         if window[1] ** self.exponent > _LARGEST_EXPONENT:
             raise AccuracyError(
                 f"A shift of {self.copies:g} is too large for a table: in double precision the two laws do not overlap."
             )
         low, high = self.log_ratio(np.array(window))
-        step = max(step, float(high - low) / MOST_CELLS)
+        step = max(step, float(high - low) / _MOST_CELLS)
         first, last = math.floor(low / step), math.floor(high / step)
         inner = self._first_points(np.arange(first + 1, last + 1) * step, window)
-        # enough points for a quadrature; those where either density is not analytic
-        regular = np.linspace(*window, math.ceil((window[1] - window[0]) / _PIECE) + 1)
-        points = np.unique(np.concatenate([inner, regular, [0.0, self.copies]]))
+        # the centres of both laws part what falls from what grows
+        points = np.unique(np.append(inner, [*window, 0.0, self.copies]))
         cell = np.searchsorted(inner, points[:-1], side="right")
         cells = last - first + 1
         mass, other = (
@@ -130,13 +126,10 @@ def noise_variance(exponent: float) -> float:
 
 def _masses(points: FloatArray, exponent: float) -> FloatArray:
     """Return the mass of exp(-|x|^q) between neighbouring points, none of which has 0 inside."""
-    low, high = points[:-1], points[1:]
-    centre = np.maximum(np.abs(low), np.abs(high)) <= _CENTRE
-    below = np.sign(points) * special.gammainc(1 / exponent, np.abs(points) ** exponent) / 2
-    middle, half = 0.5 * (low + high), 0.5 * (high - low)
-    nodes = middle + np.outer(_NODES, half)
-    outside = half * (_WEIGHTS @ np.exp(-(np.abs(nodes) ** exponent))) / (2 * special.gamma(1 + 1 / exponent))
-    return np.where(centre, np.diff(below), outside)
+    power = np.abs(points) ** exponent
+    # counted from 0 or from infinity, whichever is nearer
+    near, far = (np.abs(np.diff(part(1 / exponent, power))) / 2 for part in (special.gammainc, special.gammaincc))
+    return np.where(np.maximum(power[:-1], power[1:]) <= 1.0, near, far)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -190,12 +183,11 @@ def randomized_response_delta(*, local_epsilon: float, answers: int, epsilon: fl
     epsilon : float
         Privacy loss >= 0.
     """
-    k = np.arange(answers + 1, dtype=float)
-    loss = local_epsilon * (2 * k - answers)
-    log_law = special.gammaln(answers + 1) - special.gammaln(k + 1) - special.gammaln(answers - k + 1)
-    log_law = log_law + k * special.log_expit(local_epsilon) + (answers - k) * special.log_expit(-local_epsilon)
+    flipped = np.arange(answers + 1.0)
+    loss = local_epsilon * (answers - 2 * flipped)
+    law = binomial_pmf(answers, flipped, float(special.expit(-local_epsilon)))
     above = loss > epsilon
-    delta = float(np.exp(log_law[above]) @ -np.expm1(epsilon - loss[above]))
+    delta = float(law[above] @ -np.expm1(epsilon - loss[above]))
     return min(delta * (1 + 1e-10), 1.0)
 
 
