@@ -83,13 +83,20 @@ def deviance_at(gap: FloatArray, mean: FloatArray | float) -> FloatArray:
     return np.where(near, close, far)
 
 
+def _log_mass(
+    trials: FloatArray | float, successes: FloatArray, failures: FloatArray | float, probability: float
+) -> FloatArray:
+    """Return the log of a binomial mass with at least one success and one failure, not necessarily whole numbers."""
+    stirling = stirling_error(trials) - stirling_error(successes) - stirling_error(failures)
+    exponent = stirling - deviance(successes, trials * probability) - deviance(failures, trials * (1 - probability))
+    return exponent + 0.5 * np.log(trials / (2 * math.pi * successes * failures))
+
+
 def log_binomial_pmf(trials: FloatArray | float, successes: FloatArray, probability: float) -> FloatArray:
     """Return the log of Pr[Binomial(trials, probability) = successes] at integers from 0 to `trials`, elementwise."""
     n = np.maximum(trials, 2.0)
     k = np.clip(successes, 1.0, n - 1.0)
-    stirling = stirling_error(n) - stirling_error(k) - stirling_error(n - k)
-    exponent = stirling - deviance(k, n * probability) - deviance(n - k, n * (1 - probability))
-    bulk = exponent + 0.5 * np.log(n / (2 * math.pi * k * (n - k)))
+    bulk = _log_mass(n, k, n - k, probability)
     one_sided = np.where(successes == 0, trials * math.log1p(-probability), bulk)
     return np.where(successes == trials, trials * math.log(probability), one_sided)
 
@@ -205,18 +212,6 @@ class BinomialLaw:
         return tail - moved * binomial_pmf(self.trials - 1, count, self.probability) if moved else tail
 
 
-def clone_law(trials: int, probability: float) -> BinomialLaw:
-    """Make the law of the number of clones, Binomial(trials, probability), for a divergence smooth in the probability.
-
-    From 0.05 on the probability is moved by at most 1.2e-16 so that its complement is exact, and the law's tails are
-    fast. The log of delta changes by about log(1/delta) times the relative move of 2e-15: less than the 1e-12 allowed
-    for a single probability.
-    """
-    if not 0.05 <= probability < 1.0:
-        return BinomialLaw(trials, probability)
-    return BinomialLaw(trials, 1.0 - (1.0 - probability))
-
-
 @dataclass(frozen=True)
 class PoissonLaw:
     """C ~ Poisson(mean).
@@ -304,13 +299,10 @@ def log_negative_binomial(count: FloatArray, mean: float, p: float) -> FloatArra
     if p == 0:
         return log_poisson(count - mean, mean)
     r = size_of(mean, p)
-    x = np.maximum(count, 1.0)
-    total = x + r
-    stirling = stirling_error(total) - stirling_error(r) - stirling_error(x)
-    value = stirling - deviance(x, total * p) - deviance(r, total * (1 - p))
     if r < 1:  # Stirling's formula is used from 1 on: Gamma(r) = Gamma(r + 1)/r
         raise ValueError("size below 1")
-    value += 0.5 * np.log(r / (2 * math.pi * x * total))
+    x = np.maximum(count, 1.0)
+    value = _log_mass(x + r, x, r, p) + np.log(r / (x + r))
     return np.where(count >= 1, value, r * math.log1p(-p))
 
 
@@ -329,10 +321,8 @@ def window_of_mass(mean: float, p: float, log_tail: float) -> tuple[int, int]:
 
     def exponent(x: float) -> float:
         if p == 0:
-            return x * math.log1p((x - mean) / mean) - (x - mean) if x > 0 else mean
-        if x <= 0:
-            return -r * math.log1p(-p)
-        return x * math.log(x / ((x + r) * p)) + r * math.log(r / ((x + r) * (1 - p)))
+            return float(special.kl_div(x, mean))
+        return float(special.kl_div(x, (x + r) * p) + special.kl_div(r, (x + r) * (1 - p)))
 
     def bisected(outer: float) -> float:
         inner = mean

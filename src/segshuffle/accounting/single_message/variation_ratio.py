@@ -51,7 +51,7 @@ from dataclasses import dataclass
 
 from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
 from segshuffle.accounting.numerics.hockey_stick import ZERO, CountPair, DeltaInterval, hockey_stick
-from segshuffle.accounting.numerics.laws import clone_law
+from segshuffle.accounting.numerics.laws import BinomialLaw
 from segshuffle.accounting.numerics.ranges import (
     LARGEST_EPSILON,
     SMALLEST_LOG_RATIO,
@@ -166,7 +166,7 @@ class VariationBound(Bound):
         """
         if self.variation.beta == 0.0 or self.ceiling <= epsilon:
             return ZERO
-        blanket = clone_law(self.n_users - 1, 2.0 * self.variation.clone)
+        blanket = BinomialLaw(self.n_users - 1, 2.0 * self.variation.clone)
         # a total variation that is rounded may be above 1
         return hockey_stick(CountPair(min(self.variation.beta, 1.0), self.ceiling, blanket), epsilon, rtol)
 
@@ -320,13 +320,14 @@ class LowerVariationBound(Bound):
         The lower end holds for every (log p, beta, q, q') that rounds to the parameters. A victim with less contrast or
         more silence is the victim with its message swapped or dropped at random, so its pair is a mixture of (P, Q)
         with (Q, P) or with equal laws: by convexity no larger than the larger of the two directions. Moving both by
-        more than their round-off bounds the lower end; the probabilities r, r' act smoothly (see `clone_law`).
+        more than their round-off bounds the lower end; the probabilities r, r' act smoothly, and round-off of theirs
+        moves the log of delta by about 1e-15 log(1/delta).
         """
         log_p, (one, other) = self.ceiling * (1.0 - _LOG_RATIO_ERROR), self.variation.clones
         if log_p <= epsilon or self.variation.beta == 0.0:
             return ZERO
         speak = min(self.variation.beta / math.tanh(0.5 * self.ceiling), 1.0) * (1.0 - _SPEAK_ERROR)
-        blanket = clone_law(self.n_users - 1, min(one + other, 1.0))
+        blanket = BinomialLaw(self.n_users - 1, min(one + other, 1.0))
         pairs = (
             CountPair(speak * math.tanh(0.5 * log_p), log_p, blanket, split)
             for split in {one / (one + other), other / (one + other)}
