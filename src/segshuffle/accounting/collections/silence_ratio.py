@@ -30,7 +30,6 @@ from segshuffle.arrays import FloatArray, IntArray
 _REST_WIDTH = 8.5
 #: Relative height under which a convolved point probability is left out: well above the round-off of the transform.
 _FLOOR = 1e-12
-_DIRECT_CONVOLUTION = 400_000
 _FAR = 1e200
 #: Width of a block of merged points, in standard deviations, before any refinement.
 _FIRST_STEP = 0.25
@@ -60,8 +59,7 @@ class SumLaw(NamedTuple):
 def _windowed(trials: int, probability: float) -> SumLaw:
     """Return Binomial(trials, probability) around its mean; splits, levels and both ends of an interval share them."""
     law = BinomialLaw(trials, probability)
-    certain = probability == 1.0
-    low, high = (trials, trials) if certain else window(law.mean, law.std, _REST_WIDTH, trials)
+    low, high = window(law.mean, law.std, _REST_WIDTH, trials)
     pmf = law.pmf(np.arange(low, high + 1.0))
     pmf.setflags(write=False)
     return SumLaw(low, pmf)
@@ -74,15 +72,9 @@ def sum_of_binomials(parts: tuple[tuple[int, float], ...]) -> SumLaw:
     for trials, rate in parts:
         if rate > 0.0:
             part = _windowed(trials, rate)
-            pmf = _convolve(pmf, part.pmf)
+            pmf = fft_convolution(pmf, part.pmf)
             start += part.start
     return SumLaw(start, pmf)
-
-
-def _convolve(one: FloatArray, other: FloatArray) -> FloatArray:
-    if one.size * other.size <= _DIRECT_CONVOLUTION:
-        return np.asarray(np.convolve(one, other), dtype=float)
-    return fft_convolution(one, other)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +118,7 @@ def _anchors(rest: Rest, refinement: int) -> IntArray:
 @lru_cache(maxsize=64)
 def _hidden(rest: Rest, slots: int) -> RatioLaw:
     """Return the law of Pr[slots - 1 free slots, u]/Pr[slots free slots, u], with u the count on covered items."""
-    base = _convolve(rest.sent.pmf, _windowed(slots - 1, rest.covered).pmf)
+    base = fft_convolution(rest.sent.pmf, _windowed(slots - 1, rest.covered).pmf)
     fewer, shifted = np.append(base, 0.0), np.append(0.0, base)
     spoke = (1.0 - rest.covered) * fewer + rest.covered * shifted
     kept = np.flatnonzero(spoke > _FLOOR * spoke.max())
