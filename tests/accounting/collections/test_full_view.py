@@ -20,7 +20,6 @@ from segshuffle.accounting.collections.full_view import (
 )
 from segshuffle.accounting.collections.published import (
     proven_lower_item_delta,
-    published_item_delta,
 )
 from segshuffle.errors import ParameterError
 
@@ -304,5 +303,3 @@ def test_full_view_refuses_what_memory_cannot_hold():
     assert relative_width(FullView(**common, sampling_rate=1.0).delta(1e-3)) < 1e-3
     with pytest.raises(ParameterError, match=r"blanket_per_user = 5.* at most 4 for 1000000000000000 users"):
         FullView(domain_size=17, n_users=10**15, blanket_per_user=5.0, sampling_rate=1.0)
-    with pytest.raises(ParameterError, match=r"blanket_per_user = 5.* in \(0, 4\] for 1000000000000000 users"):
-        published_item_delta(domain_size=17, n_users=10**15, blanket_per_user=5.0, sampling_rate=1.0, epsilon=1.0)

@@ -61,7 +61,7 @@ def solve(
             if x == limits[0]:
                 return math.nan
         # Secant through the last two points, to the middle of the accepted interval; now and then a bisection.
-        (x0, value0), (x1, value1) = list(tried.items())[-2:] if len(tried) > 1 else ((x, value), (x, value))
+        (x0, value0), (x1, value1) = [(x, value), *tried.items()][-2:]
         if (value1 - value0) * (x1 - x0) > 0:
             slope = (value1 - value0) / (x1 - x0)
         guess = x - (value + 0.4 * rtol) / slope

@@ -31,10 +31,8 @@ from segshuffle.accounting.collections.silence_ratio import Rest, psi, sum_of_bi
 from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
 from segshuffle.accounting.numerics.laws import BinomialLaw, binomial_pmf, binomial_tail, round_off
 from segshuffle.accounting.numerics.ranges import (
-    LARGEST_BLANKET,
-    LARGEST_COUNT,
     LARGEST_EPSILON,
-    blanket_slots,
+    all_slots,
     check_guarantee,
     check_integer,
     check_sizes,
@@ -94,13 +92,9 @@ class FullView:
         check_sizes(domain_size=domain_size, n_users=n_users)
         check_within("sampling_rate", sampling_rate, 0, 1, "(]")
         check_integer("covered_items", covered_items, 0, most=domain_size - 2)
-        per_user, gamma = blanket_slots(blanket_per_user)
-        if n_users * per_user > LARGEST_COUNT:
-            allowed = f"at most {LARGEST_COUNT / n_users:g} for {n_users} users"
-            raise ParameterError("blanket_per_user", blanket_per_user, allowed)
+        self._slots, gamma = all_slots(n_users, blanket_per_user)
         self._blanket = blanket_per_user
         self.sampling_rate = sampling_rate
-        self._slots = n_users * per_user
         self._chance = 2.0 * gamma / domain_size
         if not any(messages > 0 and 0.0 < rate < 1.0 for messages, rate in sent):
             covered_items = 0  # constants hide nothing
@@ -331,13 +325,12 @@ def worst_split_user_lower(
     check_sizes(domain_size=domain_size, n_users=n_users, set_size=set_size)
     if domain_size < 3 * set_size:
         raise ParameterError("domain_size", domain_size, f"at least 3 set_size = {3 * set_size}")
-    allowed = "an integer >= 1: the total must show silence"
-    check_within("blanket_per_user", blanket_per_user, 1, LARGEST_BLANKET, allowed=allowed)
-    if blanket_per_user % 1:
-        raise ParameterError("blanket_per_user", blanket_per_user, allowed)
+    slots, gamma = all_slots(n_users, blanket_per_user)
+    if gamma < 1.0:
+        raise ParameterError("blanket_per_user", blanket_per_user, "an integer >= 1: the total must show silence")
     check_within("sampling_rate", sampling_rate, 0, 1, "(]")
     check_within("epsilon", epsilon, 0, LARGEST_EPSILON, "(]")
-    law = BinomialLaw(n_users * int(blanket_per_user), 2.0 * set_size / domain_size)
+    law = BinomialLaw(slots, 2.0 * set_size / domain_size)
     # the conditional divergence falls in the blanket's count (more fair coins), so a block counts at its largest one
     marks = np.unique(np.round(law.mean + law.std * np.arange(-7.0, 7.05, 0.1)))
     marks = marks[(marks >= 0) & (marks <= law.largest)]

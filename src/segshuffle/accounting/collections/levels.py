@@ -105,10 +105,7 @@ def least_blanket(*, n_users: int, categories: int, epsilon: float, delta: float
             )
         unsafe, safe = safe, min(4.0 * safe, _LARGEST_MEAN)
     mean = safe_edge(excess, safe=safe, unsafe=unsafe)
-    blanket = mean * categories / n_users
-    while n_users * blanket / categories < mean:  # the division must not round the guarantee away
-        blanket = math.nextafter(blanket, math.inf)
-    return blanket
+    return mean * categories / n_users * (1 + 1e-15)  # the division must not round the guarantee away
 
 
 class Against(NamedTuple):

@@ -13,6 +13,7 @@ item.
 """
 
 import math
+from bisect import bisect_left
 from typing import Any
 
 from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
@@ -20,7 +21,7 @@ from segshuffle.accounting.numerics.laws import BinomialLaw
 from segshuffle.accounting.numerics.ranges import (
     LARGEST_BLANKET,
     LARGEST_COUNT,
-    blanket_slots,
+    all_slots,
     check_guarantee,
     check_integer,
     check_sizes,
@@ -36,14 +37,10 @@ _COARSE, _SEARCH_RTOL = 0.02, 2e-4
 
 
 def _pair(domain_size: int, n_users: int, blanket_per_user: float, sampling_rate: float, others: int) -> CountPair:
-    check_integer("domain_size", domain_size, 2, most=LARGEST_COUNT)
     check_sizes(domain_size=domain_size, n_users=n_users)
     check_within("sampling_rate", sampling_rate, SMALLEST_RATE, 1)
-    slots, gamma = blanket_slots(blanket_per_user)
-    if n_users * slots > LARGEST_COUNT:
-        allowed = f"in (0, {LARGEST_COUNT / n_users:g}] for {n_users} users"
-        raise ParameterError("blanket_per_user", blanket_per_user, allowed)
-    return CountPair(sampling_rate, math.inf, BinomialLaw(n_users * slots + others, 2.0 * gamma / domain_size))
+    slots, gamma = all_slots(n_users, blanket_per_user)
+    return CountPair(sampling_rate, math.inf, BinomialLaw(slots + others, 2.0 * gamma / domain_size))
 
 
 def published_item_delta(
@@ -164,7 +161,7 @@ def _log_excess(epsilon: float, delta: float, **protocol: Any) -> float:
 
 def _least_integer(excess: Function, largest: int) -> int:
     """Return the least integer m in [1, largest] with excess(m) <= 0: doubling, then bisection."""
-    low = high = 1
+    low, high = 0, 1
     while excess(high) > 0:
         if high == largest:
             advice = "collect from more users" if largest == LARGEST_BLANKET else "lower the number of items"
@@ -172,10 +169,5 @@ def _least_integer(excess: Function, largest: int) -> int:
                 f"no blanket up to {largest:g} messages per user meets the target: raise epsilon or delta, or {advice}."
             )
         low, high = high, min(2 * high, largest)
-    while high - low > 1:
-        middle = (low + high) // 2
-        if excess(middle) > 0:
-            low = middle
-        else:
-            high = middle
-    return high
+    between = range(low + 1, high)
+    return low + 1 + bisect_left(between, True, key=lambda messages: excess(messages) <= 0)

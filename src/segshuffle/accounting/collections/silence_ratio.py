@@ -195,10 +195,10 @@ def psi(rest: Rest, refinement: int, slots: int, upper: bool) -> tuple[FloatArra
     """
     if slots < 1:  # silence shows
         law = RatioLaw(np.zeros(1), np.ones(1))
-    elif rest.free < 1.0:
-        law = _mixed(rest, refinement, slots, upper)
+    elif rest.free == 1.0 and rest.covered > 0.0:
+        law = _hidden(rest, slots)
     else:
-        law = _hidden(rest, slots) if rest.covered else RatioLaw(np.ones(1), np.ones(1))
+        law = _mixed(rest, refinement, slots, upper)
     if upper:
         lost = max(1.0 - law.mass.sum(), 0.0) + 1e-15
         law = RatioLaw(np.append(0.0, law.value), np.append(lost, law.mass))

@@ -186,15 +186,11 @@ def _power_and_sum(a: ComplexArray, b: ComplexArray, exponent: int) -> tuple[Com
 
 def _convolved(u: FloatArray, v: FloatArray, pairs: int) -> FloatArray:
     """Compute the law of the sum without FFT, on indices from -reach to reach: slowly, but with relative accuracy."""
-
-    def power(weights: FloatArray) -> FloatArray:
-        result = weights
-        for bit in bin(pairs)[3:]:
-            result = np.convolve(result, result)
-            result = np.convolve(result, weights) if bit == "1" else result
-        return result
-
-    return np.convolve(power(u), power(v)[::-1])
+    law = one = np.convolve(u, v[::-1])
+    for bit in bin(pairs)[3:]:
+        law = np.convolve(law, law)
+        law = np.convolve(law, one) if bit == "1" else law
+    return law
 
 
 def _convolution_error(size: int, pairs: int) -> float:
@@ -204,11 +200,8 @@ def _convolution_error(size: int, pairs: int) -> float:
 
 def _whole(reach: int, total: float, noise: float, logs: tuple[float, ...]) -> _Frame | None:
     """Return the frame of a direct convolution up to index `reach`; None if it is not needed, no help, or too long."""
-    if noise <= _NOISE * total or reach > _LONGEST_CONVOLUTION:
-        return None
-    if math.log(max(abs(total) + noise, 1e-300)) + sum(logs) < _LOG_NEGLIGIBLE:
-        return None
-    return _Frame(-reach, 2 * reach + 1, 0.0)
+    needed = noise > _NOISE * total and math.log(max(abs(total) + noise, 1e-300)) + sum(logs) >= _LOG_NEGLIGIBLE
+    return _Frame(-reach, 2 * reach + 1, 0.0) if needed and reach <= _LONGEST_CONVOLUTION else None
 
 
 def _norm(vector: FloatArray) -> float:

@@ -104,9 +104,9 @@ def check_sizes(*, domain_size: int, n_users: int, set_size: int = 1) -> None:
     Raises
     ------
     ParameterError
-        Unless domain_size >= 2, 1 <= set_size <= domain_size and n_users >= 1.
+        Unless 2 <= domain_size <= 4e15, 1 <= set_size <= domain_size and 1 <= n_users <= 4e15.
     """
-    check_integer("domain_size", domain_size, 2)
+    check_integer("domain_size", domain_size, 2, most=LARGEST_COUNT)
     check_integer("n_users", n_users, 1, most=LARGEST_COUNT)
     check_integer("set_size", set_size, 1, f"an integer between 1 and domain_size = {domain_size}", most=domain_size)
 
@@ -122,6 +122,15 @@ def blanket_slots(blanket_per_user: float) -> tuple[int, float]:
     check_within("blanket_per_user", blanket_per_user, 0, LARGEST_BLANKET, "(]")
     slots = math.ceil(blanket_per_user)
     return slots, blanket_per_user / slots
+
+
+def all_slots(n_users: int, blanket_per_user: float) -> tuple[int, float]:
+    """Return the number of slots of all users, at most 4e15, and gamma; see `blanket_slots`."""
+    slots, gamma = blanket_slots(blanket_per_user)
+    if n_users * slots > LARGEST_COUNT:
+        allowed = f"at most {LARGEST_COUNT / n_users:g} for {n_users} users"
+        raise ParameterError("blanket_per_user", blanket_per_user, allowed)
+    return n_users * slots, gamma
 
 
 def check_users(n_users: int) -> None:
