@@ -19,7 +19,7 @@ import numpy as np
 
 from segshuffle.accounting.collections.calibration import largest_copies, least_blanket_mean
 from segshuffle.accounting.collections.guides import CLOSE, FINE, guided_copies, guided_noise
-from segshuffle.accounting.collections.product import SMALLEST_DELTA, delta_interval, log_delta_bound
+from segshuffle.accounting.collections.product import SMALLEST_DELTA, delta_interval, log_delta_bound, rounded_delta
 from segshuffle.accounting.collections.published import item_target
 from segshuffle.accounting.numerics.gaussian import gaussian_ratio
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError
@@ -402,7 +402,7 @@ def certified_delta(law: Blanket, mean: float, target: Target, copies: float) ->
             interval = delta_interval(pair, rtol=rtol, expected=expected, **asked)
             return interval.lower, min(interval.upper, bound)
         # the upper bound by which the copies were calibrated
-        bound = min(math.exp(log_delta_bound(pair, target.pairs, target.epsilon)) * (1 + 1e-13), 1.0)
+        bound = rounded_delta(log_delta_bound(pair, target.pairs, target.epsilon))
     return 0.0, bound
 
 

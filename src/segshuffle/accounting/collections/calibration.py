@@ -75,34 +75,45 @@ def solve(
 
 def _calibrate(
     pair_at: Callable[[float], CounterPair],
+    ends: tuple[float, float],
     target: tuple[int, float, float],
     start: float,
     slope: float,
-    limits: tuple[float, float],
+    nothing: str,
 ) -> float:
-    """Call `solve` with the log of (delta of `pair_at(x)`/delta of the target); the target is (pairs, epsilon, delta).
+    """Find the last value, from the first of `ends` on, whose pair meets the target (pairs, epsilon, delta).
+
+    `solve` gets the log of (delta of the pair/delta of the target) as a function of the value's log, or minus that if
+    the values fall; `start` and `slope` are of that. `nothing` is what an error says if not even the first will do.
 
     `log_delta_bound` looks at one lattice only; where that was too coarse (few counts, small means), the answer is
     improved with the bound of `delta_interval`, which refines until both its bounds agree.
     """
     pairs, epsilon, delta = target
+    sign = 1 if ends[0] < ends[1] else -1
+    first, last = (sign * math.log(end) for end in ends)
+
+    def value(x: float) -> float:
+        return ends[1] if x >= last else min(max(math.exp(sign * x), min(ends)), max(ends))
 
     def excess(x: float) -> float:
-        return log_delta_bound(pair_at(x), pairs, epsilon) - math.log(delta)
+        return log_delta_bound(pair_at(value(x)), pairs, epsilon) - math.log(delta)
 
     def sharp(x: float) -> float:
         try:
-            upper = delta_interval(pair_at(x), pairs=pairs, epsilon=epsilon).upper
+            upper = delta_interval(pair_at(value(x)), pairs=pairs, epsilon=epsilon).upper
         except AccuracyError:
             return excess(x)
         return math.log(max(upper, SMALLEST_DELTA) / delta)
 
-    answer = solve(excess, start, slope, limits)
-    if math.isnan(answer) or answer == limits[1] or sharp(answer) >= -math.log1p(BOUND_RTOL):
-        return answer
-    # a step is dear, and where delta jumps a search goes on to the last digit
-    better = solve(sharp, answer, slope, (answer, limits[1]), steps=12)
-    return answer if math.isnan(better) else better
+    answer = solve(excess, start, slope, (first, last))
+    if math.isnan(answer):
+        raise InfeasibleError(f"{nothing} meets epsilon = {epsilon:g}, delta = {delta:g}: raise delta.")
+    if answer < last and sharp(answer) < -math.log1p(BOUND_RTOL):
+        # a step is dear, and where delta jumps a search goes on to the last digit
+        better = solve(sharp, answer, slope, (answer, last), steps=12)
+        answer = answer if math.isnan(better) else better
+    return value(answer)
 
 
 def _slope(function: Function, x: float, change: float = 1e-3) -> float:
@@ -205,19 +216,12 @@ def largest_copies(
     variance = blanket.pair(blanket_mean, 0.0).variance
     check_product(pairs=pairs, epsilon=epsilon, delta=delta)
     check_within("copies_max", copies_max, *COPIES_RANGE)
-    limits = (math.log(COPIES_RANGE[0]), math.log(copies_max))
-
-    def copies(log: float) -> float:
-        return copies_max if log >= limits[1] else min(max(math.exp(log), COPIES_RANGE[0]), copies_max)
-
     log_scale, slope = gaussian_start(epsilon, delta)
     near = math.log(start) if start else log_scale + 0.5 * math.log(variance / (2 * pairs))
-    answer = _calibrate(
-        lambda log: blanket.pair(blanket_mean, copies(log)), (pairs, epsilon, delta), near, slope, limits
+    ends, target = (COPIES_RANGE[0], copies_max), (pairs, epsilon, delta)
+    return _calibrate(
+        lambda copies: blanket.pair(blanket_mean, copies), ends, target, near, slope, "No number of copies"
     )
-    if math.isnan(answer):
-        raise InfeasibleError(f"No number of copies meets epsilon = {epsilon:g}, delta = {delta:g}: raise delta.")
-    return copies(answer)
 
 
 def least_blanket_mean(*, copies: float, pairs: int, epsilon: float, delta: float, blanket: Blanket = SINGLES) -> float:
@@ -254,20 +258,12 @@ def least_blanket_mean(*, copies: float, pairs: int, epsilon: float, delta: floa
     least, most = blanket.means
     if copies == 0:
         return least
-    limits = (-math.log(most), -math.log(least))
-
-    def mean(negative_log: float) -> float:
-        return min(max(math.exp(-negative_log), least), most)
-
     per_message = blanket.pair(least, 0.0).variance / least
     log_scale, slope = gaussian_start(epsilon, delta)
-    start = 2 * (log_scale - math.log(copies)) - math.log(2 * pairs / per_message)
-    answer = _calibrate(
-        lambda negative: blanket.pair(mean(negative), copies), (pairs, epsilon, delta), start, slope / 2, limits
-    )
-    if math.isnan(answer):
-        raise InfeasibleError(f"No blanket mean up to {most:g} meets epsilon = {epsilon:g}, delta = {delta:g}.")
-    return mean(answer)
+    near = 2 * (log_scale - math.log(copies)) - math.log(2 * pairs / per_message)
+    ends, target = (most, least), (pairs, epsilon, delta)
+    nothing = f"No blanket mean up to {most:g}"
+    return _calibrate(lambda mean: blanket.pair(mean, copies), ends, target, near, slope / 2, nothing)
 
 
 def epsilon_over_honesty(
@@ -313,9 +309,7 @@ def epsilon_over_honesty(
     for fraction in fractions:
         check_within("fractions", fraction, 0, 1, "(]")
         mean = math.nextafter(fraction * blanket_mean, 0.0)
-        least = blanket.means[0]
-        enough = mean >= least or copies == 0
-        pair = blanket.pair(max(mean, least), copies)
-        epsilon = epsilon_upper(pair, pairs=pairs, delta=delta) if enough else math.inf
-        found.append(rounded_up(epsilon) if math.isfinite(epsilon) else epsilon)
+        known = mean >= blanket.means[0]
+        epsilon = epsilon_upper(blanket.pair(mean, copies), pairs=pairs, delta=delta) if known else math.inf
+        found.append(rounded_up(epsilon))
     return tuple(found)

@@ -22,6 +22,7 @@ from segshuffle.accounting.collections.product import (
     LARGEST_LOG_TAIL,
     check_product,
     log_tail_for,
+    rounded_delta,
     tilted_pair,
 )
 from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
@@ -82,7 +83,7 @@ def composed_delta(collections: Sequence[Collected], *, epsilon: float) -> float
         If a pair has no table: its laws with and without copies hardly meet, or have too many values.
     """
     check_product(epsilon=epsilon)
-    return min(math.exp(_log_delta(_checked(collections), epsilon)) * (1 + 1e-13), 1.0)
+    return rounded_delta(_log_delta(_checked(collections), epsilon))
 
 
 def composed_epsilon(collections: Sequence[Collected], *, delta: float) -> float:

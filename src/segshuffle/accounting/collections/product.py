@@ -153,6 +153,11 @@ def _cell_step(plan: SaddlePoint, pairs: int, rtol: float, steepest: float = 0.0
     return min(math.sqrt(3.2 * rtol / (pairs * curvature)), plan.deviation / 6)
 
 
+def rounded_delta(log_delta: float) -> float:
+    """Return the delta of a logarithm, rounded up."""
+    return min(math.exp(log_delta) * (1 + 1e-13), 1.0)
+
+
 def log_tail_for(log_delta: float, pairs: int, rtol: float) -> float:
     """Return the exponent at which the mass given away by all pairs is below rtol / 100 of delta."""
     return min(math.log(400 * pairs / rtol) - log_delta, LARGEST_LOG_TAIL)
@@ -229,11 +234,11 @@ def delta_interval(
         lost = table.truncated
         asked = lost == cut or log_delta <= log_smallest
         if asked and lost > 0 and upper < math.log(4 * pairs * lost):  # a pair may have no table with less outside
-            return DeltaInterval(0.0, math.exp(upper) * (1 + 1e-13))
+            return DeltaInterval(0.0, rounded_delta(upper))
         lower = log_delta_lower(table, pairs, epsilon, plan.tilt)
         before, width = width, math.expm1(min(upper - lower, 700.0))
         if width <= rtol:
-            return DeltaInterval(math.exp(lower), min(math.exp(upper) * (1 + 1e-13), 1.0))
+            return DeltaInterval(math.exp(lower), rounded_delta(upper))
         if lower < log_delta - 2 and log_delta > log_smallest:
             log_delta = max(lower, log_smallest)  # too much mass was given away: a finer lattice would not help
         elif table.step > step or width > 100 * before:

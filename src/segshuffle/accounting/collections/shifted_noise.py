@@ -21,7 +21,7 @@ from segshuffle.accounting.collections.product import check_product, log_delta_b
 from segshuffle.accounting.numerics.laws import binomial_pmf
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError, LossTable
 from segshuffle.accounting.numerics.ranges import check_within
-from segshuffle.accounting.numerics.search import safe_edge
+from segshuffle.accounting.numerics.search import log_excess, safe_edge
 from segshuffle.arrays import FloatArray
 
 EXPONENTS = (1.0, 2.0)
@@ -205,7 +205,6 @@ def discrete_laplace_epsilon(*, pairs: int, epsilon: float, delta: float) -> flo
     check_product(pairs=pairs, epsilon=epsilon, delta=delta)
 
     def excess(local: float) -> float:
-        found = randomized_response_delta(local_epsilon=local, answers=2 * pairs, epsilon=epsilon)
-        return math.log(found / delta) if found > 0 else -math.inf
+        return log_excess(randomized_response_delta(local_epsilon=local, answers=2 * pairs, epsilon=epsilon), delta)
 
     return safe_edge(excess, safe=epsilon / (2 * pairs), unsafe=epsilon + 50.0, tolerance=1e-6)

@@ -305,7 +305,7 @@ def certified_root(
     """
     low, high, best = math.log(first), math.log(last), last
     z, width = math.log(guess), _COARSE
-    before: tuple[float, float, float] | None = None
+    before = (z, math.nan, 0.0)
     for step in range(_MAX_STEPS):
         epsilon = math.exp(z)
         found = measure(epsilon, width)
@@ -315,7 +315,7 @@ def certified_root(
         elif lower > 0:
             low = max(low, z)
         middle = log_excess(0.5 * (found.lower + found.upper), target)
-        if before is not None and abs(middle - before[1]) > 2 * (upper - lower + before[2]):
+        if abs(middle - before[1]) > 2 * (upper - lower + before[2]):
             trial = (middle - before[1]) / (z - before[0])
             slope = trial if trial < 0 else slope
         allowed = -slope * rtol
