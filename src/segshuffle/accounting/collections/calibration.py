@@ -298,7 +298,8 @@ def epsilon_over_honesty(
     Returns
     -------
     tuple of float
-        By fraction; +inf where no epsilon up to 100 is certified (kind: upper).
+        By fraction; +inf where no epsilon up to 100 is certified, or what is left is below `blanket.means` (kind:
+        upper).
 
     Raises
     ------
