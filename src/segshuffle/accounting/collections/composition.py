@@ -111,7 +111,7 @@ def composed_epsilon(collections: Sequence[Collected], *, delta: float) -> float
     parts, target = _checked(collections), math.log(delta)
     if _log_delta(parts, 0.0) <= target:
         return 0.0
-    if any(infinite_loss((pair.zero_mass, pairs)) > delta for pair, pairs in parts):
+    if _infinite(parts) > delta:
         return math.inf
     low, high = 0.0, 1e-3
     while _log_delta(parts, high) > target:
@@ -131,11 +131,16 @@ def _checked(collections: Sequence[Collected]) -> list[Collected]:
     return [(pair, pairs) for pair, pairs in collections if pair.copies > 0]
 
 
+def _infinite(parts: list[Collected]) -> float:
+    """Return the probability of a loss of +inf."""
+    return infinite_loss(*((pair.zero_mass, pairs) for pair, pairs in parts))
+
+
 def _log_delta(parts: list[Collected], epsilon: float) -> float:
     """Return a certified upper bound of log delta."""
     if not parts:
         return -math.inf
-    if any(infinite_loss((pair.zero_mass, pairs)) > 1 - 1e-9 for pair, pairs in parts):
+    if _infinite(parts) > 1 - 1e-9:
         return 0.0
     all_pairs = sum(pairs for _, pairs in parts)
     # where tails begin: the Gaussian mechanism with the same ratios of copies to noise
@@ -179,8 +184,8 @@ def _tilt_and_step(parts: list[Collected], epsilon: float, log_tail: float) -> t
     all_pairs = sum(pairs for _, pairs in parts)
 
     def moments(tilt: float) -> tuple[float, float, float]:
-        found = [(tilted_pair(ratio, log_mass, tilt), pairs) for ratio, log_mass, pairs in laws]
-        log_bound, mean, variance = (sum(pairs * one[at] for one, pairs in found) for at in range(3))
+        found = [np.multiply(pairs, tilted_pair(ratio, log_mass, tilt)) for ratio, log_mass, pairs in laws]
+        log_bound, mean, variance = np.sum(found, axis=0).tolist()
         return mean - epsilon, max(variance, 1e-280), log_bound - tilt * epsilon
 
     low, high, tilt = 0.0, 1.0, 0.0

@@ -223,6 +223,7 @@ class PoissonLaw:
     """
 
     mean: float
+    largest = math.inf
 
     def __post_init__(self) -> None:
         check_within("mean", self.mean, 0, math.inf, "()", allowed="positive and finite")
@@ -231,11 +232,6 @@ class PoissonLaw:
     def std(self) -> float:
         """Standard deviation of C."""
         return math.sqrt(self.mean)
-
-    @property
-    def largest(self) -> float:
-        """+inf."""
-        return math.inf
 
     def pmf(self, count: FloatArray) -> FloatArray:
         """Return Pr[C = count], elementwise, zero outside the support."""

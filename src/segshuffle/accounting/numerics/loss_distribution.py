@@ -209,11 +209,12 @@ def _norm(vector: FloatArray) -> float:
     return math.sqrt(np.square(vector).sum())
 
 
-def _above(frame: _Frame, step: float, epsilon: float) -> tuple[int, FloatArray]:
-    """Return the position in the window of the first loss above epsilon, and ``loss - epsilon`` > 0 from there on."""
+def _payoff(frame: _Frame, step: float, epsilon: float, tilt: float) -> tuple[int, FloatArray, FloatArray]:
+    """Return where in the window losses L > epsilon begin, e^(tilt (epsilon - L)), and 1 - e^(epsilon - L) times it."""
     begin = min(max(math.floor(epsilon / step) + 1 - frame.start, 0), frame.size)
-    index = np.arange(begin, frame.size) + frame.start
-    return begin, np.maximum(index * step - epsilon, 0.0)
+    above = np.maximum((np.arange(begin, frame.size) + frame.start) * step - epsilon, 0.0)
+    weight = np.exp(-tilt * above)
+    return begin, weight, weight * -np.expm1(-above)
 
 
 def _tilted(table: LossTable, pairs: int, tilt: float, mass: FloatArray) -> _Part:
@@ -293,13 +294,13 @@ def log_delta_upper(composed: Sequence[tuple[LossTable, int]], epsilon: float, t
     # With ratios within e^(+-e), p - e^eps q <= e^(t e) (p' - e^(eps - 2 t e) q'), p' and q' from the table.
     wrong = sum(pairs * table.ratio_error for table, pairs in composed)
     shifted = epsilon - 2 * wrong
-    total, noise = _payoff(frame, law, error, step, shifted, tilt)
+    total, noise = _mean_payoff(frame, law, error, step, shifted, tilt)
     noise += min(_reach(parts) * step + epsilon - shifted, 1.0) * frame.outside
     logs = (sum(part.pairs * part.log_scale for part in parts), -tilt * shifted, wrong)
     whole = _whole(_reach(parts), total, noise, logs)
     if whole is not None:
         direct = reduce(np.convolve, (_convolved(u, v, pairs) for (u, v), _, pairs in parts))
-        total, noise = _payoff(whole, direct, 0.0, step, shifted, tilt)
+        total, noise = _mean_payoff(whole, direct, 0.0, step, shifted, tilt)
         noise = len(parts) * _convolution_error(whole.size, all_pairs) * total + 1e-290
     grown = math.exp(sum(4 * pairs * math.log1p(table.mass_error) for table, pairs in composed))
     infinite = infinite_loss(*((table.zero_mass * (1 + table.mass_error), pairs) for table, pairs in composed))
@@ -308,12 +309,11 @@ def log_delta_upper(composed: Sequence[tuple[LossTable, int]], epsilon: float, t
     return min(value + round_off, 0.0)
 
 
-def _payoff(
+def _mean_payoff(
     frame: _Frame, law: FloatArray, error: float, step: float, epsilon: float, tilt: float
 ) -> tuple[float, float]:
-    """Return the mean of (1 - e^(epsilon - L))_+ e^(tilt (epsilon - L)) on the window, and a bound of its round-off."""
-    begin, above = _above(frame, step, epsilon)
-    payoff = np.exp(-tilt * above) * -np.expm1(-above)
+    """Return the mean of the tilted (1 - e^(epsilon - L))_+ on the window, and a bound of its round-off."""
+    begin, _, payoff = _payoff(frame, step, epsilon, tilt)
     return float(payoff @ np.maximum(law[begin:], 0.0)), _norm(payoff) * error
 
 
@@ -405,13 +405,11 @@ def _test(
     table: LossTable, pairs: int, epsilon: float, tilt: float, frame: _Frame, laws: _LowerLaws
 ) -> tuple[float, float]:
     """Return P(event) - e^epsilon Q(event), tilted, for the event "lattice loss > epsilon", and a bound on errors."""
-    begin, above = _above(frame, table.step, epsilon)
-    weight = np.exp(-tilt * above)
-    payoff = weight * -np.expm1(-above)
+    begin, weight, payoff = _payoff(frame, table.step, epsilon, tilt)
     under_q, difference = laws.under_q[begin:], laws.difference[begin:]
     growth = math.exp(min(pairs * table.step, _CUT))  # bounds the product of t factors 1 + excess
     size = _norm(weight)
-    mass_q = float((weight * np.exp(-above)) @ under_q) + size * laws.error_q + growth * frame.outside
+    mass_q = float((weight - payoff) @ under_q) + size * laws.error_q + growth * frame.outside
     total = float(weight @ difference) + float(payoff @ under_q)
     noise = size * laws.error_difference + _norm(payoff) * laws.error_q
     noise += laws.relative * float(weight @ (2 * under_q + difference))
