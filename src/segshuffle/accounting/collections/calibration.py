@@ -26,12 +26,14 @@ from segshuffle.digits import rounded_up
 from segshuffle.errors import InfeasibleError
 
 
-def _bisect(function: Function, low: float, high: float) -> float:
-    """Return a point near which the nondecreasing `function` changes sign: a starting point."""
+def _root_and_slope(function: Function, low: float, high: float, change: float = 1e-3) -> tuple[float, float]:
+    """Return a point near which an increasing function changes sign, and its slope to the left: where to start."""
     for _ in range(60):
         middle = 0.5 * (low + high)
         low, high = (middle, high) if function(middle) < 0 else (low, middle)
-    return 0.5 * (low + high)
+    root = 0.5 * (low + high)
+    rise = function(root) - function(root - change)
+    return root, max(rise / change, 1e-3) if rise > 0 else 1e-3  # two logarithms of 0 have no difference
 
 
 def solve(
@@ -116,20 +118,13 @@ def _calibrate(
     return value(answer)
 
 
-def _slope(function: Function, x: float, change: float = 1e-3) -> float:
-    """Return the difference quotient of an increasing function to the left of x, bounded away from 0."""
-    rise = function(x) - function(x - change)
-    return max(rise / change, 1e-3) if rise > 0 else 1e-3  # two logarithms of 0 have no difference
-
-
 def gaussian_start(epsilon: float, delta: float) -> tuple[float, float]:
     """Log of the scale at which the Gaussian mechanism meets the target, and how fast its log delta grows there."""
 
     def excess(log: float) -> float:
         return gaussian_log_delta(ratio=math.exp(log), epsilon=epsilon) - math.log(delta)
 
-    log_scale = _bisect(excess, -700.0, 8.0)
-    return log_scale, _slope(excess, log_scale)
+    return _root_and_slope(excess, -700.0, 8.0)
 
 
 def epsilon_upper(pair: CounterPair, *, pairs: int, delta: float) -> float:
@@ -164,8 +159,7 @@ def epsilon_upper(pair: CounterPair, *, pairs: int, delta: float) -> float:
     def guess(x: float) -> float:
         return gaussian_log_delta(ratio=scale, epsilon=-x) - math.log(delta)
 
-    start = _bisect(guess, *limits)
-    slope = _slope(guess, start, 1e-3 * scale)
+    start, slope = _root_and_slope(guess, *limits, 1e-3 * scale)
     answer = -solve(lambda x: log_delta_bound(pair, pairs, -x) - math.log(delta), start, slope, limits)
     return math.inf if math.isnan(answer) else answer + 0.0
 

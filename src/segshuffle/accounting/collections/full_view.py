@@ -21,7 +21,7 @@ divergence of the pair of counts at lambda = 1, the closed form used here.
 
 import math
 from collections.abc import Sequence
-from functools import cache, lru_cache, partial
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -109,11 +109,7 @@ class FullView:
             least=max(self._slots - last, 1),
             most=self._slots - first + 1,
         )
-        self._refine(0)
-
-    def _refine(self, refinement: int) -> None:
-        """Choose how many blocks there are. Psi is computed when a cell needs it; at a large epsilon none does."""
-        self._refinement, self._psi = refinement, cache(partial(psi, self._rest, refinement))
+        self._refinement = 0
 
     @property
     def computable(self) -> bool:
@@ -156,7 +152,7 @@ class FullView:
             lower, upper = self.one_sided(epsilon, upper=False), self.one_sided(epsilon, upper=True)
             if upper - lower <= _RTOL * lower + _LOST or self._refinement >= _MAX_REFINEMENTS:
                 return DeltaInterval(lower, upper)
-            self._refine(self._refinement + 1)
+            self._refinement += 1
 
     def one_sided(self, epsilon: float, *, upper: bool) -> float:
         """Return one end of the interval, at half the work, with the refinement that the last `delta` needed."""
@@ -172,7 +168,8 @@ class FullView:
             if column >= grid.cell.shape[1]:
                 continue
             # the slots off the two items when the victim spoke and c - 1 blanket messages are on them
-            at, known = self._psi(self._slots - int(grid.total[last - 1 if upper else first]) + 1, upper)
+            elsewhere = self._slots - int(grid.total[last - 1 if upper else first]) + 1
+            at, known = psi(self._rest, self._refinement, elsewhere, upper)
             rows = slice(first, last)
             rho = odds[rows, None]
             # (1 - short)/tanh - 1 with 1 - tanh = 2/(1 + e^eps): the plain difference cancels, and e^eps multiplies it
@@ -339,13 +336,11 @@ def worst_split_user_lower(
     total = 0.0
     for spoken in range(1, set_size + 1):
         centre = 0.5 * (count * (1.0 + math.tanh(0.5 * epsilon / spoken)) + spoken)
-        best = np.zeros_like(count)
-        for offset in (-1.0, 0.0, 1.0, 2.0):
-            threshold = np.floor(centre) + offset
-            hit, miss = (binomial_tail(count, edge, 0.5) for edge in (threshold - spoken, threshold))
-            miss = math.exp(epsilon) * miss
-            # each tail has its round-off, which the difference keeps
-            best = np.maximum(best, hit - miss - round_off(count) * (hit + miss))
+        threshold = np.floor(centre) + np.array([[-1.0], [0.0], [1.0], [2.0]])
+        hit, miss = binomial_tail(count, threshold - spoken, 0.5), binomial_tail(count, threshold, 0.5)
+        miss *= math.exp(epsilon)
+        # each tail has its round-off, which the difference keeps
+        best = np.max(hit - miss - round_off(count) * (hit + miss), axis=0)
         weight = math.comb(set_size, spoken) * sampling_rate**spoken * (1.0 - sampling_rate) ** (set_size - spoken)
-        total += weight * float(np.maximum(mass, 0.0) @ best)
+        total += weight * float(np.maximum(mass, 0.0) @ np.maximum(best, 0.0))
     return total * (1.0 - _ROUND_OFF)

@@ -185,6 +185,7 @@ def _mixed(rest: Rest, refinement: int, slots: int, upper: bool) -> RatioLaw:
     return _ascending(np.concatenate(values), np.concatenate(masses))
 
 
+@lru_cache(maxsize=128)
 def psi(rest: Rest, refinement: int, slots: int, upper: bool) -> tuple[FloatArray, FloatArray]:
     """Bound Psi from one side, with `slots` blanket slots off the two items (spoke).
 
