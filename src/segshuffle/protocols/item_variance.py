@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from segshuffle.accounting.numerics.laws import fft_convolution
+from segshuffle.accounting.numerics.laws import convolution
 from segshuffle.accounting.numerics.ranges import check_within
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.protocols.base import Plan
@@ -155,7 +155,7 @@ def net_law(plan: Plan) -> tuple[int, FloatArray]:
         if part.net:
             ends = part.window(_LOG_TAIL)
             mass = part.masses(ends)
-            law = fft_convolution(law, mass if part.net > 0 else mass[::-1])
+            law = convolution(law, mass if part.net > 0 else mass[::-1])
             low += ends[0] if part.net > 0 else -ends[1]
     return low, law
 

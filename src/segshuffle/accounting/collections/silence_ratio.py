@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from segshuffle.accounting.numerics.laws import BinomialLaw, fft_convolution
+from segshuffle.accounting.numerics.laws import BinomialLaw, convolution
 from segshuffle.arrays import FloatArray, IntArray
 
 #: Half width of the windows in standard deviations; what lies outside is counted (upper) or dropped (lower).
@@ -72,7 +72,7 @@ def sum_of_binomials(parts: tuple[tuple[int, float], ...]) -> SumLaw:
     for trials, rate in parts:
         if rate > 0.0:
             part = _windowed(trials, rate)
-            pmf = fft_convolution(pmf, part.pmf)
+            pmf = convolution(pmf, part.pmf)
             start += part.start
     return SumLaw(start, pmf)
 
@@ -118,7 +118,7 @@ def _anchors(rest: Rest, refinement: int) -> IntArray:
 @lru_cache(maxsize=64)
 def _hidden(rest: Rest, slots: int) -> RatioLaw:
     """Return the law of Pr[slots - 1 free slots, u]/Pr[slots free slots, u], with u the count on covered items."""
-    base = fft_convolution(rest.sent.pmf, _windowed(slots - 1, rest.covered).pmf)
+    base = convolution(rest.sent.pmf, _windowed(slots - 1, rest.covered).pmf)
     fewer, shifted = np.append(base, 0.0), np.append(0.0, base)
     spoke = (1.0 - rest.covered) * fewer + rest.covered * shifted
     kept = np.flatnonzero(spoke > _FLOOR * spoke.max())

@@ -37,6 +37,8 @@ _FRACTION_TERMS = 200
 _GAUSSIAN_FROM = 1e10
 #: Expected trials that may change their outcome before the second order is as large as round-off.
 _MOST_MOVED = 1e-7
+#: Products of two sizes up to which a convolution is a sum of products, and keeps the relative accuracy.
+_DIRECT_CONVOLUTION = 400_000
 
 
 def round_off(count: FloatArray) -> FloatArray:
@@ -120,8 +122,10 @@ def binomial_tail(trials: FloatArray | float, threshold: FloatArray, probability
     return tail
 
 
-def fft_convolution(one: FloatArray, other: FloatArray) -> FloatArray:
+def convolution(one: FloatArray, other: FloatArray) -> FloatArray:
     """Return the law of the sum of two independent counts, as `scipy.signal` does, which takes a second to import."""
+    if one.size * other.size <= _DIRECT_CONVOLUTION:
+        return np.convolve(one, other)
     size = one.size + other.size - 1
     length = fft.next_fast_len(size, real=True)
     law = fft.irfft(fft.rfft(one, length) * fft.rfft(other, length), length)[:size]
