@@ -15,7 +15,14 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from segshuffle.accounting.collections.levels import UserGuarantee
-from segshuffle.accounting.numerics.ranges import check_choice, check_integer, check_kind, check_within, numbers
+from segshuffle.accounting.numerics.ranges import (
+    check_choice,
+    check_integer,
+    check_kind,
+    check_positive,
+    check_within,
+    numbers,
+)
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.named import laws
 from segshuffle.digits import rounded_up
@@ -209,7 +216,7 @@ class Question:
         for name, kinds in _KINDS.items():
             check_kind(name, getattr(self, name), *kinds)
         if not isinstance(self.goal, LeastError):
-            check_within("target_error", self.goal.error, 0, math.inf, "()", allowed="positive and finite")
+            check_positive("target_error", self.goal.error)
         self.guess.check(self.problem)
         guessed = self.guess.frequencies is not None
         if self.top is not None:

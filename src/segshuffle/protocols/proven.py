@@ -10,7 +10,13 @@ N = sum_k n_k a_k.
 import math
 from dataclasses import dataclass, replace
 
-from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET, check_choice, check_flag, check_within
+from segshuffle.accounting.numerics.ranges import (
+    LARGEST_BLANKET,
+    check_choice,
+    check_flag,
+    check_positive,
+    check_within,
+)
 from segshuffle.blankets.base import COPIES_RANGE
 from segshuffle.blankets.named import laws
 from segshuffle.blankets.singles import SINGLES
@@ -74,7 +80,7 @@ class ProvenSegmented(Collected):
             check_within("blanket_per_user", self.blanket_per_user, 0, LARGEST_BLANKET, "(]")
         for name in ("max_messages", "target_error"):
             if (value := getattr(self, name)) is not None:
-                check_within(name, value, 0, math.inf, "()", allowed="positive and finite")
+                check_positive(name, value)
         if self.max_messages is not None and self.target_error is not None:
             raise ParameterError("target_error", self.target_error, "left out if max_messages is given")
         for name in self.laws:

@@ -25,7 +25,7 @@ from segshuffle.accounting.numerics.ranges import (
     check_epsilon,
     check_guarantee,
     check_integer,
-    check_within,
+    check_positive,
 )
 from segshuffle.accounting.numerics.search import log_excess, safe_edge
 from segshuffle.errors import InfeasibleError, ParameterError
@@ -64,7 +64,7 @@ def histogram_delta(*, n_users: int, categories: int, blanket_per_user: float, e
     _check_sizes(n_users, categories)
     if categories < 2:
         return ZERO
-    check_within("blanket_per_user", blanket_per_user, 0, math.inf, "()", allowed="positive and finite")
+    check_positive("blanket_per_user", blanket_per_user)
     check_epsilon(epsilon)
     if n_users > _LARGEST_PER_CATEGORY * categories / blanket_per_user:
         allowed = f"at most {_LARGEST_PER_CATEGORY:g} messages per category, n_users blanket_per_user/categories"

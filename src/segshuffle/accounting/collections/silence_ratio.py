@@ -121,9 +121,8 @@ def _hidden(rest: Rest, slots: int) -> RatioLaw:
     base = convolution(rest.sent.pmf, _windowed(slots - 1, rest.covered).pmf)
     fewer, shifted = np.append(base, 0.0), np.append(0.0, base)
     spoke = (1.0 - rest.covered) * fewer + rest.covered * shifted
-    kept = np.flatnonzero(spoke > _FLOOR * spoke.max())
-    inside = slice(kept[0], kept[-1] + 1)
-    return _ascending(fewer[inside] / spoke[inside], spoke[inside])
+    kept = spoke > _FLOOR * spoke.max()
+    return _ascending(fewer[kept] / spoke[kept], spoke[kept])
 
 
 def _ascending(value: FloatArray, mass: FloatArray) -> RatioLaw:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from scipy import fft, special
 
-from segshuffle.accounting.numerics.ranges import check_integer, check_within
+from segshuffle.accounting.numerics.ranges import check_integer, check_positive, check_within
 from segshuffle.arrays import BoolArray, FloatArray
 
 if TYPE_CHECKING:
@@ -230,7 +230,7 @@ class PoissonLaw:
     largest = math.inf
 
     def __post_init__(self) -> None:
-        check_within("mean", self.mean, 0, math.inf, "()", allowed="positive and finite")
+        check_positive("mean", self.mean)
 
     @property
     def std(self) -> float:

@@ -60,6 +60,11 @@ def check_within(
         raise ParameterError(name, value, allowed)
 
 
+def check_positive(name: str, value: object) -> None:
+    """Refuse anything but a finite number above 0."""
+    check_within(name, value, 0, math.inf, "()", allowed="positive and finite")
+
+
 def check_integer(name: str, value: object, least: int, allowed: str = "", *, most: float = math.inf) -> None:
     """Refuse anything but an integer between `least` and `most`."""
     if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) <= most:

@@ -326,9 +326,8 @@ def certified_root(
         if high - low <= rtol:
             break
         before = (z, middle, upper - lower)
-        fresh = z - (middle + 0.5 * allowed) / slope
-        if not low < fresh < high or step % 5 == 4:
-            fresh = 0.5 * (low + high)
+        z -= (middle + 0.5 * allowed) / slope
+        if not low < z < high or step % 5 == 4:
+            z = 0.5 * (low + high)
         width = narrow if abs(middle) < _NEAR or high - low <= 2 * rtol else _COARSE
-        z = fresh
     return best

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from segshuffle.accounting.collections.levels import least_blanket
-from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET, check_within
+from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET, check_positive, check_within
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.digits import rounded_up
 from segshuffle.errors import InfeasibleError
@@ -102,7 +102,7 @@ def left_for_items(max_messages: float, spent: float) -> float:
     InfeasibleError
         If nothing is left.
     """
-    check_within("max_messages", max_messages, 0, math.inf, "()", allowed="positive and finite")
+    check_positive("max_messages", max_messages)
     if not max_messages > spent:
         raise InfeasibleError(
             f"max_messages = {max_messages:g} is used up by round 1, about the levels, which takes {spent:.6g} "
