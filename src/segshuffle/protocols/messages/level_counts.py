@@ -23,7 +23,6 @@ with relative errors of the order of v (`noisy_level_error`). These formulas ign
 the same noisy counts. The error bound is flat around its minimum, so this choice changes little.
 """
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
