@@ -18,7 +18,7 @@ try:
     from segshuffle.pipeline.dependencies import digest
     from segshuffle.pipeline.design import output_folder
     from segshuffle.pipeline.jobs import modules_of
-    from segshuffle.pipeline.processors import same_instructions
+    from segshuffle.pipeline.processors import job_environment
     from segshuffle.pipeline.provenance import commit_of
     from segshuffle.pipeline.scenarios import scenarios
 except ImportError as error:
@@ -27,7 +27,7 @@ except ImportError as error:
     )
 
 ROOT = Path(workflow.basedir)
-os.environ |= same_instructions()
+os.environ |= job_environment()
 CONDA = str(ROOT / "environment.yml")
 CONFIGFILES = [
     Path(file) for file in workflow.config_settings.configfiles or [ROOT / SHIPPED]

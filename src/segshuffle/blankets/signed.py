@@ -22,7 +22,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from segshuffle.accounting.numerics.laws import mass_error
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError
 from segshuffle.accounting.numerics.ranges import check_within
-from segshuffle.arrays import FloatArray
+from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.blankets.atoms import Atoms
 from segshuffle.blankets.base import (
     BLANKET_MEAN_RANGE,
@@ -44,8 +44,8 @@ _TAIL_STEP, _SHORTEST_TAIL, _LONGEST_TAIL = 6.0, 24.0, 72.0
 _GEMM_ERROR = 2.3e-16
 #: Relative allowance for round-off in the mass outside the windows.
 _ROUND_OFF = 1e-9
-#: Counts of N- per standard deviation that quick estimates use; with fewer, the estimated delta would be visibly wrong.
-_LOOKS = 4.0
+#: Distance of the counts of N- that quick estimates use, in standard deviations of the law tilted to such a count.
+_APART = 0.5
 #: Ranges of r, for noise and flood, that plans choose from (r < 1 has no proof), and the largest p of the flood.
 _SIZES, _FLOOD_SIZES, _LARGEST_FLOOD_P = (1.02, 15.0), (5.0, 100.0), 0.98
 #: Largest flood times pairs: a constant, and a multiple of the variance. More would hide hardly anything else. If the
@@ -131,11 +131,11 @@ class Signed(Blanket):
 
 @dataclass(frozen=True)
 class SampledSigned(Signed):
-    """The same blanket with only some counts of N-, each for its neighbours too; an estimate, not a bound."""
+    """The same blanket with only some counts of N-, each weighted for its neighbours too; an estimate, not a bound."""
 
     def pair(self, mean: float, copies: float) -> SignedPair:
         """Return the counters of an exchanged item."""
-        return SignedPair(mean, copies, self, _stride(self, mean))
+        return SignedPair(mean, copies, self, sampled=True)
 
 
 def _least_mean(p: float | FloatArray, flood_p: float | FloatArray, flood: float | FloatArray) -> FloatArray:
@@ -144,10 +144,18 @@ def _least_mean(p: float | FloatArray, flood_p: float | FloatArray, flood: float
     return np.asarray(np.maximum(least, BLANKET_MEAN_RANGE[0]))
 
 
-def _stride(blanket: Signed, mean: float) -> int:
-    """Return how many neighbouring counts of N- one count may stand for."""
-    noise, _, flood = blanket.parts(mean)
-    return max(round(math.sqrt(noise.variance + flood.variance) / _LOOKS), 1)
+def _sample(mean: float, variance: float, low: int, high: int) -> tuple[IntArray, FloatArray]:
+    """Return some of the counts low..high of N-, and how many neighbours each stands for, itself included.
+
+    They are about `_APART` standard deviations apart, of the law tilted to each count. These deviations are taken from
+    a negative binomial law with this mean and variance, whose variance at mean x is x + bend x^2.
+    """
+    bend = max(variance / mean - 1, 1e-9) / mean
+    first, last = 2 * np.arcsinh(np.sqrt(bend * np.array([low, high]))) / math.sqrt(bend)
+    places = np.linspace(first, last, math.ceil((last - first) / _APART) + 1)
+    counts = np.unique(np.rint(np.sinh(places * math.sqrt(bend) / 2) ** 2 / bend).astype(np.int64))
+    middles = (counts[1:] + counts[:-1]) / 2
+    return counts, np.diff(middles, prepend=low - 0.5, append=high + 0.5)
 
 
 def _products(log_tail: float, noise: Part, flood: Part) -> Any:
@@ -164,34 +172,38 @@ def _products(log_tail: float, noise: Part, flood: Part) -> Any:
 
 
 @functools.lru_cache(maxsize=8)
-def _joint(blanket: Signed, mean: float, log_tail: float, stride: int, merged: bool) -> tuple[FloatArray, float, float]:
+def _joint(blanket: Signed, mean: float, log_tail: float, sampled: bool) -> tuple[FloatArray, float, float]:
     """Return the law of (N-, N+ - N-) for the blanket alone, with bounds on the missing mass and on the relative error.
 
     Sum over the flood, as a product of matrices: row n, column k is the sum over z of g(z) f(n - z) f(n - z + k).
-
-    `stride` neighbouring rows become one: their sum (`merged`), or the middle one times `stride`.
     """
     noise, _, flood = blanket.parts(mean)
     window, flood_window = noise.window(log_tail), flood.window(log_tail)
     f, g = noise.masses(window), flood.masses(flood_window)
     n, error = f.size, 2 * mass_error(window, noise.mean) + mass_error(flood_window, flood.mean)
-    if _products(log_tail, noise, flood) / stride > MOST_PRODUCTS:
+    if not sampled and _products(log_tail, noise, flood) > MOST_PRODUCTS:
         raise AccuracyError(
             f"The counters of {blanket} at {mean:g} messages per item have too many values for a table: take fewer."
         )
+    # differences N+ - N- with hardly any mass are left out
+    totals, tail = np.correlate(f, f, "full"), math.exp(-log_tail)
+    cut = int(np.searchsorted(np.cumsum(totals), tail))
+    inside = slice(cut, totals.size - cut)
+    lost = float(totals[:cut].sum() + totals[inside.stop :].sum())
     # column k + n - 1 holds f(j) f(j + k), k = 1 - n .. n - 1
     padded = np.concatenate([np.zeros(n - 1), f, np.zeros(n - 1)])
-    products = f[:, None] * sliding_window_view(padded, 2 * n - 1)[:n]
-    totals = products.sum(axis=0)
-    tail = math.exp(-log_tail)
-    # differences N+ - N- with hardly any mass are left out
-    cut = int(np.searchsorted(np.cumsum(totals), tail))
-    lost = float(totals[:cut].sum() + totals[totals.size - cut :].sum())
-    products = products[:, cut : totals.size - cut]
+    products = f[:, None] * sliding_window_view(padded, 2 * n - 1)[:n, inside]
     # row i of the band matrix holds g(i - j) at column j
     band = sliding_window_view(np.concatenate([np.zeros(n - 1), g, np.zeros(n - 1)]), n)[:, ::-1]
-    rows = np.add.reduceat(band, np.arange(0, len(band), stride)) if merged else stride * band[stride // 2 :: stride]
-    mass = rows @ products
+    if sampled:
+        low = window[0] + flood_window[0]
+        counts, weights = _sample(
+            noise.mean + flood.mean, noise.variance + flood.variance, low, window[1] + flood_window[1]
+        )
+        band = band[counts - low] * weights[:, None]
+    mass = band @ products
+    if sampled:
+        mass /= mass.sum()
     return mass, (6 * tail + lost) * (1 + _ROUND_OFF), error + n * _GEMM_ERROR
 
 
@@ -201,15 +213,12 @@ class SignedPair(BlanketPair):
 
     Parameters
     ----------
-    stride : int
-        Number of neighbouring counts of N- that one count stands for.
-    merged : bool
-        Whether these counts are summed instead. The sum has slightly less loss, but keeps the ends of the law.
+    sampled : bool
+        Whether only some counts of N- are tabulated.
     """
 
     blanket: Signed
-    stride: int = 1
-    merged: bool = False
+    sampled: bool = False
 
     def _atoms(self, log_tail: float) -> Atoms:
         noise, _, flood = self.parts
@@ -220,23 +229,22 @@ class SignedPair(BlanketPair):
         return _atoms(self, tail)
 
     def coarse_law(self, log_tail: float) -> tuple[FloatArray, FloatArray]:
-        """Return groups of values with similar ratios, with counts of N- merged; quick, and nearly exact."""
-        stride = max(self.stride, _stride(self.blanket, self.blanket_mean))
-        return replace(self, stride=stride, merged=True)._atoms(log_tail).coarse()
+        """Return groups of values with similar ratios, for some counts of N-; quick, and nearly exact."""
+        return replace(self, sampled=True)._atoms(log_tail).coarse()
 
 
 @functools.lru_cache(maxsize=2)
 def _atoms(pair: SignedPair, log_tail: float) -> Atoms:
     """Return the ratios of the law with copies to the law without; copies shift only the difference N+ - N-."""
-    b, missing, error = _joint(pair.blanket, pair.blanket_mean, log_tail, pair.stride, pair.merged)
+    b, missing, error = _joint(pair.blanket, pair.blanket_mean, log_tail, pair.sampled)
     floor, fraction = pair.floor, pair.fraction
     a = np.zeros_like(b)
     for shift, share in ((floor, 1 - fraction), (floor + 1, fraction)):
         if share and shift < b.shape[1]:
             a[:, shift:] += share * b[:, : b.shape[1] - shift]
     # Two things count as truncated: what copies shift beyond the last column, and corners where both laws have hardly
-    # any mass. Merged laws keep their corners, because tilts depend on the ends of a law.
-    tiny = 0.0 if pair.merged else math.exp(-log_tail) / b.size
+    # any mass. Sampled laws keep their corners, because tilts depend on the ends of a law.
+    tiny = 0.0 if pair.sampled else math.exp(-log_tail) / b.size
     kept = ((a > tiny) | (b > tiny)) & (a > 0) & (b > 0)
     other_a, other_b = a[~kept], b[~kept]
     beyond = float(b[:, max(b.shape[1] - floor - 1, 0) :].sum() + other_a.sum() + other_b[other_a > 0].sum())

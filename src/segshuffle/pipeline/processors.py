@@ -1,8 +1,11 @@
-"""What jobs compute with: one instruction set on every x86-64 processor, and as many processes as a rule has threads.
+"""What jobs compute with: the same instructions on every x86-64 processor, and as many processes as a rule has threads.
 
 numpy and OpenBLAS choose their loops by what the processor offers. Newer loops of exp, log and of dot products end in
 other last bits, and a last bit that changes a rate changes every draw. The oldest loops exist everywhere, and the
-pipeline is no slower with them. Both libraries read the environment when they are loaded.
+pipeline is little slower with them. Both libraries read the environment when they are loaded.
+
+The GNU C library gives large arrays back to the system and asks for them anew, page by page: up to a sixth of the time
+of a job with large tables. It is told to keep them.
 
 Imported by the Snakefile, which every remote job parses again: standard library only, joblib when it is used.
 """
@@ -17,11 +20,15 @@ T = TypeVar("T")
 NEWER_INSTRUCTIONS = ("X86_V3", "X86_V4", "AVX512_ICL", "AVX512_SPR")
 
 
-def same_instructions() -> dict[str, str]:
-    """Return environment variables for every job; none on processors of another kind, whose numbers may differ."""
+#: Bytes of the largest array that is kept (the most that every version takes), and of what is kept at most.
+_KEPT = {"MALLOC_MMAP_THRESHOLD_": str(2**25), "MALLOC_TRIM_THRESHOLD_": str(2**31)}
+
+
+def job_environment() -> dict[str, str]:
+    """Return environment variables for every job; processors that are not x86-64 keep their own loops and numbers."""
     if platform.machine() not in ("x86_64", "AMD64"):
-        return {}
-    return {"NPY_DISABLE_CPU_FEATURES": " ".join(NEWER_INSTRUCTIONS), "OPENBLAS_CORETYPE": "Nehalem"}
+        return _KEPT
+    return {**_KEPT, "NPY_DISABLE_CPU_FEATURES": " ".join(NEWER_INSTRUCTIONS), "OPENBLAS_CORETYPE": "Nehalem"}
 
 
 def parallel(function: Callable[..., T], calls: Iterable[tuple[Any, ...]]) -> list[T]:

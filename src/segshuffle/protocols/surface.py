@@ -34,7 +34,7 @@ _AWAY = (-2.0, -1.0, 1.0)
 _ROUNDS = 40
 #: Grid on which predictions are compared: its widths, as shares of the ranges; choices of other parameters; variances,
 #: for all choices together; and then variances on a finer grid, for each choice.
-_WIDTHS, _CHOICES, _VARIANCES, _FINER = (1.0, 0.3, 0.1), 8, 200, 11
+_WIDTHS, _CHOICES, _VARIANCES, _FINER = (1.0, 0.3, 0.1), 24, 600, 11
 #: Least log of the ratio to the copies with Gaussian noise; less, or none, is as good as none.
 _LEAST_RATIO = -6.0
 #: Least share of a budget for dummies, if these use what messages about items leave.

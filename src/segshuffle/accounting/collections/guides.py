@@ -145,6 +145,6 @@ def _solved(
         return slope * math.log(ratio / wanted)
 
     try:
-        return solve(excess, start, slope, limits, rtol, _STEPS)
+        return solve(excess, start, slope, limits, rtol, _STEPS, proven=False)
     except AccuracyError:
         return math.nan
