@@ -153,7 +153,7 @@ def test_not_vacuous_at_deltas_where_a_plain_transform_is_noise(accountant):
         ({"n_users": math.nan}, "n_users = nan"),
         ({"delta": 0.0}, "delta = 0.0"),
         ({"delta": 1.0}, "delta = 1.0 is not allowed: it must be in [1e-280, 1)."),
-        ({"delta": 1e-290}, "in [1e-280, 1): below it doubles end, and the local epsilon is all"),
+        ({"delta": 1e-290}, "in [1e-280, 1): below that, double precision ends, and only the local epsilon"),
         ({"delta": math.nan}, "delta = nan"),
         ({"delta": "1e-6x"}, "delta = '1e-6x' is not allowed: it must be a number, or an array"),
         ({"n_users": "ten"}, "n_users = 'ten' is not allowed: it must be an integer in [1, 1e+15]"),

@@ -6,7 +6,7 @@ protocol has, for every theta > 0 (docs/proof.md),
     delta_c(epsilon) <= [delta(epsilon + log(1 - kappa)) + e^epsilon theta]/(1 - kappa),
     kappa = n' T e^(k - x) (x/k)^k,   k = c + 1 > x = t/n',   t = n' m + sqrt(2 n' m L) + L/3,   L = log(T/theta).
 
-Here e^epsilon theta is a fixed share of the required delta, so only kappa is left to choose.
+Here e^epsilon theta is a fixed share of the required delta, so kappa follows from c.
 """
 
 import math

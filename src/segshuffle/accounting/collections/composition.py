@@ -44,10 +44,10 @@ from segshuffle.extras import require
 if TYPE_CHECKING:
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
-#: Pairs of one collection, and how many of them: `Problem.pairs`, one round.
+#: The pair of counters of one collection, and how many such pairs it has: `Problem.pairs` of one round.
 Collected = tuple[CounterPair, int]
 
-#: Width of the lattice: how far the bound is above the exact value, about.
+#: How far the bound is above the exact value, about: the width of the lattice follows from it.
 _RTOL = 1e-3
 _ROUNDS = 8
 #: How much coarser the next lattice is where a transform would be too long.
@@ -65,7 +65,8 @@ def composed_delta(collections: Sequence[Collected], *, epsilon: float) -> float
     Parameters
     ----------
     collections : sequence of (CounterPair, int)
-        What one user is exchanged in, and the number of pairs t >= 1, for every collection.
+        For every collection, the two counters that change if one item is exchanged, and the number t >= 1 of such
+        pairs.
     epsilon : float
         In [0, 100].
 
@@ -80,7 +81,7 @@ def composed_delta(collections: Sequence[Collected], *, epsilon: float) -> float
     ParameterError
         If a parameter is outside its range.
     AccuracyError
-        If a pair has no table: its laws with and without copies hardly meet, or have too many values.
+        If a pair has no table: its laws with and without copies hardly overlap, or have too many values.
     """
     check_product(epsilon=epsilon)
     return rounded_delta(_log_delta(_checked(collections), epsilon))
@@ -231,10 +232,10 @@ def privacy_loss_distribution(collections: Sequence[Collected], *, interval: flo
     Parameters
     ----------
     collections : sequence of (CounterPair, int)
-        What one user is exchanged in, and the number of pairs t >= 1, for every collection. There may be no collection.
+        As for `composed_delta`. There may be no collection.
     interval : float, default 1e-4
         dp_accounting's value_discretization_interval, in [1e-7, 1]. Distributions with which this one is composed
-        have the same interval.
+        must have the same interval.
 
     Returns
     -------

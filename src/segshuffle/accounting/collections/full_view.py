@@ -12,11 +12,12 @@ messages about all other items.
 - `covered_items` = d - 2: others' items are spread, and only the total matters. This is a function of the histogram, so
   the result is a lower bound for every dataset in which nobody else holds the two items. It equals the full view if the
   sent messages, given their number, fall on the d - 2 items independently and uniformly (always for d = 3).
-- `covered_items` = h: all these messages fall on the same h items. This is a lower bound for each such dataset, too. It
-  equals the full view if h = 1, or if the messages are independent and uniform on the h items.
+- `covered_items` = h: the items of all other users are among the same h items. This is a lower bound for each such
+  dataset, too. It equals the full view if h = 1, or if the messages are independent and uniform on the h items.
 
-With gamma = 1 (integer m) and `covered_items` = 0 the total shows silence for certain: delta = lambda times the
-divergence of the pair of counts at lambda = 1, the closed form used here.
+If the number of blanket messages per user is an integer, all are sent. With `covered_items` = 0 the total then shows
+silence for certain, and delta is the sampling rate times the divergence of the pair of counts at sampling rate 1. That
+closed form is used here.
 """
 
 import math
@@ -54,7 +55,7 @@ _TOTAL_WIDTH, _CELL_WIDTH = 7.5, 8.0
 #: Largest mean count of blanket messages on the two items: a grid takes 1 kB per message of it, its use as much again.
 LARGEST_MEAN = 1.5e6
 _CELLS_AT_ONCE = 2**18
-#: Error of the blanket's mass in a block, where other users are certain.
+#: Error of the mass of a block of blanket counts, in `worst_split_user_lower`.
 _MASS_ERROR = 1e-12
 #: Largest epsilon of a user, and how close to the root it is searched.
 _LARGEST_USER_EPSILON, _EPSILON_RTOL = 100.0, 2e-5
@@ -267,7 +268,7 @@ def group_epsilon(
     -------
     float
         A point that meets delta, at most a relative 2e-5 or so above the first root found from `claimed` on; +inf if
-        there is none up to 100, or one step beyond.
+        the search passes 100 without finding one.
     """
     check_guarantee(epsilon=claimed, delta=delta)
 
@@ -324,7 +325,8 @@ def worst_split_user_lower(
         raise ParameterError("domain_size", domain_size, f"at least 3 set_size = {3 * set_size}")
     slots, gamma = all_slots(n_users, blanket_per_user)
     if gamma < 1.0:
-        raise ParameterError("blanket_per_user", blanket_per_user, "an integer >= 1: the total must show silence")
+        allowed = "an integer >= 1, so that the total shows how many items the victim sent"
+        raise ParameterError("blanket_per_user", blanket_per_user, allowed)
     check_within("sampling_rate", sampling_rate, 0, 1, "(]")
     check_within("epsilon", epsilon, 0, LARGEST_EPSILON, "(]")
     law = BinomialLaw(slots, 2.0 * set_size / domain_size)

@@ -10,7 +10,8 @@ which is the pair of counts with C ~ Poisson(2 mu), heads = 1 and tails = 0. The
 the divergence of that pair is the guarantee, no more and no less (kind: exact), for K = 2 as for any K > 2. With K = 1
 there is nothing to hide and no blanket is needed.
 
-In Algorithm 1 this protects the privacy levels: round 1, (epsilon_p, delta_p). `compose_rounds` adds round 2.
+In Algorithm 1 of the segmented protocol this protects the privacy levels, the categories of round 1: the guarantee is
+(epsilon_p, delta_p). Round 2 collects the items. `compose_rounds` adds the guarantees of both rounds.
 """
 
 import math
@@ -33,7 +34,7 @@ from segshuffle.errors import InfeasibleError, ParameterError
 _SEARCH_RTOL = 2e-4
 _SMALLEST_MEAN = 1e-9
 _LARGEST_MEAN = 1e15
-#: Mean mu whose two counters together are a count that the laws hold exactly.
+#: Largest mean mu: two counters together are then a count that the laws hold exactly.
 _LARGEST_PER_CATEGORY = 0.5 * LARGEST_COUNT
 _LARGEST_RESOLVED = 20.0
 
@@ -182,11 +183,11 @@ def compose_rounds(
     Round 2's parameters depend on round 1's output; basic composition allows it, because what round 2 guarantees holds
     for every outcome of round 1.
 
-    A user who stays at its level is told apart by round 2 alone, (E_k, delta_k). A change from level k to k', with any
-    change of the items, costs (epsilon_p, delta_p) in round 1 and in round 2 what s pairs at the larger of the two
-    numbers of copies cost (docs/proof.md), which is at most (max(E_k, E_k'), max(delta_k, delta_k')) where the copies
-    were calibrated at s pairs: the larger number belongs to one of the two levels, and it is within that level's own
-    target. So at its own E_k a conservative user is *not* protected against a comparison with a liberal one.
+    For a user who stays at its level, only round 2 counts: (E_k, delta_k). A change from level k to k', with any change
+    of the items, costs (epsilon_p, delta_p) in round 1. In round 2 it costs what s pairs at the larger of the two
+    numbers of copies cost (docs/proof.md). If the copies were calibrated at s pairs, this is at most (max(E_k, E_k'),
+    max(delta_k, delta_k')), because the larger number belongs to one of the two levels and meets that level's own
+    target. So a user with a small E_k is *not* protected at E_k against a comparison with a user of a larger one.
 
     Parameters
     ----------
@@ -235,14 +236,15 @@ def compose_rounds(
 
 
 def _sum_up(one: float, other: float) -> float:
-    """Sum that is never below the true one."""
+    """Return a sum that is never below the true one."""
     return math.nextafter(one + other, math.inf) if other > 0 else one
 
 
 def _delta(mean: float, epsilon: float, rtol: float = 1e-4) -> DeltaInterval:
     """Return the divergence at blanket mean mu; above epsilon = 20 it is enclosed, not resolved.
 
-    It falls in epsilon, and never below Pr[b = 0] = exp(-mu), an event that Q excludes. Doubles do not tell
+    It falls in epsilon, and never below exp(-mu), the probability under P that the second counter is 0, an event that Q
+    excludes. Doubles do not tell
     tanh(epsilon/2), on which the threshold rests, from 1 beyond epsilon = 36, and the interval widens before that.
     """
     pair = CountPair(1.0, math.inf, PoissonLaw(2.0 * mean))

@@ -7,8 +7,8 @@ M in {floor(a), floor(a) + 1} with mean a. Exchanging one held item for another 
     r(x) = Pr[X = x] / Pr[Y = x] = (x)_k / mu^k * (1 - f + f (x - k) / mu),   k = floor(a),  f = a - k,
 
 (x)_k the falling factorial. The guarantee of a user with s items among d is the divergence of the product of t =
-min(s, d - s) pairs, no more and no less (docs/proof.md). It does not decrease in a nor in t, and does not increase in
-mu.
+min(s, d - s) pairs; docs/proof.md says when no smaller delta is valid. It does not decrease in a nor in t, and does not
+increase in mu.
 
 Every number is certified: bounds come from `numerics.loss_distribution`, calibrated values are rounded
 to the safe side.
@@ -32,7 +32,7 @@ from segshuffle.arrays import FloatArray
 from segshuffle.blankets.atoms import SMALLEST_MASS
 from segshuffle.blankets.base import CounterPair
 
-#: Epsilons and targets of delta that are taken.
+#: Largest epsilon and smallest target of delta.
 EPSILON_LIMIT = 100.0
 SMALLEST_TARGET = 1e-110
 
@@ -42,9 +42,9 @@ SMALLEST_DELTA = 1e-250
 LARGEST_LOG_TAIL = -math.log(SMALLEST_MASS) - 10
 """Exponent beyond which a table's tails hold no mass that a double can have."""
 
-#: Twice the relative accuracy of a bound alone.
+#: Twice the relative accuracy of an upper bound that is computed without a lower one.
 BOUND_RTOL = 1e-3
-#: Tables tried for an interval and for a bound, and how much coarser the next is where round-off allows no finer one.
+#: Tables tried for an interval and for a bound, and how much coarser the next is where a transform would be too long.
 _TABLES, _BOUND_TABLES, _COARSER = 8, 30, 4.0
 _LOG_SMALLEST = math.log(SMALLEST_DELTA)
 _ROUNDING = 1e-12
@@ -66,7 +66,7 @@ class SaddlePoint(NamedTuple):
 
 
 def tilted_pair(ratio: FloatArray, log_mass: FloatArray, tilt: float) -> tuple[float, float, float]:
-    """Log of E_P[e^(tilt L)], mean and variance of the tilted loss, for one pair."""
+    """Return the log of E_P[e^(tilt L)], mean and variance of the tilted loss, for one pair."""
     value = mean = variance = 0.0
     for exponent, sign in ((1 + tilt, 1), (-tilt, -1)):
         log_weight = log_mass + exponent * ratio
@@ -94,14 +94,14 @@ def saddle_point(
     for _ in range(80):
         value, mean, variance = tilted_pair(ratio, log_mass, tilt)
         error, chernoff = mean - epsilon / pairs, pairs * value - tilt * epsilon
-        # Deltas that small are not told from 0, and their saddle point may be at infinity: any tilt that shows it
-        # will do.
+        # A delta below e^log_smallest is not told from 0, and its saddle point may be at infinity: any tilt that shows
+        # this will do.
         if log_smallest - 40 < chernoff < log_smallest - 10:
             break
         if abs(error) <= 0.02 * math.sqrt(variance / pairs) or (tilt == 0 and error >= 0):
             break
         if chernoff < log_smallest - 10:
-            # its Chernoff exponent is convex: still too small
+            # Chernoff's exponent is convex in the tilt, so it is still too small at the guess
             high, guess = tilt, tilt * (log_smallest - 25) / chernoff
         else:
             low, high = (low, tilt) if error > 0 else (tilt, high)
@@ -116,10 +116,9 @@ def saddle_point(
 def _plan(
     pair: CounterPair, pairs: int, epsilon: float, rtol: float, log_smallest: float = _LOG_SMALLEST
 ) -> SaddlePoint:
-    """Plan whose window is neither too narrow for its delta nor much too wide.
+    """Find the saddle point from a window of the loss that is neither too narrow for delta nor much too wide.
 
-    A window far too wide is no use either: e^(tilt L) can give far tails, which do not matter to delta, most of the
-    weight.
+    In a window that is far too wide, e^(tilt L) can give most of the weight to far tails, which do not matter to delta.
     """
     scale = min(max(pair.copies * math.sqrt(2 * pairs / pair.variance), 1e-130), 100.0)
     log_tail = log_tail_for(gaussian_log_delta(ratio=scale, epsilon=epsilon), pairs, rtol)
@@ -140,7 +139,7 @@ def _cell_step(plan: SaddlePoint, pairs: int, rtol: float, steepest: float = 0.0
 
     Rounding adds a variance of h^2 / 6 to each of 2 t factors in the upper bound and costs half as much in the lower;
     near epsilon the density falls like e^(-tilt l), so the relative effect is tilt (1 + tilt) t h^2 (1 / 6 + 1 / 12).
-    It may fall as fast as with the tilt `steepest`.
+    The density may fall as fast as with the tilt `steepest`.
     """
     if plan.log_delta < _LOG_SMALLEST:
         return plan.deviation / 6

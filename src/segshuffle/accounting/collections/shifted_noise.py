@@ -1,8 +1,8 @@
 """Noise of density exp(-|x|^q) that a trusted curator adds to counters, by the same product of pairs as a blanket.
 
-A user who holds an item shifts its counter by a weight a, in units of the noise's scale. Two users' sets differ in t
-items each way, so the guarantee is the divergence of t exchange pairs, A the shifted law and B the law itself; q = 1
-is Laplace, q = 2 Gaussian with deviation 1/sqrt(2). The density is log-concave for q >= 1, so log dA/dB = |x|^q -
+A user who holds an item shifts its counter by a weight a, in units of the noise's scale. If t items of its set are
+exchanged, the guarantee is the divergence of t exchange pairs, A the shifted law and B the law itself. q = 1 is
+Laplace, q = 2 Gaussian with deviation 1/sqrt(2). The density is log-concave for q >= 1, so log dA/dB = |x|^q -
 |x - a|^q does not decrease in x: a cell of the loss is an interval of x, and its two masses are integrals over it.
 
 On the integers the same is done for the discrete Laplace law, whose loss takes two values: the 2 t changed counters are
@@ -26,7 +26,7 @@ from segshuffle.arrays import FloatArray
 
 EXPONENTS = (1.0, 2.0)
 SHIFTS = (1e-12, 1e3)
-#: So many cells at most: with more, the differences that their masses are would lose digits.
+#: Most cells: with more, their masses, which are differences, would lose digits.
 _MOST_CELLS = 2**16
 _MASS_ERROR = 1e-9
 _HALVINGS = 80
@@ -66,7 +66,7 @@ class ShiftPair:
         return noise_variance(self.exponent)
 
     def log_ratio(self, x: FloatArray) -> FloatArray:
-        """Log of dA/dB at x, nondecreasing; its error is a few units in the last place of |x|^q."""
+        """Return the log of dA/dB at x, nondecreasing; its error is a few units in the last place of |x|^q."""
         q = self.exponent
         return np.abs(x) ** q - np.abs(x - self.copies) ** q
 
@@ -76,7 +76,7 @@ class ShiftPair:
         return -reach, reach + self.copies
 
     def coarse_law(self, log_tail: float) -> tuple[FloatArray, FloatArray]:
-        """Return the midpoints of a few hundred intervals."""
+        """Return log ratio and log mass of B at the midpoints of a few hundred intervals; they are not certified."""
         low, high = self._window(log_tail)
         x = np.linspace(low, high, 258)
         middle = 0.5 * (x[1:] + x[:-1])
@@ -94,7 +94,7 @@ class ShiftPair:
         step = max(step, float(high - low) / _MOST_CELLS)
         first, last = math.floor(low / step), math.floor(high / step)
         inner = self._first_points(np.arange(first + 1, last + 1) * step, window)
-        # the centres of both laws part what falls from what grows
+        # cut at the centres of both laws: between the points each density only falls or only grows
         points = np.unique(np.append(inner, [*window, 0.0, self.copies]))
         cell = np.searchsorted(inner, points[:-1], side="right")
         cells = last - first + 1

@@ -2,15 +2,16 @@ r"""Bounds on the likelihood ratio of the victim's silence, as the rest of the h
 
 Given the total c of the two counters in question, the rest of the histogram enters the divergence through one random
 number, the likelihood ratio L of "silent" against "spoke" (`RatioLaw`, under "spoke"), and L enters through one convex
-function, Psi(x) = E max(0, x - L). That makes the divergence a plain sum over the cells (c, a):
+function, Psi(x) = E max(0, x - L). Let a be the first of the two counters, C the number of blanket messages on the two
+items, and lambda the sampling rate. Then the divergence is a plain sum over the cells (c, a):
 
     D = lambda (e^eps - 1) sum_c Pr[C = c-1] rho_c sum_a binom(c, a)/2^c Psi( ((2a - c)/(c tanh(eps/2)) - 1)/rho_c ),
     rho_c = (1 - lambda)/lambda * Pr[C = c]/Pr[C = c-1].
 
 Two facts turn every approximation of the law of L into a bound:
 
-- Psi is convex in L: atoms merged into their mean give a lower bound, atoms split onto the ends of an interval an upper
-  bound. Lost mass is dropped (lower) or put at L = 0 (upper).
+- max(0, x - L) is convex in L: atoms merged into their mean give a lower bound, atoms split onto the ends of an
+  interval an upper bound. Lost mass is dropped (lower) or put at L = 0 (upper).
 - Let N be the number of blanket slots that do not fall on the two items. One more such slot is post-processing of the
   whole rest of the histogram, so E Psi falls in N. For a block of totals the law at the largest N gives a lower bound,
   and the law at the smallest N an upper bound.
@@ -57,7 +58,7 @@ class SumLaw(NamedTuple):
 
 @lru_cache(maxsize=256)
 def _windowed(trials: int, probability: float) -> SumLaw:
-    """Return Binomial(trials, probability) around its mean; splits, levels and both ends of an interval share them."""
+    """Return Binomial(trials, probability) around its mean; splits, levels and both ends of an interval share it."""
     law = BinomialLaw(trials, probability)
     low, high = window(law.mean, law.std, _REST_WIDTH, trials)
     pmf = law.pmf(np.arange(low, high + 1.0))
@@ -90,7 +91,7 @@ class Rest:
     sent : SumLaw
         Law of the number of messages that users send on covered items.
     least, most : int
-        How many blanket slots are not on the two items, as far as it is asked for; least >= 1.
+        Range of the number of blanket slots that are not on the two items; least >= 1.
     """
 
     free: float
@@ -142,7 +143,7 @@ def _edges(law: RatioLaw, step: float) -> IntArray:
 
 
 def _few(law: RatioLaw, edges: IntArray, upper: bool) -> RatioLaw:
-    """Bound in convex order with few points: every block at its mean, or on all lower ends, then all upper ones."""
+    """Bound a law in convex order with few points: every block at its mean, or split onto its lower and upper end."""
     starts = edges[:-1]
     mass = np.add.reduceat(law.mass, starts)
     low, high = law.value[starts], law.value[edges[1:] - 1]

@@ -1,6 +1,7 @@
 """Sums of copies of a law with finitely many atoms: tilts, and the mean positive part where few copies matter.
 
-The multinomial counts are enumerated: of few samples, or of few away from one atom.
+Few copies matter if there are few, or if few differ from the most likely atom. Then the multinomial counts of the
+atoms are enumerated.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from scipy import special
 from segshuffle.arrays import FloatArray, IntArray
 
 EPS = math.ulp(1.0)
-#: Exponents up to which e^x - 1 is of use beside e^x.
+#: Largest exponent x for which a formula with e^x - 1 may be more accurate than one with e^x.
 _LARGEST_CHANGE = 50.0
 #: How near to the saddle is near enough, in log theta and in what is minimised there; how many steps to get there.
 _SADDLE_ACCURACY, _SADDLE_EXCESS, _SADDLE_STEPS = 0.02, 1.0, 100
@@ -25,9 +26,9 @@ _EXACT_STATES = 100_000
 """Up to this many outcomes of the multinomial counts, the sum is enumerated."""
 _LARGEST_COUNT = 5000
 _DEVIATIONS, _MORE = 9, 20
-"""How far above their mean the samples away from one atom are enumerated."""
+"""How far above its mean the number of samples away from one atom is enumerated: standard deviations, and samples."""
 _RATES = np.log(np.array([1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 1e2, 1e3, 1e5, 1e8]))
-"""Of the Chernoff bounds on more of them."""
+"""Rates of the Chernoff bounds on more samples away from one atom."""
 
 
 Side = Literal["lower", "upper"]
@@ -123,7 +124,7 @@ def log_mgfs(law: AtomLaw, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
 def saddle(law: AtomLaw, count: int) -> Tilted:
     """Tilt near the least value of n K(theta) - 2 log theta, where the integrand oscillates least.
 
-    Newton's steps for the zero of its slope in log theta, kept within the bracket seen so far. Every tilt is as valid.
+    Newton's steps for the zero of its slope in log theta, kept within the bracket seen so far. Any tilt is valid.
     """
     spread = _moments(law, 0.0)[2] or law.size * math.sqrt(count)  # equal atoms have a saddle too
     log_theta = math.log(1.4 / (spread * math.sqrt(count)))
@@ -161,7 +162,7 @@ def enumerable(tilted: Tilted) -> int:
 def enumerated(tilted: Tilted, limit: int, side: Side) -> float:
     """Sum over the multinomial counts with at most `limit` samples away from the tilted law's most likely atom.
 
-    The others have e^{lambda (J - limit - 1)} >= 1, J their number: Chernoff in J and in the sum at once.
+    If J > `limit` samples are away from it, then e^{lambda (J - limit - 1)} >= 1: Chernoff in J and in the sum at once.
     """
     law, count, common = tilted.law, tilted.count, int(np.argmax(tilted.mass))
     mass, value = np.delete(law.mass, common), np.delete(law.value, common)

@@ -18,7 +18,7 @@ _LARGEST_TAIL = 1e70
 
 
 def gaussian_log_delta(*, ratio: float, epsilon: float) -> float:
-    """Log of the exact delta of the Gaussian mechanism with sensitivity/deviation = `ratio` > 0 at epsilon >= 0."""
+    """Return log delta of the Gaussian mechanism, exact, with sensitivity/deviation = `ratio` > 0, at epsilon >= 0."""
     x = epsilon / ratio
     if x > _LARGEST_TAIL:
         return -math.inf

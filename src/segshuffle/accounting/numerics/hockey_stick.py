@@ -15,10 +15,11 @@ Given the total c of both counts the divergence is a sum over one binomial(c, 1/
     rho_c = (1 - speak)/speak * Pr[C = c]/Pr[C = c-1],
 
 with speak = heads + tails and contrast = (heads - tails)/(heads + tails). The bracket is
-sum_{a >= t} (a - c/2 - shift) binom(c, a)/2^c, by the recursion of the binomial tail: only Mills' ratio cancels.
+sum_{a >= t} (a - c/2 - shift) binom(c, a)/2^c, by the recursion of the binomial tail. Its two terms are all that
+cancels, as with Mills' ratio.
 
-A pair is given by heads - tails and log(heads/tails), because the difference of two probabilities loses its digits
-where the local epsilon is small (at 1e-6 ten of sixteen):
+A pair is given by heads - tails and log(heads/tails), because the difference of two probabilities loses digits where
+the local epsilon is small (at 1e-6 ten of sixteen are left):
 
     contrast = tanh(log_ratio/2),   speak = difference/contrast,
     contrast - tanh(eps/2) = sinh((log_ratio - eps)/2) / (cosh(log_ratio/2) cosh(eps/2)).
@@ -37,8 +38,9 @@ rho' (both known from the law of C alone)
 
     h(c2, rho_c2) + h_rho(c2, rho_c2) (rho' - rho_c2)  <=  mean of h  <=  chord of h(c1, .) on [rho_c2, rho_c1] at rho',
 
-first order in the width of the block through c, second order through rho. Blocks are split where the gap is widest
-until the whole interval is as narrow as asked. Nothing is truncated: the blocks cover the whole support.
+with h_rho the derivative in rho. The gap is of first order in the width of the block through c, and of second order
+through rho. Blocks are split where the gap is widest until the whole interval is as narrow as asked. Nothing is
+truncated: the blocks cover the whole support.
 """
 
 from __future__ import annotations
@@ -60,20 +62,20 @@ _MAX_ROUNDS = 24
 _MAX_BLOCKS = 2_000_000
 #: Gap reduction asked of one round of splitting: gaps are only linear in the width once they are small.
 _SHRINK = 12.0
-#: Share of the width allowed that is aimed at.
+#: Share of the allowed width that a round of splitting aims at.
 _AIM = 0.7
 #: Where a table of totals is cut at first, in standard deviations from the mean.
 _FIRST_EDGES = np.concatenate([np.arange(-38.0, -12.0, 2.0), np.arange(-12.0, 12.0, 0.25), np.arange(12.0, 40.0, 2.0)])
 #: Pieces that one block is split into at most.
 _MOST_PIECES = 4096.0
-#: Laws that are narrower are cut as if they were as wide.
+#: Laws with a smaller standard deviation are cut as if they had this one.
 _LEAST_DEVIATION = 1.0
 #: Totals of the Poisson law run to +inf; there is no mass beyond this one.
 _ROUND_OFF_CAP = 4e15
 _LARGEST_ODDS = 1e200
 #: Relative error of a product of a few terms: nine roundings.
 TERM_ERROR = 2e-15
-#: Quotients this close to 1 are 1, as speaking probabilities: 1 - speak would be round-off. Larger is the safe side.
+#: If `CountPair.speak` is this close to 1, it counts as 1: 1 - speak would be round-off, and a larger one is safe.
 _NEARLY_ALWAYS = 1e-15
 
 
@@ -153,7 +155,7 @@ class CountPair:
 
     @property
     def odds_error(self) -> float:
-        """Relative error of silence/speak times a ratio of the blanket's law: that of a quotient counts in full."""
+        """Relative error of silence/speak times a ratio of the blanket's law; silence has speak's absolute error."""
         exact = self.log_ratio == math.inf or self.silence == 0.0
         return TERM_ERROR if exact else TERM_ERROR * (1.0 + 1.0 / self.silence)
 
@@ -234,11 +236,11 @@ def hockey_stick(pair: CountPair, epsilon: float, rtol: float = 1e-4) -> DeltaIn
     Parameters
     ----------
     pair : CountPair
-        The pair; it is symmetric, so the other direction has the same value.
+        The pair. If its split is 1/2, it is symmetric, so the other direction has the same value.
     epsilon : float
         In [0, 300].
     rtol : float
-        Relative width asked of the interval, in (0, 1); at most about 1e-6 is ever useful.
+        Relative width asked of the interval, in (0, 1).
 
     Returns
     -------
@@ -322,7 +324,7 @@ def _chord_and_tangent(
         growth = (right.point - left.point) / mass
         error = np.abs(growth) * np.maximum(left.tail, right.tail) + right.point + left.point
         error = odds * relative * (2.0 * error / mass + 1.0)
-        # first order in the error of the mass: beyond a quarter of it the mean odds are anywhere in the block
+        # first order in the mass's error: if that may exceed a quarter of the mass, the mean odds may be any of the block
         known = mass > 4.0 * relative * (left.tail + right.tail)
         rho = np.where(known, odds * (1.0 + growth), left.rho)
         error = np.where(known, error, math.inf)

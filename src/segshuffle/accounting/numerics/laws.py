@@ -31,13 +31,13 @@ ROUND_OFF = 1e-12
 
 _SERIES_BELOW = 0.05
 _STIRLING_EXACT_BELOW = 16.0
-#: Three times as many as change the last digit.
+#: Terms of a continued fraction: three times as many as change the last digit.
 _FRACTION_TERMS = 200
-#: Trials of a fair coin from which its tail is taken from the integral of a Gaussian.
+#: Number of trials of a fair coin from which on its tail is computed as the integral of a Gaussian.
 _GAUSSIAN_FROM = 1e10
-#: Expected trials that may change their outcome before the second order is as large as round-off.
+#: Change of the expected successes up to which a correction of first order is accurate to round-off.
 _MOST_MOVED = 1e-7
-#: Products of two sizes up to which a convolution is a sum of products, and keeps the relative accuracy.
+#: Product of two sizes up to which a convolution is computed as a sum of products, which keeps the relative accuracy.
 _DIRECT_CONVOLUTION = 400_000
 
 
@@ -80,7 +80,7 @@ def deviance_at(gap: FloatArray, mean: FloatArray | float) -> FloatArray:
     close: FloatArray = 2.0 * mean * (q + (1.0 + w) * odd) / (1.0 - w)
     if near.all():
         return close
-    # the logarithm of 1 + v, not of the rounded x/centre, whose error would be multiplied by x
+    # the logarithm of 1 + v, not of the rounded count/mean, whose error would be multiplied by the count
     far = special.xlog1py(mean + gap, v) - gap
     return np.where(near, close, far)
 
@@ -211,7 +211,7 @@ class BinomialLaw:
         if abs(moved) > _MOST_MOVED:
             tail = special.betaincc(count + 1, self.trials - count, self.probability)
             return np.where(count < 0, 0.0, np.where(count < self.trials, tail, 1.0))
-        # as many failures or more: several times faster; what rounding moves their probability by counts to first order
+        # the tail of the failures is several times faster; the rounding of 1 - probability is corrected to first order
         tail = binomial_tail(self.trials, self.trials - count, failure)
         return tail - moved * binomial_pmf(self.trials - 1, count, self.probability) if moved else tail
 
@@ -283,19 +283,19 @@ class PoissonLaw:
 
 
 def size_of(mean: float, p: float) -> float:
-    """Return the r of a counter of that mean."""
+    """Return the parameter r of NB(r, p) with a given mean."""
     return mean * (1 - p) / p
 
 
 def log_poisson(gap: FloatArray, mean: float) -> FloatArray:
-    """Log of the Poisson mass at mean + gap, 0 or any real count >= 1; relative error of the mass below 1e-12."""
+    """Return the log of the Poisson mass at mean + gap, which is 0 or a real >= 1; relative error below 1e-12."""
     count = np.maximum(mean + gap, 1.0)
     bulk = -stirling_error(count) - deviance_at(gap, mean) - 0.5 * np.log(2 * math.pi * count)
     return np.where(gap > -mean, bulk, -mean)
 
 
 def log_negative_binomial(count: FloatArray, mean: float, p: float) -> FloatArray:
-    """Log of the mass at integer counts >= 0 (any shape); relative error of the mass below `mass_error`."""
+    """Return the log of the mass at integer counts >= 0 (any shape); relative error of the mass below `mass_error`."""
     if p == 0:
         return log_poisson(count - mean, mean)
     r = size_of(mean, p)
@@ -307,14 +307,14 @@ def log_negative_binomial(count: FloatArray, mean: float, p: float) -> FloatArra
 
 
 def mass_error(window: tuple[int, int], mean: float) -> float:
-    """Bound on the relative error of the masses of a window."""
+    """Bound the relative error of the masses of a window."""
     return 10 * ROUND_OFF + 1e-15 * max(window[1] - mean, mean - window[0])
 
 
 def window_of_mass(mean: float, p: float, log_tail: float) -> tuple[int, int]:
     """Find counts [low, high] outside which each tail has mass at most e^-log_tail, by Chernoff's bound.
 
-    Its exponent is convex and 0 at the mean: bisection keeps an outer end at which it was evaluated.
+    The bound's exponent is convex and 0 at the mean. Bisection keeps an outer end at which it was evaluated.
     """
     r = size_of(mean, p) if p else math.inf
     log_tail += 1e-5  # more than the round-off of the exponent at a mean of 1e10

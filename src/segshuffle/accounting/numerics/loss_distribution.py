@@ -81,8 +81,8 @@ class LossTable:
     ratio_error : float
         Bound on the absolute error of every log ratio.
     missing : float
-        Bound on A's plus B's mass that the cells lack without being smaller cells: it is part of `truncated`, and as
-        it may be anywhere, in the event of the lower bound too.
+        Bound on the part of `truncated` that may lie anywhere, also at losses inside the cells. In the lower bound all
+        of it counts as Q's mass in the event.
     """
 
     first: int
@@ -132,7 +132,7 @@ def _outside(parts: Sequence[_Part], window: tuple[int, int], rate: float) -> fl
     reach, bound = _reach(parts), 0.0
     low, high = window
     up, down = -rate * (high + 1), rate * (low - 1)
-    # Blocks of cells are taken for their worst one, which is at most e times the bound: exp() of all takes too long.
+    # All cells of a block count as its worst one, at most e times the bound: exp() of every cell would take too long.
     width = 1 + int(1 / (rate * sum(part.pairs for part in parts)))
     for weights, _, pairs in parts:
         u, v = np.add.reduceat(weights, np.arange(0, weights.shape[1], width), axis=1)
@@ -194,7 +194,7 @@ def _convolved(u: FloatArray, v: FloatArray, pairs: int) -> FloatArray:
 
 
 def _convolution_error(size: int, pairs: int) -> float:
-    """Bound on the relative round-off of every entry of `_convolved`; a squaring doubles the error it starts from."""
+    """Bound the relative round-off of every entry of `_convolved`; a squaring doubles the error it starts from."""
     return 4 * _ROUND_OFF * size * (1 + math.log2(pairs))
 
 

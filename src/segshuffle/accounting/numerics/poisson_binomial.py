@@ -52,7 +52,7 @@ class PoissonBinomialLaw:
             raise ParameterError("probabilities", float(p[~inside][0]), "in [0, 1], every one")
         self.mean = math.fsum(p)
         self.std = math.sqrt(math.fsum(p * (1 - p)))
-        # with trials that never succeed all groups are as long as the others
+        # trials that never succeed make all groups equally long
         groups = np.pad(p, (0, -p.size % _SMALL if p.size else _SMALL)).reshape(_SMALL, -1)
         polynomials = np.eye(_SMALL + 1, 1) * np.ones_like(groups[0])
         for tried, success in enumerate(groups, start=1):

@@ -18,12 +18,12 @@ LARGEST_COUNT = 4_000_000_000_000_000
 #: Largest number of users who send one message each.
 LARGEST_USERS = 10**15
 LARGEST_EPSILON = 300.0
-#: Smallest delta that a search for epsilon takes: ten digits above the smallest one that is told from 0.
+#: Smallest delta that a search for epsilon takes: ten orders of magnitude above the smallest one that is told from 0.
 SMALLEST_TARGET = 1e-280
 #: Below it the contrast of the clone pairs, of the size of the local epsilon, would lose its digits.
 SMALLEST_LOCAL_EPSILON = 1e-6
 LARGEST_LOCAL_EPSILON = 50.0
-#: Smallest one of a randomizer: below, it is lost beside 1 in every probability.
+#: Smallest local epsilon of a randomizer: a smaller one is lost in the rounding of every probability.
 SMALLEST_LOG_RATIO = 1e-12
 
 
@@ -123,7 +123,10 @@ def check_guarantee(*, epsilon: float, delta: float) -> None:
 
 
 def blanket_slots(blanket_per_user: float) -> tuple[int, float]:
-    """Return ceil(m) and gamma = m/ceil(m) of m expected blanket messages per user, m in (0, 1e9]."""
+    """Return a user's number of slots, ceil(m), and the probability gamma = m/ceil(m) that a slot is filled.
+
+    Here m in (0, 1e9] is the expected number of blanket messages per user.
+    """
     check_within("blanket_per_user", blanket_per_user, 0, LARGEST_BLANKET, "(]")
     slots = math.ceil(blanket_per_user)
     return slots, blanket_per_user / slots
@@ -151,7 +154,7 @@ def check_epsilon(epsilon: float) -> None:
 def check_target(delta: float) -> None:
     """Refuse a target delta outside [1e-280, 1)."""
     too_small = isinstance(delta, Real) and 0 < delta < SMALLEST_TARGET
-    note = ": below it doubles end, and the local epsilon is all that is known" if too_small else ""
+    note = ": below that, double precision ends, and only the local epsilon is known" if too_small else ""
     check_within("delta", delta, SMALLEST_TARGET, 1, "[)", note=note)
 
 

@@ -27,12 +27,12 @@ _COARSE = 0.02
 _SMALLEST_SHARE = 1e-9
 #: Epsilons closer than this to the ceiling, relative to it, are not told apart from it.
 _SMALLEST_GAP = 1e-12
-#: Brackets narrower than this are not halved further (the function may jump), relative to the argument; in epsilon, to
-#: the upper end of the bracket, which is no more than a hundred times the result.
+#: Brackets narrower than this are not halved further, because the function may jump: relative to the argument, and in
+#: searches of epsilon relative to the upper end of the first bracket, at most a hundred times the result.
 _RESOLUTION, _SMALLEST_STEP = 1e-13, 1e-10
 #: The same for lower bounds, which jump only where round-off is most of them.
 _LOWER_STEP = 1e-7
-#: Factor by which epsilon falls while nothing but "safe" is known.
+#: Factor by which a search lowers epsilon while delta underflows to 0.
 _DESCENT = 8.0
 
 
@@ -73,7 +73,8 @@ def safe_edge(excess: Function, *, safe: float, unsafe: float, tolerance: float 
         return unsafe
     at_safe = excess(safe)
     if at_safe > 0:
-        raise InfeasibleError(f"the target is missed by a factor {math.exp(min(at_safe, 700.0)):.3g} even at {safe:g}")
+        factor = math.exp(min(at_safe, 700.0))
+        raise InfeasibleError(f"the target is missed by a factor {factor:.3g} even at {safe:g}, the safest value tried")
     low, high = _End(math.log(safe), at_safe), _End(math.log(unsafe), at_unsafe)
     best = _edge(lambda log: excess(math.exp(log)), low, high, lambda found: found, tolerance, _RESOLUTION)
     return safe if best == low.argument else math.exp(best)
@@ -94,12 +95,12 @@ def _edge(
     tolerance: float,
     resolution: float,
 ) -> float:
-    """Do the search of `safe_edge` from two evaluated ends; `height` of the excess is nearly straight."""
+    """Do the search of `safe_edge` from two evaluated ends; `height` turns the excess into a nearly linear function."""
     aim = height(-0.5 * tolerance)
     best = safe
     z_safe, z_unsafe = safe.argument, unsafe.argument
     f_safe, f_unsafe = height(safe.excess), height(unsafe.excess)
-    # what the Illinois rule makes of the ends' heights
+    # the Illinois rule halves the height of an end that stays while the other moves twice in a row
     previous_safe: bool | None = None
     widths = [abs(z_unsafe - z_safe)]
     for _ in range(_MAX_STEPS):
@@ -122,13 +123,13 @@ def _edge(
 
 
 def _gaussian_height(excess: float, delta: float, sign: int) -> float:
-    """Scale sign log(bound/delta): the root of log(1/bound) of a Gaussian is nearly a line in epsilon."""
+    """Scale sign log(bound/delta): for a Gaussian the square root of log(1/bound) is nearly linear in epsilon."""
     target = -math.log(delta)
     return sign * (math.sqrt(target) - math.sqrt(max(target - sign * excess, 0.0)))
 
 
 def _next_point(z_safe: float, z_unsafe: float, f_safe: float, f_unsafe: float) -> float:
-    """Draw the secant through the bracket's ends, or its middle where the secant is of no use."""
+    """Return the zero of the secant through the bracket's ends, or the bracket's middle if the secant is of no use."""
     if not (math.isfinite(f_safe) and f_safe < 0 < f_unsafe < 700):
         return 0.5 * (z_safe + z_unsafe)
     share = f_safe / (f_safe - f_unsafe)
@@ -168,7 +169,7 @@ def edge_epsilon(
     if ceiling == 0.0 or answers(inner := _End(0.0, excess(0.0))):
         return 0.0
     if answers(outer := _End(half, excess(half))):
-        # nothing is known yet of how far down to look where delta has underflown
+        # where delta has underflowed, nothing says how far down to look
         while outer.excess == -sign * math.inf and outer.argument > _SMALLEST_SHARE * ceiling:
             below = max(outer.argument / _DESCENT, _SMALLEST_SHARE * ceiling)
             found = _End(below, excess(below))
@@ -187,7 +188,7 @@ def edge_epsilon(
 
 
 def _staged(bound: Callable[[float, float], float], delta: float, rtol: float, sign: int) -> Function:
-    """Make the excess of a bound of (epsilon, width): wide until the target is near, then narrow; nan is never safe."""
+    """Make the excess of a bound, with wide intervals until the target is near, then narrow ones; nan is never safe."""
     near = False
 
     def excess(epsilon: float) -> float:
@@ -210,7 +211,7 @@ def largest_local_epsilon(bound: Function, *, epsilon: float, delta: float) -> f
     Parameters
     ----------
     bound : callable
-        Upper end of delta at `epsilon`, of a local epsilon; non-decreasing.
+        Maps a local epsilon to the upper end of delta at `epsilon`; non-decreasing.
     epsilon, delta : float
         The target.
     """
@@ -226,7 +227,7 @@ def largest_local_epsilon(bound: Function, *, epsilon: float, delta: float) -> f
 
 
 class Bound(ABC):
-    """A bound of delta over epsilon: made once, asked for many of either.
+    """A bound of delta over epsilon: made once, asked for many deltas or epsilons.
 
     Attributes
     ----------
@@ -281,9 +282,10 @@ def certified_root(
 ) -> float:
     """Find the smallest epsilon with delta(epsilon) <= target, to relative accuracy rtol, rounded up.
 
-    Secant steps in log(delta) against log(epsilon) through the middles of wide, cheap intervals, which are far more
-    accurate than the intervals are narrow; then one narrow interval, aimed so that its upper end lies below the target
-    and its lower end above the value that delta has rtol further on. Bisection wherever the secant does not help.
+    First it takes secant steps in log(delta) against log(epsilon), through the middles of wide, cheap intervals; the
+    middles are far more accurate than the width suggests. Then it takes one narrow interval, at an epsilon so chosen
+    that the upper end lies below the target, and the lower end above the delta of an epsilon larger than the root by
+    rtol. It bisects wherever the secant does not help.
 
     Parameters
     ----------

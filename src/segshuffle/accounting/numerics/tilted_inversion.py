@@ -19,9 +19,10 @@ The gap is about w^2 theta^2 in relative terms: second order. Both integrals are
     sum_j e^{-theta j L} E[max(0, S + w Z + j L)],    and    sum_j e^{-theta j L} E[w phi((S + j L) / w)],
 
 all terms of which are >= 0: the aliases j != 0 only raise the upper bound, and the lower one subtracts their bound by
-Chernoff, max(0, x) <= e^{eta x}/(e eta). The rest is the tail of the sum (the factor e^{-w^2 t^2/2}; and for
-|t| <= pi/range also |e^{K(theta + it) - K(theta)}|^2 <= 1 - 4 t^2 v/pi^2, v the tilted variance) and round-off, bounded
-node by node. The tilt makes everything relative to the answer, so deltas of 1e-200 cost no digits.
+Chernoff, max(0, x) <= e^{eta x}/(e eta). What remains is the tail of the sum and round-off. The tail is bounded by the
+factor e^{-w^2 t^2/2}, and for |t| <= pi/range also by |e^{K(theta + it) - K(theta)}|^2 <= 1 - 4 t^2 v/pi^2, v the
+tilted variance. Round-off is bounded node by node. The tilt makes everything relative to the answer, so deltas of
+1e-200 cost no digits.
 
 The number of nodes does not depend on n: about L/w ~ 1/sqrt(rtol) of them, and once n is large only the ones within a
 few 1/sqrt(n v) of zero. Round-off grows like sqrt(n) only, as log1p(E[e^{itG} - 1]) has no cancellation.
@@ -47,12 +48,12 @@ from segshuffle.accounting.numerics.atom_sums import (
 from segshuffle.arrays import FloatArray
 
 _LARGEST_WORK = 1.0e7
-"""Nodes of one Fourier sum, times atoms and what a node costs apart from them: about a tenth of a second."""
+"""Most nodes of one Fourier sum times (atoms + `_NODE_COST`): about a tenth of a second."""
 _NODE_COST = 32
 _LARGEST_BLOCK = 2**13
 """Nodes that are evaluated at once."""
 _ONE_THREAD = 2**16
-"""Size of a product of matrices that BLAS does not share out: threads cost more than they save, and change the sum."""
+"""Size of a matrix product that BLAS does in one thread: more threads cost more than they save, and change the sum."""
 _ATTEMPTS = 6
 _ALIAS_SHARE = 0.02
 _SHRINK_AT_LEAST = 0.7
@@ -60,7 +61,7 @@ _SHRINK_AT_LEAST = 0.7
 _ALIAS_SHARES = np.array([0.01, 0.03, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9])
 _ALIAS_STEPS = np.array([0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 10.0, 12.0, 16.0])
 _PERIODS = 1.15 ** np.arange(34.0)
-#: Half of (width theta)^2 from which on round-off alone exceeds Chernoff's bound, by far, and products may overflow.
+#: Value of (width theta)^2/2 from which on round-off alone exceeds Chernoff's bound by far, and products may overflow.
 _HOPELESS = 300.0
 #: Logarithm of a value that nobody asks about.
 _NEGLIGIBLE = -700.0
@@ -122,7 +123,7 @@ class _Sums(NamedTuple):
 
 
 def inverted(tilted: Tilted, rtol: float, side: Side) -> float:
-    """Find one certified end by Fourier inversion, with the width refined until it is near enough to the value."""
+    """Find one certified end by Fourier inversion; the width is refined until the end is near enough to the value."""
     sign = 1 if side == "upper" else -1
     plan = _first_plan(tilted, rtol)
     best, work = sign * math.inf, 0.0
@@ -188,7 +189,7 @@ def _within_work(tilted: Tilted, rtol: float, width: float, period: float) -> Pl
     width = max(width, cutoff * period / nodes_limit)
     if width < alone:
         return Plan(width, period, cutoff / width)
-    # Up to |t| = pi/range the law itself decays, beyond it the factor of w does: the least such w costs nothing.
+    # Up to |t| = pi/range the law itself decays. Beyond, the factor of a width `alone` suffices: no need for a larger.
     reach = min(cutoff * math.pi / (2 * tilted.deviation), cutoff / alone)
     return Plan(alone, min(period, nodes_limit / reach), reach)
 
@@ -211,7 +212,7 @@ def _fourier_sums(tilted: Tilted, plan: Plan) -> _Sums:
 
 
 def _all_zero(tilted: Tilted, width: float) -> tuple[float, float]:
-    """Return what the event "all G_i are 0", of no use to max(0, S), adds to both sums: w phi(0); and its error.
+    """Return what the event "all G_i are 0" adds to both sums, w phi(0), and its error; max(0, S) is 0 there.
 
     With few users it is the one large atom of S in the kink of max(0, .), where the width would act to first order.
     """
@@ -265,8 +266,8 @@ def _partial_sums(
 ) -> tuple[float, float, float, float]:
     """Sum over a block the real parts of both integrands, a bound on their round-off together, and their size.
 
-    Nodes t >= 0 have a weight (2 for those that stand for -t too), f and |f|^2 - 1, and a bound on the error of f. With
-    an error e(t) of the characteristic function f, |a^n - b^n| <= n |a - b| max(|a|, |b|)^(n-1).
+    Only nodes t >= 0 are summed; those that stand for -t, too, count twice. The error of the n-th power of the
+    characteristic function follows from that of the function by |a^n - b^n| <= n |a - b| max(|a|, |b|)^(n-1).
     """
     theta, count = tilted.theta, tilted.count
     real, imaginary = _change(tilted, rows, columns)
@@ -290,7 +291,7 @@ def _partial_sums(
         amplified = np.exp(np.minimum((count - 1) * np.log(np.exp(log_abs) + absolute) + damping, 600.0))
         relative = count * (np.abs(np.where(amplitude > 0, log_abs, 0.0)) + np.abs(angle)) + (width * node) ** 2
     amplified = np.where(np.isnan(amplified), np.exp(np.minimum(damping, 600.0)), amplified)
-    # an infinite bound is one: it encloses nothing, and whoever asked takes another way
+    # an infinite error bound is valid: it encloses nothing, and the caller takes another way
     with np.errstate(over="ignore"):
         error = count * absolute * amplified * (decay + level) + EPS * (32 + 4 * relative) * size
         rounding = float(twice @ error)

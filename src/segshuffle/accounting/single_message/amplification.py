@@ -87,8 +87,8 @@ def values(
     Raises
     ------
     ParameterError
-        If the accountant does not apply to the mechanism, or a parameter is outside its range; also for a delta of
-        a closed form for epsilon alone.
+        If the accountant does not apply to the mechanism, if a parameter is outside its range, or if delta is asked of
+        an accountant that gives epsilon alone.
     """
     ((name, targets),) = _asked(delta, epsilon).items()
     (chosen,) = applicable(mechanism, [accountant])
@@ -167,7 +167,7 @@ def local_epsilon_for(
     chosen : Accountant
         The accountant of the bound; it must apply to the mechanism.
     make : callable
-        The mechanism of a local epsilon.
+        Makes the mechanism from a local epsilon.
     n_users : int
         Number of users, in [1, 1e15].
     epsilon, delta : float
@@ -176,9 +176,10 @@ def local_epsilon_for(
     Returns
     -------
     float
-        For a guarantee, the largest local epsilon that was found to meet the target: the bound was evaluated there, or
-        it is `epsilon` itself, which needs no shuffling; 0 if there is none from 1e-6 on. For a lower bound, the least
-        local epsilon found at which no analysis can prove the target; inf if there is none up to 50.
+        For a guarantee, the largest local epsilon that was found to meet the target. The bound was evaluated there,
+        unless it is `epsilon` itself, which needs no shuffling. 0 if no local epsilon from 1e-6 on meets the target.
+        For a lower bound, the least local epsilon found at which no analysis can prove the target; inf if there is none
+        up to 50.
 
     Raises
     ------
@@ -214,8 +215,8 @@ def compare_budgets(
 ) -> tuple[list[Entry], dict[str, str]]:
     """Ask all bounds for users who add Laplace noise with budgets of their own: epsilons at `delta`, or deltas.
 
-    Proven is only that every user has at least the guarantee of the largest budget without shuffling. Clones of a user
-    with another budget are not clones of the victim, so the theorems for equal users do not apply.
+    It is proven only that every user has at least the guarantee of the largest budget without shuffling. Clones of a
+    user with another budget are not clones of the victim, so the theorems for equal users do not apply.
 
     Parameters
     ----------

@@ -1,16 +1,19 @@
 r"""Decomposition (blanket) bounds for one shuffled message per user: proven bounds of delta and epsilon.
 
-After "Decomposition-Based Optimal Bounds for Privacy Amplification via Shuffling" (Theorems 12 to 14). Let R be a
-reference law, P_n the histogram of one message drawn from R_x0 and n - 1 drawn from R, and Q_n the same with R_x1. With
-G = (R_x0 - e^eps R_x1)/R at an output drawn from R, and n independent copies (the victim's one included: E[f(Y)
-R_x0(Y)/R(Y)] under R is the victim's message, and which of the n draws is the victim's is averaged over),
+After "Decomposition-Based Optimal Bounds for Privacy Amplification via Shuffling" (Theorems 12 to 14). Let x0 and x1 be
+the two inputs of the *victim*, the user whose input changes. Let R be a reference law, P_n the histogram of one message
+drawn from R_x0 and n - 1 drawn from R, and Q_n the same with R_x1. Let G_1, ..., G_n be independent copies of
+G = (R_x0 - e^eps R_x1)/R at an output drawn from R. Then
 
     D_{e^eps}(P_n || Q_n) = (1/n) E[max(0, G_1 + ... + G_n)].
+
+Here all n messages are draws from R. The victim's law R_x0 enters as the weight R_x0/R of one of them, averaged over
+which one.
 
 * Upper bound: R puts the blanket gamma * omega(y) = inf_x R_x(y) on the outputs, and the mass 1 - gamma on a left-over
   symbol that the victim never sends (G = 0 there). Proven for every input of the other users.
 * Lower bound: R = R_{x*}, the divergence of two particular neighbouring datasets. x* is an input other than the
-  victim's two, as in the paper, or one of those: far from the centre of the privacy loss that is often the worst.
+  victim's two, as in the paper, or one of the two, which is often the worst in the tails of the privacy loss.
 
 Every delta is an interval: its ends enclose the *upper bound* of the paper (`BlanketBound`), or its *lower bound*
 (`DatasetsBound`). Report the upper end of the one as a guarantee, and the lower end of the other as the value that no
@@ -74,8 +77,8 @@ class BlanketBound(Bound):
     def epsilon(self, *, delta: float) -> float:
         """Find the epsilon at `delta` in [1e-280, 1): rounded to the safe side, by about rtol in terms of delta.
 
-        Where pairs of inputs differ, one table is searched only if it changes what the others gave: the divergence of a
-        pair falls in epsilon, so what holds for it at one epsilon holds at every larger one.
+        If there are tables of several pairs of inputs, a table is searched only if its divergence at the epsilon found
+        so far is above delta. Otherwise it does not change the answer, because divergences fall in epsilon.
 
         Returns
         -------
@@ -86,7 +89,7 @@ class BlanketBound(Bound):
         check_target(delta)
         lower, tables = self.side == "lower", self.tables_of(self.randomizer, self.side)
         differ = len(blanket_tables(self.randomizer, self.side)) > 1
-        # nothing is found before the first upper end; a lower end of 0 excludes nothing
+        # these stand for "nothing found": no upper bound is -1, and a lower bound of 0 excludes nothing
         none = found = 0.0 if lower else -1.0
         for group in [(table,) for table in tables] if differ else [tables]:
             bound = partial(self._end, side=self.side, tables=group)
@@ -98,8 +101,8 @@ class BlanketBound(Bound):
     def _end(self, epsilon: float, rtol: float, side: Side, tables: Tables = ()) -> float:
         """Return one end of the interval around the largest divergence over the tables, all of them by default.
 
-        A table that is well below another at a coarse width is not looked at again. Lower ends: the largest of any of
-        them is one. Upper ends: each is valid at any width, and the largest counts.
+        A table that is well below another at a coarse width is not looked at again. A lower end is valid whichever
+        tables are left out. An upper end is the largest of all tables, each of which is valid at any width.
         """
         if epsilon >= self.ceiling:
             return 0.0
@@ -130,7 +133,7 @@ class DatasetsBound(BlanketBound):
 
 
 def _number(log: float, side: Side) -> float:
-    """Go back from the logarithm of an end, outwards, and never above 1; ends that are no numbers say nothing."""
+    """Return an end from its logarithm, rounded outwards, at most 1; for nan or +inf, an end that is always valid."""
     upper = side == "upper"
     if not log < math.inf:
         return float(upper)
@@ -141,7 +144,7 @@ def _number(log: float, side: Side) -> float:
 
 @lru_cache(maxsize=512)
 def _log_delta(classes: ReferenceClasses, n_users: int, epsilon: float, rtol: float, side: Side) -> float:
-    """Return one end for (1/n) E[max(0, G_1 + ... + G_n)]; searches come back to the same points."""
+    """Return the log of one end for (1/n) E[max(0, G_1 + ... + G_n)]; cached, as searches return to the same points."""
     law = _excess_law(classes, epsilon, 1 if side == "upper" else -1)
     log = mean_positive_part(law, count=n_users, rtol=rtol, side=side)
     if side == "lower":
@@ -154,8 +157,9 @@ def _log_delta(classes: ReferenceClasses, n_users: int, epsilon: float, rtol: fl
 def _excess_law(classes: ReferenceClasses, epsilon: float, sign: int) -> AtomLaw:
     """Make the law of G = (R_x0 - e^eps R_x1)/reference, all rounding errors turned upwards (sign = 1) or downwards.
 
-    Atoms move by the bound on their error. Of the masses all but the best atom's are lowered by more than their error
-    and the rest goes to the best atom: a law that dominates every law within the errors (sign = -1: is dominated).
+    Atoms move by the bound on their error. The best atom is then the largest one (sign = 1) or the smallest one. All
+    other masses are lowered by more than their error, and the best atom gets the rest. So the law dominates every law
+    within the errors (sign = 1), or is dominated by it.
     """
     first, second = classes.log_first, classes.log_second + epsilon
     # a difference of expm1: nothing is lost where all ratios are close to 1

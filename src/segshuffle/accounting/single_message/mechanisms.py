@@ -27,7 +27,7 @@ from segshuffle.accounting.single_message.randomizers.reference import Randomize
 from segshuffle.accounting.single_message.variation_ratio import VariationRatio
 from segshuffle.errors import ParameterError
 
-#: Largest size of a mechanism whose classes are written down, and of one whose sets are listed item by item.
+#: Largest size of a mechanism whose classes of outputs have formulas, and of one whose sets are listed item by item.
 LARGEST_SIZE, LARGEST_LISTED = 10**15, 10_000_000
 #: Least sizes.
 _LEAST = {"domain_size": 2, "hash_size": 2, "order": 4, "set_size": 1, "subset_size": 1, "levels": 1}
@@ -37,12 +37,12 @@ _LARGEST_JOINT, _LEAST_CELLS = 8_000, 4
 
 @dataclass(frozen=True)
 class _Maker:
-    """Describe a mechanism by functions of what it needs.
+    """Functions that make a mechanism from its parameters.
 
     Parameters
     ----------
     variation : callable
-        Its variation-ratio parameters, as published; what this function takes is what the mechanism needs.
+        Its variation-ratio parameters, as published. The arguments of this function are what the mechanism needs.
     classes : callable, optional
         Its classes of outputs, where they are known.
     no_left_over, caveat
@@ -65,7 +65,7 @@ class _Maker:
 
     @property
     def local(self) -> bool:
-        """Whether it has a local epsilon: what hides a message is otherwise the blanket, or a distance."""
+        """Whether it needs a local epsilon. Others need a blanket that hides the message, or a distance of inputs."""
         return "local_epsilon" in self.parameters
 
 
@@ -190,7 +190,7 @@ _MULTI: dict[str, Callable[..., VariationRatio]] = {
     "uniform-coin-sum": tables.uniform_coin_sum,
     # one-hot vectors, bits flipped with probability `flip`
     "flipped-one-hot": tables.flipped_one_hot,
-    # uniform blanket: one of special_bins of domain_size bins, krr that errs with probability `flip`, the true bin
+    # uniform blanket; the message is one of special_bins bins, krr that errs with probability `flip`, or the true bin
     "balls-into-bins": tables.balls_into_bins,
     "mix-dump": tables.mix_dump,
     "pure-dump": tables.pure_dump,

@@ -1,49 +1,53 @@
 r"""Variation-ratio reduction: its parameters, and delta and epsilon of the pair of counts they lead to.
 
 Source: "Privacy Amplification via Shuffling: Unified, Simplified, and Tightened", Theorems 4.1, 4.7, 4.8, 5.1 and
-Algorithm 1. For randomizers R_1 (the victim's) and R_i (n - 1 others, or blanket messages)
+Algorithm 1. The *victim* is the user whose input changes. For randomizers R_1 (the victim's) and R_i (n - 1 others, or
+blanket messages)
 
     p     bounds R_1(x)/R_1(x'),   beta  bounds the total variation of R_1(x) and R_1(x'),   q  bounds R_1(x)/R_i(x_i),
 
 the reduction is a pair of counts with alpha = beta/(p - 1), r = alpha p/q, C ~ Binomial(n - 1, 2 r), heads = p alpha,
 tails = alpha. The tables of randomizers are in `variation_ratio_tables`.
 
-Status: published. The reduction mixes the victim's left-over, of weight 1 - alpha - p alpha, with the left-over of the
-other users; where they differ, the histogram shows it, and for single-message randomizers the number is *refuted* as
-an upper bound: k-ary randomized response with p = 3, k = 4, n = 5, e^eps = 8/5 has delta = 0.0585648 against the
-published 0.0560185. Nothing is mixed where the victim has no left-over (`VariationRatio.left_over` = 0) in its own
-decomposition (not in that of a bound on it, such as "general mechanisms"): there the number is an upper bound.
+Status: published. The victim's *left-over*, of weight 1 - alpha - p alpha, is what it sends for both inputs alike. The
+reduction mixes it with the left-overs of the other users. Where they differ, the histogram shows this. For
+single-message randomizers the number is *refuted* as an upper bound: k-ary randomized response with p = 3, k = 4,
+n = 5, e^eps = 8/5 has delta = 0.0585648 against the published 0.0560185. If the victim has no left-over
+(`VariationRatio.left_over` = 0), nothing is mixed, and the number is an upper bound. This must hold for the parameters
+of the randomizer itself, not for looser ones, such as those of `variation_ratio_tables.general`.
 
 The closed forms, Theorem 4.2 (analytic) and Theorem 4.3 (asymptotic), share this status. Where a theorem's
 conditions fail it says nothing, and the answer is the trivial one: log p, the local guarantee (+inf for p = +inf).
 Where they hold, the formula's value is returned as it is, even above log p: take the smaller of the two.
 
-The two quotients that the printed formula of Theorem 4.2 shows in our copy of the paper are one: the second summand
-of the first numerator and the last numerator belong to the denominator. Read literally the value would tend to
-log(1 + (p - 1)/2) instead of 0; read as below it is the largest log-ratio of the pair at c = Omega and
+Our copy of the paper prints the formula of Theorem 4.2 as two quotients. They are one: the second summand of the first
+numerator and the last numerator belong to the denominator. Read literally, the value would tend to log(1 + (p - 1)/2)
+instead of 0. Read as in `VariationBound.analytic_epsilon`, it is the largest log-ratio of the pair at c = Omega and
 a = Omega/2 + sqrt(Omega log(4/delta)/2), which is what the theorem's proof bounds.
 
-Theorem 5.1 is a lower bound, of the divergence of two datasets. The outputs that x1 favours, S1, and those that x0
-favours, S0, are counted; everything else is forgotten, and all other users hold one input x*. With sums of
-probabilities over S0 and S1,
+Theorem 5.1 bounds the divergence of two datasets from below. It counts the outputs that are likelier under x1 (the set
+S1) and those that are likelier under x0 (S0), and forgets everything else. All other users hold one input x*. With sums
+of probabilities over S0 and S1,
 
     p = R1(x1)(S1)/R1(x0)(S1),   q = R1(x1)(S1)/R2(x*)(S1),   q' = R1(x0)(S0)/R2(x*)(S0),
     r = alpha p/q,  r' = alpha p/q',  C ~ Binomial(n - 1, r + r'),  A ~ Binomial(C, r'/(r + r')),
 
-x* the input with the largest min(q, q') (printed is alpha = beta'/(p - 1), which the theorem leaves undefined). The
-pair of counts is (A + D1, C - A + D2) against (A + D2, C - A + D1), as above. What it bounds from below is the
-divergence of two *particular* neighbouring datasets (x0 or x1, all others x*), hence the least delta that any analysis
-can prove for the shuffled messages. What is true of it:
+where x* is the input with the largest min(q, q'). (The paper prints alpha = beta'/(p - 1), and does not define beta'.)
+The pair of counts is (A + D1, C - A + D2) against (A + D2, C - A + D1), with D1 ~ Bernoulli(heads) and
+D2 ~ Bernoulli(tails), of which at most one is 1. It bounds from below the divergence of two *particular* neighbouring
+datasets (x0 or x1, all others x*), hence the least delta that any analysis can prove for the shuffled messages. What is
+true of it:
 
 * For randomizers with R1(x0)(S0) = R1(x1)(S1) the two counts are a function of the shuffled messages, so by data
   processing the bound is proven. Every randomizer with an output symmetry that swaps x0 and x1 is of this kind, as most
   of Table 2 are.
-* Otherwise R1(x0) would need its own ratio: the published pair is not that of the counts, and the stated direction
-  fails. Two outputs, R1(x0) = (9/10, 1/10), R1(x1) = (7/10, 3/10), n = 1, e^eps = 5/4: D(R1(x0) || R1(x1)) is 1/40,
-  the published lower bound 7/40 (which is D(R1(x1) || R1(x0))). Nothing is claimed for such randomizers.
-* It is not "exactly tight" where the upper bound of Theorem 4.1 equals it: the histogram shows more than the two
-  counts when left-overs differ, so the true divergence is larger (counterexample above). Equality of the two published
-  bounds shows that Theorem 4.1 is no more than this lower bound for such randomizers.
+* Otherwise R1(x0) would need its own ratio: the published pair is not that of the counts, and its divergence need not
+  be a lower bound. An example has two outputs, R1(x0) = (9/10, 1/10), R1(x1) = (7/10, 3/10), n = 1 and e^eps = 5/4:
+  D(R1(x0) || R1(x1)) is 1/40, but the published lower bound is 7/40, which is D(R1(x1) || R1(x0)). Nothing is claimed
+  for such randomizers.
+* The paper calls it "exactly tight" where it equals the upper bound of Theorem 4.1. If left-overs differ, this is
+  false: the histogram shows more than the two counts, so the true divergence is larger (counterexample above). Equality
+  only shows that, for such randomizers, Theorem 4.1 is no more than a lower bound.
 """
 
 import math
@@ -68,7 +72,7 @@ LARGEST_LOG_RATIO = 600.0
 SMALLEST_SHARE = 1e-12
 _COARSE = 0.02
 _ROUNDING = 1e-14
-#: Relative error of log p = log1p(beta/mass) and of the speaking probability: seven and fifteen roundings.
+#: Relative error of log p, and of the probability that the victim adds to a count: seven and fifteen roundings.
 _LOG_RATIO_ERROR, _SPEAK_ERROR = 1e-15, 4e-15
 
 
@@ -129,7 +133,7 @@ class VariationRatio:
 
     @property
     def clone(self) -> float:
-        """Probability r of either component where both are as likely, in [0, 1/2]."""
+        """Probability r of either component if both are equally likely, in [0, 1/2]."""
         return min(self.clones[0], 0.5)
 
     @property
@@ -139,7 +143,7 @@ class VariationRatio:
 
 
 class VariationBound(Bound):
-    """The variation-ratio reduction of Theorem 4.1 (kind: published; refuted as an upper bound: see above).
+    """The variation-ratio reduction of Theorem 4.1 (kind: published; refuted as an upper bound: see the module's text).
 
     Parameters
     ----------
@@ -180,8 +184,8 @@ class VariationBound(Bound):
         delta : float
             In [1e-280, 1).
         rtol : float
-            Relative accuracy asked of epsilon, in [1e-9, 0.1]. It is met while round-off leaves delta its digits: not
-            where delta hardly depends on epsilon (delta close to its value at epsilon = 0).
+            Relative accuracy asked of epsilon, in [1e-9, 0.1]. Round-off prevents it where delta hardly depends on
+            epsilon (delta close to its value at epsilon = 0).
 
         Returns
         -------
@@ -221,7 +225,7 @@ class VariationBound(Bound):
         return max(math.ceil(found / step), 1) * step
 
     def _gaussian_guess(self, delta: float, first: float, last: float) -> tuple[float, float]:
-        """Return epsilon and d log(delta)/d log(epsilon), were the difference of the counts normal: where to start."""
+        """Guess epsilon and d log(delta)/d log(epsilon), as if the difference of the counts were normal."""
         ratio = 2.0 * self.variation.beta / math.sqrt(2.0 * self.variation.clone * (self.n_users - 1) + 1.0)
 
         def excess(epsilon: float) -> float:
@@ -242,7 +246,7 @@ class VariationBound(Bound):
         Parameters
         ----------
         delta : float
-            In [1e-280, 1); p = +inf is the limit of the formula and of its conditions.
+            In [1e-280, 1). For p = +inf the formula and its conditions are taken in the limit.
 
         Returns
         -------
@@ -254,7 +258,7 @@ class VariationBound(Bound):
         left_over, others = self.variation.left_over, self.n_users - 1
         log_term = math.log(4.0 / delta)
         expected = 2.0 * clone * others - math.sqrt(min(6.0 * clone, 0.5) * others * log_term)
-        # with 2 r = 1 nobody has a left-over, and neither has the victim
+        # with 2 r = 1 no user has a left-over, the victim included
         mixed = left_over * clone / (1.0 - 2.0 * clone) if left_over > 0 else 0.0
         # Omega >= (2p(beta+1+(beta-1)p)(n-1) + beta)/(q + p(beta-1+(beta+1)p) - pq), both sides of it over p(p - 1)
         above = alpha * math.exp(-self.ceiling) - 2.0 * left_over * others
@@ -317,11 +321,11 @@ class LowerVariationBound(Bound):
     def interval(self, epsilon: float, rtol: float) -> DeltaInterval:
         """Enclose the larger of D(P || Q) and D(Q || P), which differ if q and q' do, parameters rounded down.
 
-        The lower end holds for every (log p, beta, q, q') that rounds to the parameters. A victim with less contrast or
-        more silence is the victim with its message swapped or dropped at random, so its pair is a mixture of (P, Q)
-        with (Q, P) or with equal laws: by convexity no larger than the larger of the two directions. Moving both by
-        more than their round-off bounds the lower end; the probabilities r, r' act smoothly, and round-off of theirs
-        moves the log of delta by about 1e-15 log(1/delta).
+        The lower end holds for every (log p, beta, q, q') that rounds to the parameters. A victim with a smaller p, or
+        a smaller probability to add to a count, is the victim with its message swapped or dropped at random. So its
+        pair is a mixture of (P, Q) with (Q, P) or with equal laws, whose divergence is by convexity no larger than the
+        larger of the two directions. Therefore both parameters are lowered by more than their round-off. Round-off of
+        the probabilities r and r' only moves the log of delta by about 1e-15 log(1/delta).
         """
         log_p, (one, other) = self.ceiling * (1.0 - _LOG_RATIO_ERROR), self.variation.clones
         if log_p <= epsilon or self.variation.beta == 0.0:

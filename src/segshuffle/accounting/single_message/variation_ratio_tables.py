@@ -3,7 +3,7 @@ r"""Variation-ratio parameters of the randomizers of Tables 2, 3 and 4, and of t
 Source: "Privacy Amplification via Shuffling: Unified, Simplified, and Tightened", section 4.3 and Theorem 6.1. Every
 function gives (p, beta, q) as published; its docstring names the law it was checked against by enumeration and says
 where the two do not agree. The status of the resulting numbers is in `variation_ratio`: kind *published*.
-`mechanisms.mechanism` refuses sizes below the least ones before it calls them.
+`mechanisms.mechanism` refuses sizes below the least ones before it calls these functions.
 
 Multi-message protocols (Table 4): the message that depends on the input hides among *blanket* messages, so
 `n_users` of every bound is 1 + the number of all blanket messages, those of the victim included.
@@ -57,8 +57,8 @@ def randomized_response(*, local_epsilon: float, domain_size: int) -> VariationR
 def binary_randomized_response(*, local_epsilon: float) -> VariationRatio:
     """Describe binary randomized response *of each bit of the one-hot encoding*, with local_epsilon/2 per bit.
 
-    beta = tanh(local_epsilon/4) for any number of options: two inputs differ in two bits, and only the outcome that
-    names one and not the other tells them apart. (One bit in all, Warner's response, is `general`.)
+    beta = tanh(local_epsilon/4) for any number of options: two inputs differ in two bits, and only outputs that have
+    exactly one of these bits tell them apart. (Randomized response of a single bit, Warner's, is `general`.)
     """
     return _local(local_epsilon, math.tanh(0.25 * local_epsilon))
 
@@ -66,8 +66,8 @@ def binary_randomized_response(*, local_epsilon: float) -> VariationRatio:
 def subset_selection(*, local_epsilon: float, domain_size: int, subset_size: int) -> VariationRatio:
     """Describe k-subsets of d options, 1 <= k < d: a subset is e^local_epsilon times as likely if it has the input.
 
-    The published binom(d-1, k-1) - binom(d-2, k-2) is binom(d-2, k-1): the subsets with x and without x'. Attained.
-    `local_epsilon` in [1e-12, 50]: it is `subset_exponential` for sets of one item.
+    The published binom(d-1, k-1) - binom(d-2, k-2) is binom(d-2, k-1), the number of subsets with x and without x'.
+    beta is attained. `local_epsilon` in [1e-12, 50]: this is `subset_exponential` for sets of one item.
     """
     return subset_exponential(local_epsilon=local_epsilon, domain_size=domain_size, set_size=1, subset_size=subset_size)
 
@@ -75,8 +75,8 @@ def subset_selection(*, local_epsilon: float, domain_size: int, subset_size: int
 def subset_exponential(*, domain_size: int, set_size: int, subset_size: int, local_epsilon: float) -> VariationRatio:
     """Return the parameters of the subset exponential randomizer (PrivSet) at p = q = exp(local_epsilon).
 
-    A k-subset z is reported with probability proportional to exp(local_epsilon) if it meets the user's set, else 1.
-    alpha is the probability of one z that meets x' but not x, summed: the total variation beta over p - 1.
+    A k-subset z is reported with probability proportional to exp(local_epsilon) if it meets the user's set, else to 1.
+    alpha = beta/(p - 1) is the probability, for a user with the set x, that z meets x' but not x.
 
     Parameters
     ----------
@@ -95,8 +95,8 @@ def local_hash(*, local_epsilon: float, hash_size: int) -> VariationRatio:
     """Describe local hash into l = hash_size >= 2 values: beta = (p - 1)/(p + l - 1).
 
     This is the total variation for one fixed hash function that separates the two inputs. With a function drawn
-    uniformly and sent along, the two collide with probability 1/l and the total variation is (1 - 1/l) times the
-    published beta: larger than needed, so the published number is not the tight one it is called in section 5.
+    uniformly and sent along, the two collide with probability 1/l, and the total variation is (1 - 1/l) times the
+    published beta. So the published beta is larger than needed, and not tight, as section 5 of the paper calls it.
     """
     return randomized_response(local_epsilon=local_epsilon, domain_size=hash_size)
 
@@ -110,7 +110,7 @@ def hadamard_response(*, local_epsilon: float, order: int) -> VariationRatio:
 
 
 def sampling_rappor(*, local_epsilon: float, domain_size: int, set_size: int) -> VariationRatio:
-    """Use sampling RAPPOR on s in d options: beta = s tanh(local_epsilon/4)/d, 1 <= s <= d.
+    """Describe sampling RAPPOR for sets of s of d options: beta = s tanh(local_epsilon/4)/d, 1 <= s <= d.
 
     The paper does not say what is sampled. The published beta bounds (and for s = 1 equals) the total variation when
     one of all d options is drawn and RAPPOR applied to its one-hot vector if the user holds it, to the zero vector if
@@ -131,9 +131,10 @@ def wheel(*, local_epsilon: float, set_size: int, arc_length: float) -> Variatio
     set_size : int
         s >= 1.
     arc_length : float
-        Length p of one item's arc on the circle of length 1, s p <= 1/2. beta is attained by sets whose arcs are all
-        disjoint; overlapping arcs stay below it. Longer arcs (the paper's "p >= 1/(2s)" for tightness has the sign the
-        wrong way round) have beta > (p - 1)/(p + 1) and are refused.
+        Length l of one item's arc on the circle of length 1, s l <= 1/2. beta is attained by sets whose arcs are all
+        disjoint; overlapping arcs stay below it. Longer arcs would have beta > tanh(local_epsilon/2), which no
+        randomizer has, and are refused. (The paper prints the condition for tightness the wrong way round, as
+        "p >= 1/(2s)" with p for the length.)
     """
     check_within("arc_length", arc_length, 0, 0.5 / set_size, "(]", note=" (set_size * arc_length <= 1/2)")
     covered = set_size * arc_length
@@ -149,9 +150,9 @@ def metric_general(*, distance: float, largest_distance: float) -> VariationRati
     Parameters
     ----------
     distance : float
-        Metric between the victim's two inputs, in units of the local epsilon; in [1e-12, 300].
+        Distance of the victim's two inputs, times the local epsilon; in [1e-12, 300].
     largest_distance : float
-        Largest metric between one of the two and any other user's input; at least `distance`, at most 600.
+        Largest such distance of one of the two from any other user's input; at least `distance`, at most 600.
     """
     return _metric(distance, largest_distance, math.tanh(0.5 * distance))
 
@@ -169,7 +170,7 @@ def planar_laplace(*, distance: float, largest_distance: float) -> VariationRati
     """
     # beyond 60 the integrand is below 1e-25 of the integral
     end = min(0.5 * distance, 60.0)
-    from scipy import integrate  # a fifth of a second of every job's start
+    from scipy import integrate  # at the top it would slow the start of every job by a fifth of a second
 
     integral, _ = integrate.quad(lambda u: u * special.k1(u), 0.0, end, epsabs=0.0, epsrel=1e-13, limit=200)
     return _metric(distance, largest_distance, min(2.0 / math.pi * integral, 1.0))
@@ -182,7 +183,7 @@ def biased_coin_sum(*, coin: float) -> VariationRatio:
     """Describe binary summation with blanket coins of probability `coin` in (0, 1) (Balcer et al. [4]).
 
     p = +inf, beta = 1, q = max(1/coin, 1/(1 - coin)). The message is the bit itself: no left-over on the victim's
-    side, so the number is a proven upper bound; for coin != 1/2 not tight, as q wastes the more frequent side.
+    side, so the number is a proven upper bound. For coin != 1/2 it is not tight: q is too large for the likelier bit.
     """
     check_within("coin", coin, 0, 1, "()")
     return VariationRatio(log_p=math.inf, beta=1.0, log_q=-math.log(min(coin, 1.0 - coin)))
@@ -217,10 +218,11 @@ def balls_into_bins(*, domain_size: int, special_bins: int) -> VariationRatio:
 
 
 def mix_dump(*, domain_size: int, flip: float) -> VariationRatio:
-    """Send the mixDUMP [58] message: randomized response on d bins that leaves the true one with probability f.
+    """Describe mixDUMP [58]: randomized response on d bins that leaves the true one with probability f.
 
     The blanket is uniform. p = (1-f)(d-1)/f, beta = 1 - f d/(d-1), q = (1-f) d: the ratio of 1 - f to 1/d, r = 1/d.
-    The left-overs of victim and blanket are the same uniform law: the number is exact for the blanket messages.
+    The left-overs of victim and blanket are the same uniform law. So the number is exact for a message that hides among
+    blanket messages alone.
 
     Parameters
     ----------
@@ -237,7 +239,7 @@ def mix_dump(*, domain_size: int, flip: float) -> VariationRatio:
 
 
 def pure_dump(*, domain_size: int) -> VariationRatio:
-    """Send the pureDUMP [58] message on d >= 2 bins, the true one; uniform blanket. mixDUMP without flips; exact."""
+    """Describe pureDUMP [58] on d >= 2 bins: the message is the true bin, the blanket is uniform; exact."""
     return mix_dump(domain_size=domain_size, flip=0.0)
 
 
@@ -260,7 +262,10 @@ def _local(local_epsilon: float, beta: float) -> VariationRatio:
 
 
 def _contrasted(local_epsilon: float, apart: float, favoured: float) -> VariationRatio:
-    """Make them for beta = (e^eps - 1) apart/(e^eps favoured + 1 - favoured): `apart` of the outputs favour x alone."""
+    """Make the parameters for beta = (e^eps - 1) apart/(e^eps favoured + 1 - favoured), with eps the local epsilon.
+
+    The share `favoured` of the outputs is likelier for x than the rest, and the share `apart` for x, but not for x'.
+    """
     return _local(
         local_epsilon,
         -math.expm1(-local_epsilon) * apart / (favoured + (1.0 - favoured) * math.exp(-local_epsilon)),

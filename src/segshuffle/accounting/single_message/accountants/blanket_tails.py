@@ -2,7 +2,8 @@ r"""The privacy blanket with tail inequalities: the computable bounds of the ori
 
 Source: Balle, Bell, Gascon, Nissim, "The privacy blanket of the shuffle model" (CRYPTO 2019), Lemma 5.3 and the bounds
 by Hoeffding's and Bennett's inequality that follow it. A user's message comes from the blanket omega with probability
-gamma; M ~ Binomial(n, gamma) do. With L = (R_x0(W) - e^eps R_x1(W))/omega(W), W ~ omega, of mean -a, a = e^eps - 1::
+gamma, so M ~ Binomial(n, gamma) messages do. Let L = (R_x0(W) - e^eps R_x1(W))/omega(W) with W ~ omega. Its mean is -a
+with a = e^eps - 1. Then::
 
     delta <= (1/(gamma n)) E[ max(0, L_1 + ... + L_M) ],
     E[max(0, L_1 + ... + L_m)] <= b^2/(4 a) exp(-m 2 a^2/b^2)                                           (Hoeffding)
@@ -10,7 +11,7 @@ gamma; M ~ Binomial(n, gamma) do. With L = (R_x0(W) - e^eps R_x1(W))/omega(W), W
 
 for L in an interval of length b, L <= b_+, E[L^2] <= c, h(u) = (1 + u) log(1 + u) - u. Both are exponentials in m, so
 the mean over M has a closed form: over m >= 1 it is (1 - gamma + gamma q)^n - (1 - gamma)^n with q the factor per
-blanket user.
+blanket message.
 
 The quantities come from the randomizer's own blanket classes, or, for a randomizer known by its local epsilon alone,
 from the generic bounds of the paper (its Lemma 5.2): gamma >= e^{-epsilon_0},
@@ -77,9 +78,9 @@ def _generic(local_epsilon: float, epsilon: float) -> BlanketTail:
 
 
 def _specific(randomizer: Randomizer) -> Callable[[float], BlanketTail | None]:
-    """Return quantities at an epsilon for all pairs of inputs: the blanket is the same, and larger ones are valid.
+    """Return a function of epsilon that gives quantities which are valid for all pairs of inputs.
 
-    None where L <= 0 throughout, so that delta is 0.
+    All pairs have the same blanket, and larger quantities are valid, too. None where L <= 0 throughout: delta is 0.
     """
     tables = blanket_tables(randomizer, "upper")
     entry_error, gamma = tables[0].entry_error, math.fsum(tables[0].mass)
@@ -113,12 +114,12 @@ def _specific(randomizer: Randomizer) -> Callable[[float], BlanketTail | None]:
 
 
 class TailBound(Bound):
-    """The privacy blanket by a tail inequality over epsilon, made non-increasing: a proven upper bound.
+    """The privacy-blanket bound by a tail inequality, made non-increasing in epsilon: a proven upper bound.
 
     Parameters
     ----------
     inequality : {"hoeffding", "bennett"}
-        Whose.
+        Name of the inequality.
     n_users : int
         Number of users, the victim included, in [1, 1e15].
     local_epsilon : float, optional
@@ -164,7 +165,7 @@ class TailBound(Bound):
             log_scale = math.log(tail.width) * 2 - math.log(4 * drift)
         else:
             u = drift * tail.largest / tail.second_moment
-            # b^2/c h(u) written as (a^2/c) h(u)/u^2: b_+ may be tiny
+            # (c/b_+^2) h(u) written as (a^2/c) h(u)/u^2: b_+ may be tiny
             rate = drift**2 / tail.second_moment * _entropy_over_square(u)
             log_scale = math.log(tail.largest) - math.log(math.log1p(u))
         # scale/(gamma n) sum over m >= 1 of Pr[M = m] e^{-rate m}; rate <= 2, for -a is in the range of L and a^2 <= c
@@ -178,7 +179,7 @@ class TailBound(Bound):
 
     def _turn(self) -> float:
         """Find where the inequality stops falling; it is one point for all epsilons, so that the result is monotone."""
-        from scipy import optimize  # a fifth of a second of every job's start
+        from scipy import optimize  # at the top it would slow the start of every job by a fifth of a second
 
         end = self.ceiling * (1 - 1e-9)
         found = optimize.minimize_scalar(

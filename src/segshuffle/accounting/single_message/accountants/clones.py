@@ -9,9 +9,10 @@ Standard clone (Feldman, McMillan, Talwar, "Hiding among the clones", FOCS 2021;
 Kind: proven upper bound for every epsilon_0-LDP randomizer.
 
 Stronger clone (the same authors, SODA 2023, as published): the same pair with C ~ Binomial(n - 1, 2/(e^epsilon_0 + 1)).
-Kind: published. Its general statement rests on a reduction that mixes the victim's left-over with the others' (section
-3.3 of the paper above). For binary randomized response nothing is left over on the victim's side and the pair *is* the
-blanket reduction (gamma = 2/(e^epsilon_0 + 1), a uniform bit): there the number is a proven upper bound. For other
+Kind: published. Its general statement rests on a reduction that mixes the left-over of the victim (what it sends for
+both inputs alike) with that of the others (section 3.3 of the paper with Theorem 1 above). For binary randomized
+response nothing is left over on the victim's side and the pair *is* the blanket reduction (gamma = 2/(e^epsilon_0 + 1),
+a uniform bit): there the number is a proven upper bound. For other
 randomizers neither a proof nor a counterexample of the *general* statement is known here; the randomizer-specific
 versions of it (variation ratio) do have counterexamples.
 
@@ -46,7 +47,7 @@ class CloneBound(Bound):
     n_users : int
         Number of users, the victim included, in [1, 1e15].
     clone : {"standard", "stronger"}
-        Which pair (kind: upper; published, and proven for binary randomized response only).
+        Which pair. "standard" is of kind upper; "stronger" is published, and proven for binary randomized response.
     local_delta : float
         For approximate local privacy (epsilon_0, delta_0) per user, in [0, 1); 0 for pure.
 

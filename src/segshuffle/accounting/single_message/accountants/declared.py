@@ -1,7 +1,8 @@
 """Declarations of accountants of one shuffled message, for commands, lists, the referee and figures.
 
 * kind ``upper``: a guarantee; ``lower``: no analysis can prove less; ``published``: as its paper states, not proven;
-  ``asymptotic``: a limit without an error term; ``exact``: the value itself. Only ``upper`` may be relied on.
+  ``asymptotic``: a limit without an error term; ``exact``: the value itself. Only ``upper`` and ``exact`` are
+  guarantees.
 * status: one sentence on what is known of it.
 """
 
@@ -39,7 +40,7 @@ class Mechanism:
     variation : VariationRatio, optional
         Its variation-ratio parameters, as published.
     lower : VariationRatio, optional
-        The same for the lower bound of that paper.
+        Its parameters for the lower bound of the variation-ratio paper.
     caveat : str
         What is not proven of `randomizer`'s pair of inputs; empty if nothing.
     no_left_over : bool
@@ -120,7 +121,7 @@ class Accountant:
         return {self.part: getattr(mechanism, self.part)}
 
     def kind_for(self, mechanism: Mechanism) -> Kind:
-        """Return the kind of its number for this mechanism: proven for clones if the victim has no left-over."""
+        """Return the kind of its number for this mechanism; it may be proven only for a victim without left-over."""
         return "upper" if self.proven_for_binary and mechanism.no_left_over else self.kind
 
     def status_for(self, mechanism: Mechanism) -> str:

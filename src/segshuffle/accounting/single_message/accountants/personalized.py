@@ -1,7 +1,9 @@
 r"""Users with budgets of their own, or equal ones: the personalised bound, Liu et al., and Chen, Cao and Ge.
 
-Source: "Enhanced Privacy Bound for Shuffle Model with Personalized Privacy", section 3.3. User i >= 2 makes a clone of
-the victim's output with probability p_i, of either of the two inputs with equal probability (below):
+A budget is a local epsilon. User 1 is the *victim*, the user whose input changes.
+
+Source: "Enhanced Privacy Bound for Shuffle Model with Personalized Privacy", section 3.3. With probability p_i (below)
+user i >= 2 makes a clone of the victim's output, for either of the two inputs with equal probability:
 
     C ~ Poisson-binomial(p_2, ..., p_n),  A ~ Binomial(C, 1/2),  P_0 = (A + 1, C - A),  Q_0 = (A, C - A + 1),
     P = (1 - p_1) P_0 + p_1 Q_0,  Q = p_1 P_0 + (1 - p_1) Q_0.
@@ -9,9 +11,9 @@ the victim's output with probability p_i, of either of the two inputs with equal
 Two numbers are offered, both of kind "published":
 
 * `Reduction`: the exact divergence of (P, Q), plus the victim's failure probability, delta_1 + (1 - delta_1) D.
-* `Theorem`: Theorems 1 and 2, whose formulas are not in our copy; read as the published code evaluates them. The
-  trade-off function of P_0 and Q_0 given C is mixed with the identity, 2 p_1 Id + (1 - 2 p_1) f_0, and the failure
-  probability is mixed into the identity, too. The conjugate of that function is
+* `Theorem`: Theorems 1 and 2. Their formulas are not in our copy of the paper, and are read as the published code
+  evaluates them. The trade-off function f_0 of P_0 and Q_0 given C is mixed with the identity, 2 p_1 Id +
+  (1 - 2 p_1) f_0, and the failure probability is mixed into the identity, too. The conjugate of this mixture is
 
       delta = s D_{e^{eps'}}(P_0 || Q_0),  s = (1 - delta_1)(1 - 2 p_1),  e^{eps'} = 1 + (e^eps - 1)/s,
 
@@ -25,20 +27,20 @@ victim's report from 0 and from 1, and g_i of user i's report,
     p_1 = Pr_{f_0}[f_1 > f_0],   p_i^k = Pr_{g_i}[f_k is the largest of f_0, f_1, g_i],  k = 0, 1.
 
 Formulas that are not in our copy of the paper are read as in the code published with it: every other user holds 0 (one
-of the victim's inputs), p_i = 2 min(p_i^0, p_i^1), and for approximate mechanisms delta/2 is taken off every part for
-the failure set. Where user i has the victim's own budget, g_i = f_0, f_0 is nowhere *strictly* the largest and p_i^0
-counts the ties (the published code sets it to 1). One formula of that code is not used: it takes 2 log(1.25/delta)
-range^2/epsilon^2, the *variance* of the Gaussian mechanism, as its standard deviation.
+of the victim's inputs), p_i = 2 min(p_i^0, p_i^1), and for approximate mechanisms half of the local delta is subtracted
+from p_1, p_i^0 and p_i^1. Where user i has the victim's own budget, g_i = f_0. Then f_0 is nowhere *strictly* the
+largest, and p_i^0 counts the ties (the published code sets it to 1). One formula of that code is not used: it takes
+2 log(1.25/delta) range^2/epsilon^2, the *variance* of the Gaussian mechanism, as its standard deviation.
 
 Status: not sound. The clone argument needs a pointwise ratio of densities; p_1 and p_i are averages. What exactly
 fails:
 
 * one Laplace user: the reduction claims (log(2 e^{epsilon_1/2} - 1), 0)-DP, less than the epsilon_1 that the mechanism
   has;
-* every n: it claims delta = 0 from that epsilon on, while the reports that all fall left of the range have probability
-  at least (e^{-epsilon_1}/2)^n and ratio e^{epsilon_1};
-* many users: both numbers lie below proven lower bounds, e.g. 1000 Laplace users with budget 4 at delta = 1e-5, all
-  others at 0: Theorem 2 claims epsilon = 0.568, the true one is above 0.857 (the tests hold these numbers).
+* every n: it claims delta = 0 from that epsilon on. But the event that all reports fall left of the range has
+  probability at least (e^{-epsilon_1}/2)^n and ratio e^{epsilon_1};
+* many users: both numbers lie below proven lower bounds. For 1000 Laplace users with budget 4 at delta = 1e-5, all
+  others at 0, Theorem 2 claims epsilon = 0.568, and the true one is above 0.857 (the tests check these numbers).
 
 Open: in the paper's own settings, with budgets spread over a range, the datasets tried here (all others hold 0) need
 less than Theorem 2 claims. So they do not refute it there, but it is not proven there either.
@@ -59,9 +61,10 @@ with (epsilon_i, delta_i) "approximately preserve" mu-GDP with
 
 Kind: asymptotic. It is a central-limit statement without an error term, and its clone counts come from the stronger
 clone, whose reduction is flawed (section 3.3 of "Decomposition-Based Optimal Bounds for Privacy Amplification via
-Shuffling" names it). No number from here is a guarantee at finite n. The conversion of mu-GDP to (epsilon, delta) is
-exact. The code published with "Enhanced Privacy Bound for Shuffle Model with Personalized Privacy" draws this baseline
-with 2/(1 + e^{epsilon_i}) in the sum and w_1 subtracted; its mu is about sqrt(2) smaller than the formula above.
+Shuffling" names the flaw). No number of this kind is a guarantee at finite n. The conversion of mu-GDP to (epsilon,
+delta) is exact. The code published with "Enhanced Privacy Bound for Shuffle Model with Personalized Privacy" draws this
+baseline with 2/(1 + e^{epsilon_i}) in the sum and w_1 subtracted; its mu is smaller than that of the formula above by a
+factor of about sqrt(2).
 """
 
 import math
@@ -187,7 +190,7 @@ def _laplace_edges(victim: float, budgets: FloatArray, tied: BoolArray) -> _Edge
 
 
 def _gaussian_edges(victim: float, deviations: FloatArray, tied: BoolArray) -> _Edges:
-    """Do the same for Gaussian densities of deviation `victim` around 0 and 1, and `deviations` around 0."""
+    """Do as `_laplace_edges` for Gaussian densities of deviation `victim` around 0 and 1, and `deviations` around 0."""
     log = np.log1p((deviations - victim) / victim)
     precision = 1 / victim**2
     # A y^2 - 2 B y + C < 0 with B = precision
@@ -204,7 +207,7 @@ class BudgetBound(Bound):
     Parameters
     ----------
     users : PersonalizedUsers
-        Budgets and mechanism; at most 200,000 users where the number of clones has a law.
+        Budgets and mechanism; at most 200,000 users.
     """
 
     def __init__(self, users: PersonalizedUsers) -> None:
@@ -229,7 +232,8 @@ class Theorem(BudgetBound):
         weight = (1 - self.users.local_delta) * self.users.victim_contrast
         shifted = math.log1p(math.expm1(epsilon) / weight)
         if shifted * (1 + _ROUND) > LARGEST_EPSILON:
-            raise ParameterError("epsilon", epsilon, f"so small that epsilon' = {shifted:.4g} is at most 300")
+            allowed = f"so small that epsilon' = log(1 + (e^epsilon - 1)/{weight:.4g}), here {shifted:.4g}, is at most "
+            raise ParameterError("epsilon", epsilon, f"{allowed}{LARGEST_EPSILON:g}")
         found = self._divergence(1.0, math.inf, shifted * (1 - _ROUND), rtol)
         return DeltaInterval(*(min(weight * (1 + _ROUND) * end, 1.0) for end in found))
 
@@ -240,7 +244,7 @@ class Reduction(BudgetBound):
     def interval(self, epsilon: float, rtol: float) -> DeltaInterval:
         """Enclose the delta of the pair."""
         confusion, contrast, fail = self.users.victim_confusion, self.users.victim_contrast, self.users.local_delta
-        # from here on the divergence is 0; p_1 and 1 - 2 p_1 both have all their digits: this holds near either end
+        # from log_ratio on the divergence is 0; it is accurate, as p_1 and 1 - 2 p_1 both have all their digits
         log_ratio = math.log1p(contrast / confusion) if confusion > 0.0 else math.inf
         inside = ZERO
         if contrast > 0.0 and epsilon < log_ratio * (1 + _ROUND):
@@ -258,7 +262,7 @@ def echo_probabilities(budgets: FloatArray) -> FloatArray:
 
 
 class Echo(BudgetBound):
-    """The pair of counts with these clones (kind: published); intervals are certified for the formula."""
+    """The pair of counts with the clones of Liu et al. (kind: published); intervals are certified for the formula."""
 
     @cached_property
     def clones(self) -> PoissonBinomialLaw:
@@ -303,11 +307,11 @@ def gaussian_of_users(users: PersonalizedUsers) -> Gaussian:
     if users.n_users < 2:
         raise ParameterError("local_epsilons", users.budgets.tolist(), "a list of at least two users' budgets")
     weights: FloatArray = (1 - users.local_delta) / (1 + np.exp(users.budgets))
-    # without a difference: next to the largest weight, that of the least budget, the others may be less than a rounding
+    # the largest weight, that of the least budget, is left out, not subtracted: beside it the others may be lost
     return Gaussian(math.sqrt(2 / math.fsum(weights[:-1])), users.largest_budget, users.local_delta)
 
 
-#: Bounds for users with budgets of their own, by the names of the accountants that they are where budgets are equal.
+#: Bounds for users with budgets of their own, by the names of the accountants that give them for equal budgets.
 PERSONAL: dict[str, Callable[[PersonalizedUsers], Bound]] = {
     "chen-cao-ge": gaussian_of_users,
     "personalized": Theorem,
@@ -329,7 +333,7 @@ ACCOUNTANTS = (
     Accountant(
         "chen-cao-ge",
         "asymptotic",
-        "a central limit without an error term, of the stronger clone's reduction",
+        "a central limit of the stronger clone's reduction, without an error term",
         "Chen, Cao, Ge 2024",
         Look.of("Chen, Cao, Ge (asymptotic)", "teal", "p", 1),
         order=60,

@@ -1,8 +1,9 @@
 r"""Joint and parallel composition of randomizers, and Poisson subsampling.
 
-Which neighbours are the worst under joint composition is left open in section 8 of the paper. For the blanket bound it
-follows from convex order, for randomizers that are *symmetric*: exchanging the two inputs exchanges the two ratios,
-mass for mass. A table of your own may not be symmetric, and is refused here. Fix the ratios A, B of the other
+The theorems are those of "Decomposition-Based Optimal Bounds for Privacy Amplification via Shuffling". Its section 8
+leaves open which neighbours are the worst under joint composition. For the blanket bound this follows from convex
+order, for randomizers that are *symmetric*: exchanging the two inputs exchanges the two ratios, mass for mass. A table
+of your own that is not symmetric is refused here. Fix the ratios A, B of the other
 coordinates. A coordinate in which the neighbours differ has the classes (u, v) and (v, u) with equal mass, by symmetry;
 one in which they agree has (u, u) and (v, v):
 
@@ -34,9 +35,9 @@ from segshuffle.errors import ParameterError
 
 #: Largest sum of local epsilons of a joint composition: ratios e^sum, times e^epsilon and squared, stay finite.
 LARGEST_SUM = 150.0
-#: Most classes of a joint composition, and of two tables before equal ratios are merged: what seconds are enough for.
+#: Most classes of a joint composition, and of two tables before equal ratios are merged: more takes too long.
 LARGEST_CLASSES, _LARGEST_PRODUCT = 10_000, 2_000_000
-#: Most tables of common inputs, times classes: any of them is a lower bound.
+#: Most tables of common inputs, times classes: each table gives a valid lower bound.
 _LARGEST_WORK = 100_000
 
 
@@ -78,7 +79,7 @@ class JointComposition(_Composition):
         One, or several that are symmetric in the two inputs; their local epsilons sum to at most 150.
     differing : int or None
         Number of components, from the first on, in which the neighbours differ (for equal components: their Hamming
-        distance). None for all of them, which is the worst for the blanket bound; fewer serve to draw the comparison.
+        distance). None for all of them, which is the worst for the blanket bound; fewer are for comparisons in figures.
     """
 
     differing: int | None = None

@@ -31,7 +31,7 @@ def _odds_to_bit(log_odds: float) -> _Bit:
 
 @dataclass(frozen=True, kw_only=True)
 class _Attributes(Favouring):
-    """Randomizers whose attributes are independent between inputs, but for the outputs where all of them are 1."""
+    """Randomizers whose attributes are independent between inputs."""
 
     @property
     @abstractmethod
@@ -145,9 +145,10 @@ class OptimizedUnaryEncoding(_UnaryEncoding):
 class HadamardResponse(Favouring):
     """Output y in [K] with odds e^epsilon_0 where the Hadamard matrix has H[x, y] = +1, for the rows x = 1, ..., K-1.
 
-    Row 0 is constant and would carry no information; it is not an input. Column 0 is +1 in every row: the "full"
-    output, which the paper's uniform blanket overlooks (gamma is larger than it states; its bound is valid, not tight).
-    A domain of fewer than K - 1 inputs is a restriction: the upper bound holds for it.
+    Row 0 is constant and would carry no information; it is not an input. Column 0 is +1 in every row. The uniform
+    blanket in "Decomposition-Based Optimal Bounds for Privacy Amplification via Shuffling" overlooks this output: gamma
+    is larger than stated there, and the stated bound is valid, but not tight. A domain of fewer than K - 1 inputs is a
+    restriction: the upper bound holds for it.
 
     Parameters
     ----------

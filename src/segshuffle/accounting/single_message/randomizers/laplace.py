@@ -1,13 +1,13 @@
 r"""Laplace mechanism on [0, 1]: y = x + Laplace(1/epsilon_0).
 
-Between the inputs 0 and 1 and a reference of the form (eps_0/2) exp(-eps_0 (c - y)) on y <= 1/2 (mirrored above), c = 1
-for the blanket and c = 1/2 for R_{1/2}, the ratios are
+Take a reference of density (eps_0/2) exp(-eps_0 (c - y)) on y <= 1/2, mirrored above 1/2: c = 1 for the blanket and
+c = 1/2 for R_{1/2}. The ratios of the inputs 0 and 1 to it are
 
     R_1/reference = e^{eps_0 (c - 1)},   R_0/reference = e^{eps_0 (c - 2y)}  for 0 <= y <= 1/2, constant for y < 0.
 
-Only one of the two ratios varies, so G = R_0/ref - e^eps R_1/ref is linear in it: a cell [a, b] of outputs whose mass
-is put on the two extreme ratios so that its mean is kept is a mean-preserving spread ("upper"), and the cell as one
-point at its mean a contraction ("lower"). The mean is e^{eps_0 (c - a - b)}, the geometric mean of the extremes. Both
+Only one of the two ratios varies, so G = R_0/ref - e^eps R_1/ref is linear in it. Divide the outputs into cells [a, b].
+Moving the mass of a cell to its two extreme ratios, with the same mean, is a mean-preserving spread ("upper"). Moving
+it to the mean is a contraction ("lower"). The mean is e^{eps_0 (c - a - b)}, the geometric mean of the extremes. Both
 errors are of second order in the width of the cells.
 """
 
@@ -24,15 +24,16 @@ from segshuffle.accounting.single_message.randomizers.reference import Reference
 class Laplace:
     """Laplace noise of scale 1/epsilon_0 on values in [0, 1].
 
-    The pair of inputs is (0, 1). That it is the worst pair of the blanket bound is *not proven* (section 8 of the
-    paper); for this pair the bound is proven. The lower bound puts all other users at 1/2.
+    The pair of inputs is (0, 1). That it is the worst pair of the blanket bound is *not proven* (section 8 of
+    "Decomposition-Based Optimal Bounds for Privacy Amplification via Shuffling"). For this pair the bound is proven. In
+    the lower bound all other users hold 1/2.
 
     Parameters
     ----------
     local_epsilon : float
         Guarantee epsilon_0, in [1e-12, 50].
     cells : int
-        Cells on each half of [0, 1], at least 1: the interval's relative width falls with the square.
+        Cells on each half of [0, 1], at least 1: the relative width of delta's interval falls with their square.
     """
 
     local_epsilon: float

@@ -33,9 +33,9 @@ from segshuffle.errors import DataError
 #: A row whose sum misses 1 by more was not rounded but is wrong.
 SUM_TOLERANCE = 1e-9
 LARGEST_INPUTS, LARGEST_OUTPUTS = 30, 1000
-#: Largest number of ordered pairs of inputs, times outputs: what seconds are enough for.
+#: Largest number of ordered pairs of inputs, times outputs: more would take longer than seconds.
 LARGEST_WORK = 100_000
-#: Tables that the lower bound tries, and those times outputs: any of them is a lower bound.
+#: Most tables that the lower bound tries, and most of them times outputs: each table gives a valid bound.
 _MOST_REFERENCES, _MOST_ENTRIES = 120, 4_000
 
 Where = Callable[[int, int | None], str]
@@ -121,21 +121,21 @@ def matrix_randomizer(
     Raises
     ------
     DataError
-        If it is no law with a local guarantee of at most 50, or the claim is less than the guarantee; says where.
+        If it is no law with a local epsilon of at most 50, or if its local epsilon is above the claim; says where.
     """
-    table = numbers("matrix", law, "rows of as many probabilities").copy()
+    table = numbers("matrix", law, "rows with the same number of probabilities each").copy()
     inputs, outputs = table.shape if table.ndim == 2 else (0, 0)
     most = min(LARGEST_WORK // max(inputs * (inputs - 1), 1), LARGEST_OUTPUTS)
     if not 2 <= inputs <= LARGEST_INPUTS or not 1 <= outputs <= most:
         raise DataError(
-            f"matrix: its shape is {table.shape}; expected are between 2 and {LARGEST_INPUTS} rows (one per input) of "
-            f"as many numbers, and between 1 and {LARGEST_OUTPUTS} columns (one per output), for 30 rows at most 114: "
-            "merge outputs whose columns are proportional, which changes no number."
+            f"matrix: its shape is {table.shape}; expected are between 2 and {LARGEST_INPUTS} rows (one per input) and "
+            f"between 1 and {LARGEST_OUTPUTS} columns (one per output; at most 114 if there are 30 rows). Merge "
+            "outputs whose columns are proportional: this changes no result."
         )
     problems = {
         "is no probability, which is between 0 and 1.": ~((table >= 0) & (table <= 1 + SUM_TOLERANCE)),
-        "is the probability of an output that another input can send. This output rules out the first input, so no "
-        "local epsilon is finite. Give every input a positive probability of it, or leave it out.": (table == 0)
+        "is the probability of an output that another input can send. This output rules out the input of the row, so "
+        "no local epsilon is finite. Give every input a positive probability of it, or leave it out.": (table == 0)
         & (table.max(axis=0) > 0),
     }
     for said, entries in problems.items():

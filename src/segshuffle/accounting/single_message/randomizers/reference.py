@@ -1,4 +1,4 @@
-r"""Classes of outputs that a pair of inputs cannot tell apart, against a reference law.
+r"""Classes of outputs with equal likelihood ratios of a pair of inputs to a reference law.
 
 The accountant of "Decomposition-Based Optimal Bounds for Privacy Amplification via Shuffling" sees a randomizer R only
 through the triples (reference mass, R_x0/reference, R_x1/reference), grouped by equal ratios (its Theorem 7). Two
@@ -71,7 +71,7 @@ class ReferenceClasses:
         return LOG_RATIO_ERROR * self.parts * scale + 2.0 * self.entry_error * (1.0 + 2.0 * self.entry_error)
 
     def own_inputs(self) -> Tables:
-        """Return the classes against the victim's own two inputs, x1 first: all other users hold that one."""
+        """Return the classes if all other users hold one of the victim's own two inputs: x1, then x0."""
         return tuple(
             replace(
                 self,
@@ -93,7 +93,7 @@ Flagged = dict[tuple[int, ...], float]
 
 @runtime_checkable
 class Randomizer(Protocol):
-    """What the accountants ask of a local randomizer, which never changes, because its tables are cached."""
+    """What the accountants ask of a local randomizer. It must never change, because its tables are cached."""
 
     def __hash__(self) -> int:
         """Return a hash, by which tables are cached."""
@@ -105,7 +105,7 @@ class Randomizer(Protocol):
         ...
 
     def blankets(self, side: Side) -> Tables:
-        """Return classes against the blanket, for every pair of inputs that may be the worst: one, if it is known."""
+        """Return classes against the blanket: for the worst pair of inputs, or for every pair that may be the worst."""
         ...
 
     def common_input(self, side: Side) -> Tables:
@@ -121,7 +121,7 @@ def blanket_tables(randomizer: Randomizer, side: Side) -> Tables:
 
 @lru_cache(maxsize=16)
 def dataset_tables(randomizer: Randomizer, side: Side) -> Tables:
-    """Return the tables whose largest divergence is the lower bound; the victim's inputs are tried as common ones."""
+    """Return the tables whose largest divergence is the lower bound; the victim's own inputs are tried as x*, too."""
     own = (each for table in blanket_tables(randomizer, side)[:1] for each in table.own_inputs())
     return (*randomizer.common_input(side), *own)
 
@@ -192,13 +192,13 @@ class Favouring(ABC):
         return (table([*rows, (all_inputs * math.exp(e), 0.0, 0.0)]),)
 
     def common_input(self, side: Side) -> Tables:
-        """Let all other users hold a third input, or, of two, either one: any x* gives a valid lower bound."""
+        """Let all other users hold a third input, or each of the two if there are no more: any x* is valid."""
         if self.domain_size == 2:
             return self.blankets(side)[0].own_inputs()
         e, masses = self.local_epsilon, self._base(self.three_inputs).items()
         return (table((mass * math.exp(e * z), e * (x - z), e * (y - z)) for (x, y, z), mass in masses),)
 
     def laws(self, inputs: Sequence[Items]) -> FloatArray:
-        """Return the laws of inputs, outputs that favour the same of them in one column, shape (inputs, classes)."""
+        """Return the law of each input, shape (inputs, classes); outputs that favour the same inputs share a column."""
         base = self._base(inputs)
         return np.array([*base.values()]) * np.exp(self.local_epsilon * np.array([*base]).T)

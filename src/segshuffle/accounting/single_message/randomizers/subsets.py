@@ -18,10 +18,11 @@ from segshuffle.accounting.single_message.randomizers.reference import Favouring
 class SubsetExponential(Favouring):
     """PrivSet: a subset of `subset_size` items, with odds e^epsilon_0 if it meets the user's set and 1 if not.
 
-    The blanket is uniform over all subsets, gamma = binom(d, k)/Omega. The pair of inputs has as few items in common
-    as possible: more common items move equal masses from the classes (e, 1), (1, e) to (e, e), (1, 1), whose values of
-    G = first - e^eps second have the same mean and lie closer together; so G only shrinks in convex order, and the
-    bound with it. The disjoint pair is therefore proven to be the worst one of the blanket bound.
+    The blanket is uniform over all subsets, gamma = binom(d, k)/Omega with Omega the sum of all odds. The pair of
+    inputs has as few items in common as possible. More common items move equal masses from the classes with the ratios
+    (e, 1) and (1, e) to those with (e, e) and (1, 1), where e = e^epsilon_0. There the values of G = first - e^eps
+    second have the same mean and lie closer together. So G shrinks in convex order, and the bound with it. The pair is
+    therefore proven to be the worst one for the blanket bound.
 
     Parameters
     ----------
@@ -60,7 +61,7 @@ class SubsetExponential(Favouring):
 
 
 def check_subset(*, domain_size: int, set_size: int, subset_size: int) -> None:
-    """Refuse sizes for which the mechanism is not defined or always meets the set."""
+    """Refuse sizes for which the mechanism is not defined, or every output meets the set."""
     check_integer("domain_size", domain_size, 2)
     allowed = f"an integer >= 1, less than domain_size = {domain_size}"
     check_integer("set_size", set_size, 1, allowed, most=domain_size - 1)
