@@ -55,7 +55,7 @@ _COARSER = 4.0
 _BISECTIONS = 60
 #: Distance at which mass given away is no longer seen in log delta, and log delta below which nobody asks for accuracy.
 _LITTLE, _NEGLIGIBLE = 5.0, -600.0
-#: What is given away of every tail for dp_accounting, which works with 1e-15 as well.
+#: Mass of every tail that is given away for dp_accounting, which itself gives away about 1e-15.
 _LOG_TAIL = -math.log(1e-16)
 
 

@@ -1,9 +1,9 @@
 """Fake users (Cheu and Zhilyaev): the exact privacy loss of one item among vectors of flipped bits.
 
 The vectors of other users only hide more, so they are left out. The victim's vector hides among K fake ones, all bits
-flipped with probability q. Once they are shuffled, their likelihood given the victim's item x is proportional to a sum
-over the vectors of a if bit x is set and b if not, a = (1 - q)/q, b = q/(1 - q). So it depends on x through the count
-of column x alone, and an exchanged item is a pair of independent counters, A = Bin(K, q) + Ber(1 - q) and
+flipped with probability q. Once they are shuffled, their likelihood given the victim's item x is proportional to the
+sum over the vectors of one number each: a = (1 - q)/q if bit x is set, b = q/(1 - q) if not. So it depends on x through
+the count of column x alone, and an exchanged item is a pair of independent counters, A = Bin(K, q) + Ber(1 - q) and
 B = Bin(K + 1, q), with
 
     dA/dB (N) = (a N + b (K + 1 - N))/(K + 1).

@@ -1,10 +1,10 @@
 r"""Deltas of the segmented protocol when the server sees the whole histogram: item level, then user level.
 
-The published analysis (`published`) is about two counters. The server sees all of them: c = c_0 + c_1 messages about
-the two items in question, and the rest of the histogram. The size of the rest tells whether the victim was silent,
-unless something hides it. Here the view is (c_0, c_1, u, r). u counts the messages about `covered_items` other items.
-They include random messages that do not depend on the victim, because users sample their own items. r counts the
-messages about all other items.
+The published analysis (`published`) is about two counters. The server sees all counters: c = c_0 + c_1 messages about
+the two items in question, and the rest of the histogram. The size of the rest tells whether the *victim*, the user
+whose item changes, was silent, unless something hides it. Here the view is (c_0, c_1, u, r). u counts the messages
+about `covered_items` other items. They include random messages that do not depend on the victim, because users sample
+their own items. r counts the messages about all other items.
 
 - `covered_items` = 0: the blanket alone hides the victim. What other users send is independent of it, so adding it is
   post-processing: the result is an upper bound of the item-level delta for every dataset and every choice of levels.

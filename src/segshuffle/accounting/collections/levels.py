@@ -187,7 +187,7 @@ def compose_rounds(
     of the items, costs (epsilon_p, delta_p) in round 1. In round 2 it costs what s pairs at the larger of the two
     numbers of copies cost (docs/proof.md). If the copies were calibrated at s pairs, this is at most (max(E_k, E_k'),
     max(delta_k, delta_k')), because the larger number belongs to one of the two levels and meets that level's own
-    target. So a user with a small E_k is *not* protected at E_k against a comparison with a user of a larger one.
+    target. So a user of a small level E_k is *not* protected at E_k against a comparison with a user of a larger level.
 
     Parameters
     ----------
@@ -244,8 +244,8 @@ def _delta(mean: float, epsilon: float, rtol: float = 1e-4) -> DeltaInterval:
     """Return the divergence at blanket mean mu; above epsilon = 20 it is enclosed, not resolved.
 
     It falls in epsilon, and never below exp(-mu), the probability under P that the second counter is 0, an event that Q
-    excludes. Doubles do not tell
-    tanh(epsilon/2), on which the threshold rests, from 1 beyond epsilon = 36, and the interval widens before that.
+    excludes. Doubles do not tell tanh(epsilon/2), on which the threshold rests, from 1 beyond epsilon = 36, and the
+    interval widens before that.
     """
     pair = CountPair(1.0, math.inf, PoissonLaw(2.0 * mean))
     found = hockey_stick(pair, min(epsilon, _LARGEST_RESOLVED), rtol)

@@ -7,11 +7,11 @@ M in {floor(a), floor(a) + 1} with mean a. Exchanging one held item for another 
     r(x) = Pr[X = x] / Pr[Y = x] = (x)_k / mu^k * (1 - f + f (x - k) / mu),   k = floor(a),  f = a - k,
 
 (x)_k the falling factorial. The guarantee of a user with s items among d is the divergence of the product of t =
-min(s, d - s) pairs; docs/proof.md says when no smaller delta is valid. It does not decrease in a nor in t, and does not
-increase in mu.
+min(s, d - s) pairs; docs/proof.md says when no smaller delta is valid. The divergence does not decrease in a nor in t,
+and does not increase in mu.
 
-Every number is certified: bounds come from `numerics.loss_distribution`, calibrated values are rounded
-to the safe side.
+Every number is certified: bounds come from `numerics.loss_distribution`, calibrated values are rounded to the safe
+side.
 """
 
 import math
@@ -89,7 +89,7 @@ def saddle_point(
     start: float = 0.0,
     log_smallest: float = _LOG_SMALLEST,
 ) -> SaddlePoint:
-    """Search the saddle point from the tilt `start`. A poor approximation makes bounds slower, not wrong."""
+    """Find the saddle point, starting at the tilt `start`. A poor approximation makes bounds slower, not wrong."""
     tilt, low, high = start, 0.0, math.inf
     for _ in range(80):
         value, mean, variance = tilted_pair(ratio, log_mass, tilt)

@@ -3,10 +3,9 @@ r"""The published accountant of the segmented protocol, and a proven lower bound
 Source: "Segmented Private Data Aggregation in the Multi-message Shuffle Model", Theorem 3 (upper, as published) and
 Proposition 1 (lower). One item at a time: with m expected blanket messages per user, the blanket is
 ``n_users * ceil(m)`` slots, each filled with probability gamma = m/ceil(m) by a uniform item. A user sends a held item
-with probability ``sampling_rate``. The published
-reduction (p = +inf, beta = sampling_rate, q = domain_size * sampling_rate) is a pair of counts with
-C ~ Binomial(n_users * ceil(m) - 1, 2 gamma/domain_size); a user with s items is s virtual users, by group privacy:
-(eps', delta') per item gives (s eps', s exp(s eps') delta') per user.
+with probability ``sampling_rate``. The published reduction (p = +inf, beta = sampling_rate, q = domain_size *
+sampling_rate) is a pair of counts with C ~ Binomial(n_users * ceil(m) - 1, 2 gamma/domain_size). A user with s items
+counts as s virtual users, by group privacy: (eps', delta') per item gives (s eps', s exp(s eps') delta') per user.
 
 Status: the reduction ignores that the total number of messages shows whether the victim was silent, so its proof has
 a gap; every number from it is labelled "published", not "upper". Proposition 1 is a proven lower bound for one changed

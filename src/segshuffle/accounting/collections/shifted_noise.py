@@ -148,8 +148,7 @@ def largest_shift(*, exponent: float, pairs: int, epsilon: float, delta: float) 
     Returns
     -------
     float
-        A shift whose certified delta is at most `delta`, within 0.3 % of the largest (kind: lower); 0 if
-        there is none from 1e-12 on.
+        A shift whose certified delta is at most `delta`, within 0.3 % of the largest; 0 if there is none from 1e-12 on.
 
     Raises
     ------

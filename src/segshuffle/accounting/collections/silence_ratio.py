@@ -87,7 +87,7 @@ class Rest:
     free : float
         Probability that a blanket slot that is not on the two items is empty or falls on a covered item, in [0, 1].
     covered : float
-        Probability that such a slot falls on a covered item, in [0, 1].
+        Probability that a slot which is empty or on a covered item is on a covered item, in [0, 1].
     sent : SumLaw
         Law of the number of messages that users send on covered items.
     least, most : int

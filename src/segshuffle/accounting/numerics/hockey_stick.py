@@ -2,8 +2,9 @@ r"""Hockey-stick divergence of a pair of counts, certified, at a cost that does 
 
 The object (math of Theorem 4.8 of "Privacy Amplification via Shuffling: Unified, Simplified, and Tightened" and of
 Theorem 3 of "Segmented Private Data Aggregation in the Multi-message Shuffle Model"): C blanket messages fall on the
-two items that distinguish the neighbouring datasets, A ~ Binomial(C, 1/2) of them on the first. The victim adds one
-message to the first count with probability `heads`, to the second with probability `tails`, and is silent otherwise:
+two items that distinguish the neighbouring datasets, A ~ Binomial(C, 1/2) of them on the first. The *victim*, the user
+whose input changes, adds one message to the first count with probability `heads`, to the second with probability
+`tails`, and is silent otherwise:
 
     P = (A + D1, C - A + D2),   Q = (A + D2, C - A + D1),   Pr[D1 = 1] = heads,  Pr[D2 = 1] = tails.
 
@@ -324,7 +325,7 @@ def _chord_and_tangent(
         growth = (right.point - left.point) / mass
         error = np.abs(growth) * np.maximum(left.tail, right.tail) + right.point + left.point
         error = odds * relative * (2.0 * error / mass + 1.0)
-        # first order in the mass's error: if that may exceed a quarter of the mass, the mean odds may be any of the block
+        # first order in the mass's error: if that may exceed a quarter of it, the mean odds are anywhere in the block
         known = mass > 4.0 * relative * (left.tail + right.tail)
         rho = np.where(known, odds * (1.0 + growth), left.rho)
         error = np.where(known, error, math.inf)

@@ -189,7 +189,7 @@ def _within_work(tilted: Tilted, rtol: float, width: float, period: float) -> Pl
     width = max(width, cutoff * period / nodes_limit)
     if width < alone:
         return Plan(width, period, cutoff / width)
-    # Up to |t| = pi/range the law itself decays. Beyond, the factor of a width `alone` suffices: no need for a larger.
+    # Up to |t| = pi/range the law itself decays. Beyond, the factor of the width `alone` suffices.
     reach = min(cutoff * math.pi / (2 * tilted.deviation), cutoff / alone)
     return Plan(alone, min(period, nodes_limit / reach), reach)
 

@@ -160,7 +160,7 @@ def local_epsilon_for(
     epsilon: float,
     delta: float,
 ) -> float:
-    """Search the local epsilon at which the accountant's bound meets (epsilon, delta).
+    """Find the local epsilon at which the accountant's bound meets (epsilon, delta).
 
     Parameters
     ----------

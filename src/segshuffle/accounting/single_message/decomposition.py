@@ -102,7 +102,7 @@ class BlanketBound(Bound):
         """Return one end of the interval around the largest divergence over the tables, all of them by default.
 
         A table that is well below another at a coarse width is not looked at again. A lower end is valid whichever
-        tables are left out. An upper end is the largest of all tables, each of which is valid at any width.
+        tables are left out. An upper end is the largest over all tables; that of a table is valid at any width.
         """
         if epsilon >= self.ceiling:
             return 0.0

@@ -6,8 +6,8 @@ blanket messages)
 
     p     bounds R_1(x)/R_1(x'),   beta  bounds the total variation of R_1(x) and R_1(x'),   q  bounds R_1(x)/R_i(x_i),
 
-the reduction is a pair of counts with alpha = beta/(p - 1), r = alpha p/q, C ~ Binomial(n - 1, 2 r), heads = p alpha,
-tails = alpha. The tables of randomizers are in `variation_ratio_tables`.
+the reduction is a pair of counts (`numerics.hockey_stick`) with alpha = beta/(p - 1), r = alpha p/q,
+C ~ Binomial(n - 1, 2 r), heads = p alpha, tails = alpha. The tables of randomizers are in `variation_ratio_tables`.
 
 Status: published. The victim's *left-over*, of weight 1 - alpha - p alpha, is what it sends for both inputs alike. The
 reduction mixes it with the left-overs of the other users. Where they differ, the histogram shows this. For
@@ -89,7 +89,7 @@ class VariationRatio:
     log_q : float
         log of the largest ratio of the victim's law to another user's (or to a blanket message's), in [0, 600].
     log_q_other : float, optional
-        The same of the victim's other law (q' of Theorem 5.1), if it is not q.
+        The same for the victim's other law (q' of Theorem 5.1), if it is not q.
 
     Raises
     ------

@@ -96,15 +96,16 @@ def local_hash(*, local_epsilon: float, hash_size: int) -> VariationRatio:
 
     This is the total variation for one fixed hash function that separates the two inputs. With a function drawn
     uniformly and sent along, the two collide with probability 1/l, and the total variation is (1 - 1/l) times the
-    published beta. So the published beta is larger than needed, and not tight, as section 5 of the paper calls it.
+    published beta. So the published beta is larger than needed: it is not tight, although section 5 says so.
     """
     return randomized_response(local_epsilon=local_epsilon, domain_size=hash_size)
 
 
 def hadamard_response(*, local_epsilon: float, order: int) -> VariationRatio:
-    """Describe Hadamard response: each of K = order >= 2 outputs is e^local_epsilon times as likely in the input's set.
+    """Describe Hadamard response: outputs in the input's set are e^local_epsilon times as likely as the others.
 
-    Every set is half of the outputs (one block of the paper's), and two sets share half of theirs. beta is attained.
+    There are K = order >= 2 outputs. Every set is half of them (one block of the paper's), and two sets share half of
+    theirs. beta is attained.
     """
     return _contrasted(local_epsilon, 0.25, 0.5)
 
@@ -165,8 +166,9 @@ def metric_laplace(*, distance: float, largest_distance: float) -> VariationRati
 def planar_laplace(*, distance: float, largest_distance: float) -> VariationRatio:
     r"""Describe the planar Laplace mechanism (l2 metric): density e^(-|x - u|)/(2 pi). See `metric_general`.
 
-    The published double integral: over y, the density gives u K_1(u)/pi at distance u from the input (Bessel function
-    of the second kind), so beta = (2/pi) int_0^{distance/2} u K_1(u) du, by quadrature to about 1e-13.
+    beta is published as a double integral. The inner one, over the second coordinate, is u K_1(u)/pi at distance u from
+    the input, K_1 the Bessel function of the second kind. So beta = (2/pi) int_0^{distance/2} u K_1(u) du, which is
+    computed by quadrature to about 1e-13.
     """
     # beyond 60 the integrand is below 1e-25 of the integral
     end = min(0.5 * distance, 60.0)

@@ -183,7 +183,7 @@ class TailBound(Bound):
 
         end = self.ceiling * (1 - 1e-9)
         found = optimize.minimize_scalar(
-            lambda e: max(self.log_delta(e), -1e300),  # the search subtracts
+            lambda e: max(self.log_delta(e), -1e300),  # -inf has no difference, which the search needs
             bounds=(0.0, end),
             method="bounded",
             options={"xatol": 1e-7 * end},

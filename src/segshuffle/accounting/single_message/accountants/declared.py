@@ -121,7 +121,7 @@ class Accountant:
         return {self.part: getattr(mechanism, self.part)}
 
     def kind_for(self, mechanism: Mechanism) -> Kind:
-        """Return the kind of its number for this mechanism; it may be proven only for a victim without left-over."""
+        """Return the kind of its number: upper where it is proven because the victim has no left-over."""
         return "upper" if self.proven_for_binary and mechanism.no_left_over else self.kind
 
     def status_for(self, mechanism: Mechanism) -> str:

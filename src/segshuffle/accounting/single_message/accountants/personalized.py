@@ -190,7 +190,7 @@ def _laplace_edges(victim: float, budgets: FloatArray, tied: BoolArray) -> _Edge
 
 
 def _gaussian_edges(victim: float, deviations: FloatArray, tied: BoolArray) -> _Edges:
-    """Do as `_laplace_edges` for Gaussian densities of deviation `victim` around 0 and 1, and `deviations` around 0."""
+    """Find the edges of `_laplace_edges` for Gaussian densities: `victim` and `deviations` are standard deviations."""
     log = np.log1p((deviations - victim) / victim)
     precision = 1 / victim**2
     # A y^2 - 2 B y + C < 0 with B = precision

@@ -3,9 +3,9 @@ r"""Joint and parallel composition of randomizers, and Poisson subsampling.
 The theorems are those of "Decomposition-Based Optimal Bounds for Privacy Amplification via Shuffling". Its section 8
 leaves open which neighbours are the worst under joint composition. For the blanket bound this follows from convex
 order, for randomizers that are *symmetric*: exchanging the two inputs exchanges the two ratios, mass for mass. A table
-of your own that is not symmetric is refused here. Fix the ratios A, B of the other
-coordinates. A coordinate in which the neighbours differ has the classes (u, v) and (v, u) with equal mass, by symmetry;
-one in which they agree has (u, u) and (v, v):
+of your own that is not symmetric is refused here. Fix the ratios A, B of the other coordinates. A coordinate in which
+the neighbours differ has the classes (u, v) and (v, u) with equal mass, by symmetry; one in which they agree has (u, u)
+and (v, v):
 
     u A - e^eps v B, v A - e^eps u B:   mean (u + v)(A - e^eps B)/2, half distance |u - v| (A + e^eps B)/2,
     u A - e^eps u B, v A - e^eps v B:   the same mean,               half distance |u - v| |A - e^eps B|/2.

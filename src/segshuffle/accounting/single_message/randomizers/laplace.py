@@ -33,7 +33,8 @@ class Laplace:
     local_epsilon : float
         Guarantee epsilon_0, in [1e-12, 50].
     cells : int
-        Cells on each half of [0, 1], at least 1: the relative width of delta's interval falls with their square.
+        Cells on each half of [0, 1], at least 1: the relative width of delta's interval falls with the square of their
+        number.
     """
 
     local_epsilon: float

@@ -35,7 +35,7 @@ SUM_TOLERANCE = 1e-9
 LARGEST_INPUTS, LARGEST_OUTPUTS = 30, 1000
 #: Largest number of ordered pairs of inputs, times outputs: more would take longer than seconds.
 LARGEST_WORK = 100_000
-#: Most tables that the lower bound tries, and most of them times outputs: each table gives a valid bound.
+#: Most tables that the lower bound tries, and most tables times outputs: each table gives a valid bound.
 _MOST_REFERENCES, _MOST_ENTRIES = 120, 4_000
 
 Where = Callable[[int, int | None], str]
