@@ -68,7 +68,7 @@ def histogram_delta(*, n_users: int, categories: int, blanket_per_user: float, e
     check_positive("blanket_per_user", blanket_per_user)
     check_epsilon(epsilon)
     if n_users > _LARGEST_PER_CATEGORY * categories / blanket_per_user:
-        allowed = f"at most {_LARGEST_PER_CATEGORY:g} messages per category, n_users blanket_per_user/categories"
+        allowed = f"so small that there are at most {_LARGEST_PER_CATEGORY:g} blanket messages per category"
         raise ParameterError("blanket_per_user", blanket_per_user, allowed)
     return _delta(n_users * blanket_per_user / categories, epsilon)
 

@@ -13,7 +13,7 @@ Two facts turn every approximation of the law of L into a bound:
 - max(0, x - L) is convex in L: atoms merged into their mean give a lower bound, atoms split onto the ends of an
   interval an upper bound. Lost mass is dropped (lower) or put at L = 0 (upper).
 - Let N be the number of blanket slots that do not fall on the two items. One more such slot is post-processing of the
-  whole rest of the histogram, so E Psi falls in N. For a block of totals the law at the largest N gives a lower bound,
+  whole rest of the histogram, so Psi falls in N. For a block of totals the law at the largest N gives a lower bound,
   and the law at the smallest N an upper bound.
 """
 
@@ -85,9 +85,9 @@ class Rest:
     Parameters
     ----------
     free : float
-        Probability that a blanket slot that is not on the two items is empty or falls on a covered item, in [0, 1].
+        Probability that a blanket slot that is not on the two items is *free*: empty, or on a covered item; in [0, 1].
     covered : float
-        Probability that a slot which is empty or on a covered item is on a covered item, in [0, 1].
+        Probability that a free slot is on a covered item, in [0, 1].
     sent : SumLaw
         Law of the number of messages that users send on covered items.
     least, most : int

@@ -300,7 +300,7 @@ def log_negative_binomial(count: FloatArray, mean: float, p: float) -> FloatArra
         return log_poisson(count - mean, mean)
     r = size_of(mean, p)
     if r < 1:  # Stirling's formula is used from 1 on: Gamma(r) = Gamma(r + 1)/r
-        raise ValueError("size below 1")
+        raise ValueError(f"the negative binomial law has a size below 1: r = {r:g}")
     x = np.maximum(count, 1.0)
     value = _log_mass(x + r, x, r, p) + np.log(r / (x + r))
     return np.where(count >= 1, value, r * math.log1p(-p))

@@ -228,7 +228,7 @@ def compare_budgets(
     Returns
     -------
     entries, left_out
-        As `compare`.
+        As for `compare`.
     """
     target = _asked(delta, epsilon)
     levels, counts = [level for level, _ in budgets], [count for _, count in budgets]

@@ -159,7 +159,7 @@ def _excess_law(classes: ReferenceClasses, epsilon: float, sign: int) -> AtomLaw
 
     Atoms move by the bound on their error. The best atom is then the largest one (sign = 1) or the smallest one. All
     other masses are lowered by more than their error, and the best atom gets the rest. So the law dominates every law
-    within the errors (sign = 1), or is dominated by it.
+    within the errors (sign = 1), or every such law dominates it.
     """
     first, second = classes.log_first, classes.log_second + epsilon
     # a difference of expm1: nothing is lost where all ratios are close to 1

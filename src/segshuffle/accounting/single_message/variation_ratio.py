@@ -34,9 +34,9 @@ of probabilities over S0 and S1,
 
 where x* is the input with the largest min(q, q'). (The paper prints alpha = beta'/(p - 1), and does not define beta'.)
 The pair of counts is (A + D1, C - A + D2) against (A + D2, C - A + D1), with D1 ~ Bernoulli(heads) and
-D2 ~ Bernoulli(tails), of which at most one is 1. It bounds from below the divergence of two *particular* neighbouring
-datasets (x0 or x1, all others x*), hence the least delta that any analysis can prove for the shuffled messages. What is
-true of it:
+D2 ~ Bernoulli(tails), of which at most one is 1. The theorem says that its divergence is at most that of two
+*particular* neighbouring datasets (x0 or x1, all others x*), and so at most the least delta that any analysis can prove
+for the shuffled messages. What is true of this statement:
 
 * For randomizers with R1(x0)(S0) = R1(x1)(S1) the two counts are a function of the shuffled messages, so by data
   processing the bound is proven. Every randomizer with an output symmetry that swaps x0 and x1 is of this kind, as most
@@ -45,9 +45,9 @@ true of it:
   be a lower bound. An example has two outputs, R1(x0) = (9/10, 1/10), R1(x1) = (7/10, 3/10), n = 1 and e^eps = 5/4:
   D(R1(x0) || R1(x1)) is 1/40, but the published lower bound is 7/40, which is D(R1(x1) || R1(x0)). Nothing is claimed
   for such randomizers.
-* The paper calls it "exactly tight" where it equals the upper bound of Theorem 4.1. If left-overs differ, this is
-  false: the histogram shows more than the two counts, so the true divergence is larger (counterexample above). Equality
-  only shows that, for such randomizers, Theorem 4.1 is no more than a lower bound.
+* The paper calls the bound "exactly tight" where it equals the upper bound of Theorem 4.1. If left-overs differ, this
+  is false: the histogram shows more than the two counts, so the true divergence is larger (counterexample above).
+  Equality only shows that, for such randomizers, Theorem 4.1 is no more than a lower bound.
 """
 
 import math

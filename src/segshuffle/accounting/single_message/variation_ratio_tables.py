@@ -96,7 +96,7 @@ def local_hash(*, local_epsilon: float, hash_size: int) -> VariationRatio:
 
     This is the total variation for one fixed hash function that separates the two inputs. With a function drawn
     uniformly and sent along, the two collide with probability 1/l, and the total variation is (1 - 1/l) times the
-    published beta. So the published beta is larger than needed: it is not tight, although section 5 says so.
+    published beta. So the published beta is larger than needed: it is not tight, although section 5 calls it tight.
     """
     return randomized_response(local_epsilon=local_epsilon, domain_size=hash_size)
 

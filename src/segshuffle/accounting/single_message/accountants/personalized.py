@@ -12,8 +12,8 @@ Two numbers are offered, both of kind "published":
 
 * `Reduction`: the exact divergence of (P, Q), plus the victim's failure probability, delta_1 + (1 - delta_1) D.
 * `Theorem`: Theorems 1 and 2. Their formulas are not in our copy of the paper, and are read as the published code
-  evaluates them. The trade-off function f_0 of P_0 and Q_0 given C is mixed with the identity, 2 p_1 Id +
-  (1 - 2 p_1) f_0, and the failure probability is mixed into the identity, too. The conjugate of this mixture is
+  evaluates them. The trade-off function T of P_0 and Q_0 given C is mixed with the identity, 2 p_1 Id +
+  (1 - 2 p_1) T, and the failure probability is mixed into the identity, too. The conjugate of this mixture is
 
       delta = s D_{e^{eps'}}(P_0 || Q_0),  s = (1 - delta_1)(1 - 2 p_1),  e^{eps'} = 1 + (e^eps - 1)/s,
 
