@@ -1,4 +1,4 @@
-"""Round to ten significant digits on the safe side, as in all plans and tables."""
+"""Round to ten significant digits, to the nearest or to the safe side, as in all plans and tables."""
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 
@@ -12,15 +12,15 @@ def rounded(value: float) -> float:
 
 
 def rounded_down(value: float) -> float:
-    """Return the largest number of ten significant digits that is at most `value`: rates, copies and lower ends."""
+    """Return the largest number of ten significant digits that is at most `value`, for rates, copies and lower ends."""
     return _rounded_to_side(value, ROUND_FLOOR, DIGITS)
 
 
 def rounded_up(value: float, digits: int = DIGITS) -> float:
-    """Round `value` up to so many significant digits: blankets, epsilons and upper ends."""
+    """Round `value` up to `digits` significant digits, for blankets, epsilons and upper ends."""
     return _rounded_to_side(value, ROUND_CEILING, digits)
 
 
 def _rounded_to_side(value: float, side: str, digits: int) -> float:
-    # the shortest text of a number: what has so few digits stays, although its binary form is beside the decimal one
+    # repr is the shortest decimal text: a number with few digits stays, although its binary value differs a little
     return float(Context(prec=digits, rounding=side).create_decimal(repr(float(value))))

@@ -1,7 +1,7 @@
 """The errors a user can meet, each with a message that says what to do next.
 
-Every message names the value that was refused, where it came from and what is allowed. The command line prints the
-message alone and exits with status 2; the pipeline prints it before any job starts.
+A message about a refused value names the value and what is allowed. The command line prints the message alone and exits
+with status 2. The pipeline prints errors of the configuration before any job starts.
 """
 
 
@@ -17,7 +17,7 @@ class ParameterError(SegshuffleError, ValueError):
     name : str
         Name of the parameter as the caller knows it.
     value : object
-        The value that was given; None where it is missing.
+        The value that was given; None if it is missing.
     allowed : str
         The allowed range, in words or as an interval.
     """

@@ -4,7 +4,7 @@ import importlib.util
 
 from segshuffle.errors import MissingExtraError
 
-#: Extra -> modules that it brings and that something of the package imports (pyproject.toml has the distributions).
+#: Extra -> those of its modules that this package imports (pyproject.toml names the distributions).
 EXTRAS = {
     "data": ("polars",),
     "pipeline": ("pandas", "matplotlib", "joblib", "jsonschema", "yaml", "jinja2", "plotly", "requests"),
@@ -20,7 +20,7 @@ def require(extra: str, purpose: str) -> None:
     extra : str
         Key of `EXTRAS`.
     purpose : str
-        What it is needed for, as the beginning of a sentence.
+        What needs the extra, as the beginning of a sentence.
 
     Raises
     ------

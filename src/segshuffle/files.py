@@ -83,7 +83,7 @@ def _is_same(output: Path, read: Path | str) -> bool:
 def _refusal(path: Path, error: OSError | ValueError) -> DataError:
     return DataError(
         f"{path}: cannot be written ({_reason(error)}). Make room, or choose a file name in a folder that you may "
-        "write to; then run the same command again: what was finished before is kept."
+        "write to; then run the same command again. Files that were finished before are kept."
     )
 
 

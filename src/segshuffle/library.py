@@ -2,7 +2,8 @@
 
 `plan` makes a plan from public numbers, `simulate` simulates the users, `rehearse` tries a plan on them, and `estimate`
 estimates from counts. `account` is for one message per user, `compose` for several collections. An accountant is given
-by its name or as an object. Randomness here is reproducible, not secret: do not use `simulate` as a client.
+by its name or as an object. The *blanket* is the dummy messages of all users; *copies* are messages of a user about one
+held item. Randomness here is reproducible, not secret: do not use `simulate` as a client.
 """
 
 from collections.abc import Sequence
@@ -70,7 +71,8 @@ class Estimate:
     frequencies : ndarray of float, shape (domain_size,)
         Estimated shares. They are unbiased if levels do not depend on items, and may be below 0 or above 1.
     variance : ItemVariance
-        Variance of an estimate as a function of the share. It comes from the blanket, random copies, and random levels.
+        Variance of an estimate as a function of the share. It comes from the dummies, from random choices of how many
+        messages are sent about a held item, and from random levels.
     """
 
     frequencies: FloatArray
@@ -88,8 +90,8 @@ class Estimate:
         ----------
         confidence : float
             Probability, in (0, 1), that one item's interval contains its share. It is computed from the normal law with
-            a correction for the blanket's law. Counts are whole numbers, so the actual probability differs by about
-            0.06 divided by their standard deviation.
+            a correction for the dummies' distribution. Counts are whole numbers, so the actual probability differs by
+            about 0.06 divided by their standard deviation.
         """
         return self.variance.interval(self.frequencies, confidence)
 
@@ -97,7 +99,9 @@ class Estimate:
 def plan(
     problem: Problem, *, copies_max: float = 1.0, max_messages: float | None = None, equal_copies: bool = False
 ) -> Plan:
-    """Choose the blanket and the copies of every level, with proven guarantees and the least error.
+    """Choose how many dummies users send, and how many messages about a held item, with proven guarantees.
+
+    The plan has the least error within the limits.
 
     Parameters
     ----------
@@ -108,12 +112,14 @@ def plan(
     max_messages : float, optional
         Most messages that a user sends altogether, on average.
     equal_copies : bool
-        Whether all levels send the same number of copies; then there is no bias even if levels depend on items.
+        Whether users of all levels send equally many messages about a held item; then there is no bias even if levels
+        depend on items.
 
     Returns
     -------
     Plan
-        ``plan.scheme.copies`` by level, ``plan.blanket_per_user``, ``plan.certificate``.
+        Its ``scheme.copies`` are the messages about a held item, by level, and ``blanket_per_user`` is the number of
+        dummies, both on average. Its ``certificate`` is an interval that contains the delta of each level.
 
     Raises
     ------
@@ -232,7 +238,8 @@ def compose(
     Parameters
     ----------
     collections : sequence of (Plan, float)
-        Plans with proven accounting and without a cap, each with the user's level in this collection.
+        Plans with proven accounting and without a cap on the dummies of a user, each with the user's level in this
+        collection.
     delta, epsilon : float
         The target, exactly one of them: delta in [1e-110, 1), epsilon in [0, 100].
 
@@ -240,7 +247,7 @@ def compose(
     -------
     float
         The epsilon at `delta` (inf if none up to 100 suffices), or the delta at `epsilon`, rounded up. It does not
-        include what round 1 reveals about private levels.
+        include what the messages about levels (round 1) reveal about private levels.
 
     Raises
     ------

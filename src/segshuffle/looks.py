@@ -1,4 +1,4 @@
-"""The looks in all figures: one palette and one type for protocols, accountants, levels and datasets.
+"""The looks in all figures: one palette and one class for protocols, accountants, levels and datasets.
 
 A protocol, accountant or dataset declares its `Look` in its own file. If it declares none, `spare_look` chooses one.
 Standard library only: protocols and accountants import this, figures and the page read it.
@@ -27,7 +27,7 @@ PALETTE: dict[str, str] = {
     "grey": "#7f7f7f",
     "dark-grey": "#555555",
 }
-#: Colours of the ground that things are drawn on; nothing is told apart by them.
+#: Colours of backgrounds, frames and text; they distinguish nothing.
 TINTS: dict[str, str] = {
     "white": "#ffffff",
     "ink": "#1a1a1a",
@@ -125,7 +125,7 @@ def spare_look(label: str, index: int, *, taken: Sequence[Look] = ()) -> Look:
     colors, markers = {look.color for look in taken}, {look.marker for look in taken}
     used = {(look.color, look.marker) for look in taken}
     free = [pair for pair in _pairs() if pair not in used] or _pairs()
-    # colours and markers that nobody has come first
+    # first those whose colour and marker are not taken
     free.sort(key=lambda pair: (pair[0] in colors) + (pair[1] in markers))
     color, marker = free[index % len(free)]
     return Look(label, color, marker, DASHES[MARKERS.index(marker) % len(DASHES)])
@@ -134,10 +134,10 @@ def spare_look(label: str, index: int, *, taken: Sequence[Look] = ()) -> Look:
 def _pairs() -> list[tuple[str, str]]:
     """Return all pairs of a colour and a marker; neighbours in the list differ in both."""
     colors = list(PALETTE.values())
-    # their numbers have no common divisor, so every pair occurs once
+    # the numbers of colours and of markers have no common divisor, so every pair occurs once
     return [(colors[i % len(colors)], MARKERS[i % len(MARKERS)]) for i in range(len(colors) * len(MARKERS))]
 
 
 def stroke(look: Look, **changed: Any) -> dict[str, Any]:
-    """Return how a line with marks is drawn: what matplotlib's `plot` takes."""
+    """Return the arguments with which matplotlib's `plot` draws a line with markers."""
     return {"color": look.color, "marker": look.marker, "ls": look.dashes, "label": look.label, **changed}

@@ -94,7 +94,7 @@ def test_a_matrix_is_read_from_every_format(capsys, tmp_path, name):
         ("# x\n\n0.5,0.5\n1,1\n", "{path}, line 4: its probabilities sum to 2; every row must sum to 1"),
         ("0.5,0.5\n0.5,half\n", "{path}, line 2: '0.5,half' is no list of numbers"),
         ("0.5,0.5\n0.5,1/0\n", "{path}, line 2: '0.5,1/0' is no list of numbers"),
-        ("0.5,0.5\n1\n", "{path}, line 2: '1' is no list of numbers as long as the first one (1 entries, not 2)"),
+        ("0.5,0.5\n1\n", "{path}, line 2: '1' is no list of numbers as long as the first row (1 entries, not 2)"),
         ("0.5,0.5\n1,0\n", "{path}, line 2, column 2: 0 is the probability of an output that another input can send"),
         ("0.5,0.5\n", "{path}: matrix: its shape is (1, 2)"),
         ("\n", "{path}: matrix: its shape is (0,)"),

@@ -224,7 +224,7 @@ def test_a_private_level_is_promised_what_both_rounds_leave_of_it(capsys):
     assert "(e^2), up to a probability of 1e-06" in high
     assert change.startswith("The level itself: if a user had another level and other items")
     assert "12.2 times as likely (e^2.5), up to a probability of 1.1" in change
-    between = "For a change between two levels, with any items, epsilon and delta are the larger ones of the two levels"
+    between = "For a change between two levels, whatever the items, epsilon and delta are the larger ones of the two"
     assert sums.startswith(f"{between}, plus 0.5 and")
     table = [[each["epsilon"] for each in row["against"]] for row in found["guarantees"]]
     assert table == [[1.0, pytest.approx(2.5)], [pytest.approx(2.5), 2.0]]
@@ -235,7 +235,7 @@ def test_a_private_level_is_promised_what_both_rounds_leave_of_it(capsys):
     problem = replace(PROBLEM, assumptions=replace(PROBLEM.assumptions, private_levels=True))
     *_, alone, missing = promises(plan_of(problem, copies=(0.25, 1.0)))
     assert alone == f"{between}."
-    assert missing.startswith("This does not include what round 1 reveals about a user's level")
+    assert missing.startswith("This does not include what the messages about levels (round 1) reveal")
 
 
 SMALL = "plan --items 6 --set-size 2 --levels 1:300 --delta 1e-4"

@@ -311,7 +311,7 @@ def test_what_a_server_cannot_read_is_refused(published, capsys, tmp_path):
             "levels = (1.0, 3.0) is not allowed: it must be those of the plan, (1.0, 2.0)",
         ),
         ("messages --top 0", "--top: number = 0 is not allowed: it must be an integer >= 1"),
-        ("counts --unknown drop", "counts are read whole"),
+        ("counts --unknown drop", "this is a file of counts"),
         ("messages --unknown drop --anyway --confidence 1", "confidence"),
     ):
         assert says in refusal(capsys, f"estimate PLAN.json {asked} --csv out.csv")

@@ -1,4 +1,4 @@
-"""The command line: plan a collection, rehearse it, carry it out, account for one, fetch MSNBC.
+"""The command line: plan a collection, rehearse it, carry it out, compute privacy, fetch the MSNBC data.
 
 Every command has a file of its name: the docstring is the help, `add_options` declares the options, and `run` returns
 the text to print. Numerical modules are imported only in `run`, so that help is immediate. An error is one sentence on

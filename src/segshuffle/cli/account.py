@@ -4,8 +4,8 @@ What is analysed (--randomizer): one message per user, which a randomizer change
 users with budgets of their own; or the segmented protocol.
 
 What is asked: the epsilon at --delta; the delta at --epsilon; or, with both and no --local-epsilon, the local epsilon
-that satisfies both. One of --users, --delta, --epsilon and --local-epsilon may have several values (1,2,3 or
-1e3..1e9/13). The answer is then a curve, which --save writes to a table and a figure.
+that satisfies both. One of --users, --delta, --epsilon and --local-epsilon may have several values: 1,2,3,
+or 1e3..1e9/13 for 13 values from 1e3 to 1e9. The answer is then a curve, which --save writes to a table and a figure.
 
 Each number says whether it is proven (exact, upper, lower) or only published or asymptotic. Parameters must be
 public: a local epsilon or a matrix that was chosen by looking at the data breaks the guarantee.
@@ -23,7 +23,7 @@ from segshuffle.cli.options import add, integers, numbers, picture, spec
 from segshuffle.cli.terminal import as_json, leave_out, need, shown
 from segshuffle.errors import ParameterError
 
-#: Options that only one message per user has.
+#: Options that only exist for one message per user.
 _SINGLE = ("local_epsilon", "delta", "accountant", "compose", "subsample", "blanket_messages", "save")
 
 
@@ -63,7 +63,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--blanket-messages",
         type=integers,
         metavar="N",
-        help="number of dummy messages that all users send together; replaces --users if messages hide among dummies",
+        help="number of dummy messages that all users send together; replaces --users for balls-into-bins and others "
+        "that count dummies instead of users",
     )
     asked = parser.add_argument_group("what is asked")
     asked.add_argument("--epsilon", type=numbers, help="epsilon at which deltas are computed, in [0, 300]")

@@ -1,10 +1,10 @@
 """The user's side: read a plan and the user's items, and print messages to send, one per line.
 
-The plan is checked first, because its publisher may lie. The program computes what the plan guarantees this
-user, and prints no message if that is less than the user asks for. A file of the user's own stores the user's settings
-and the privacy spent in all collections, before any message is written. Messages are drawn exactly, from the
-operating system's secure source. They go to a shuffler, which removes the senders and mixes them. For files, `shuf`
-does that.
+The plan is checked first, because its publisher may lie. The program computes what the plan guarantees this user, and
+prints no message if that is less than the user asks for. A file of the user's own stores the user's settings and the
+privacy spent in all collections, before any message is written. Messages are drawn without rounding errors, with random
+numbers from the operating system's secure source. They go to a shuffler, which removes the senders and mixes them. For
+files, `shuf` does that.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--sets",
         choices=["exactly", "at-most"],
         default="at-most",
-        help="how many items all other users are known to hold: exactly S, or at most S (the default)",
+        help="how many items all other users are known to hold: exactly the plan's set size, or at most "
+        "that (the default)",
     )
     own.add_argument(
         "--hide-level",
@@ -155,7 +156,7 @@ def _sent(options: argparse.Namespace, plan: Plan, items: tuple[int, ...], accou
         most_messages=options.most_messages,
     )
     if isinstance(hide_level, tuple):
-        # only the server claims the epsilons of other levels, so the user's own limit bounds them
+        # the epsilons of other levels are only claims of the server: the user's own limit bounds them
         epsilons = tuple(max(options.level, min(each, hide_level[0])) for each in levels)
         demand = replace(demand, level_epsilons=epsilons, level_delta=hide_level[1])
     level = levels.index(options.level)

@@ -52,7 +52,7 @@ def numbers(text: str) -> tuple[float, ...]:
 
 
 def integers(text: str) -> tuple[int, ...]:
-    """Read integers in the same way; they may be written as 1e6."""
+    """Read integers as `numbers` reads numbers; 1e6 is allowed."""
     return _several(text, whole, "{:.0f}")
 
 
@@ -204,7 +204,7 @@ def _cap(text: str) -> int | str:
     return text if text == "auto" else whole(text)
 
 
-#: Option -> its arguments for argparse. Keys of settings are fields of the library's values.
+#: Option -> its arguments for argparse. Keys of settings are fields of the library's classes.
 _OPTIONS: dict[str, dict[str, Any]] = {
     "plan": {"type": Path, "metavar": "PLAN.json", "help": "the published plan, as plan --save writes it"},
     "--items": {
@@ -253,8 +253,9 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     },
     "--blanket": {
         "metavar": "LAW",
-        "help": f"kind of dummy messages: one of {', '.join(law_names())} (default: single dummies, poisson), or best: "
-        "the kind with the least error for max-messages",
+        "help": f"kind of dummy messages: one of {', '.join(law_names())} (default: poisson, single dummies; clustered "
+        "dummies come several at a time about one item, signed ones count +1 or -1), or best: the kind with the least "
+        "error for max-messages",
     },
     "--limits": settings(
         "limits of the plan",
@@ -270,7 +271,8 @@ _OPTIONS: dict[str, dict[str, Any]] = {
             ),
             "equal_copies": (
                 yes_or_no,
-                "yes: all levels send the same number of copies; the estimates are then unbiased even if the levels "
+                "yes: users of all levels send equally many messages about a held item; the estimates are then "
+                "unbiased even if the levels "
                 "that users pick depend on their items, but have the error of the lowest level",
             ),
             "blanket_per_user": (

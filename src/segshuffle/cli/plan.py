@@ -1,8 +1,8 @@
 """Choose what users send, so that every level is private and the error is as small as possible.
 
 A plan has the blanket (uniformly random dummy messages, which hide the real ones) and, for each privacy level, the
-probability of sending a held item, or the number of copies. Everybody sees the public inputs. Do not compute them from
-the users' items: values that depend on the data break the guarantee.
+probability of sending a held item, or the number of messages about it (copies). Everybody sees the public inputs. Do
+not compute them from the users' items: values that depend on the data break the guarantee.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from segshuffle.arrays import FloatArray
     from segshuffle.planning.question import Answer, FewestMessages, LeastEpsilon, Question
 
-#: Seconds from which on long work is announced.
+#: Work that takes longer than this is announced, in seconds.
 _LONG = 10.0
 
 
@@ -59,8 +59,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         asked,
         "--blanket",
         help=f"kind of dummy messages: one of {', '.join(law_names())} (default: poisson, single dummies, with a "
-        "table that compares the kinds that are planned within seconds); all: poisson, with all kinds in the table; "
-        "best: the kind with the least error for max-messages, or with the fewest messages for --target-error; "
+        "table that compares the kinds that are planned within seconds; clustered dummies come several at a time about "
+        "one item, signed ones count +1 or -1); all: poisson, with all kinds in the table; best: the kind with the least error for max-messages, or with the fewest messages for --target-error; "
         "published: the paper's dummies and privacy analysis, which is not proven and gives a larger error",
     )
     add(asked, "--limits")
@@ -69,8 +69,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=_target,
         metavar="[epsilon:]ERROR",
         help="find the plan with the fewest messages for this error, or (epsilon:ERROR) with the least epsilon and the "
-        "same ratios between levels. ERROR is either P%%, the largest standard deviation of each of the guess's top "
-        "items as a percentage of its share, or a number, the expected squared error of all items together",
+        "same ratios between levels. ERROR is either P%%, the largest standard deviation of a top item of the "
+        "guess as a percentage of the item's share, or a number, the expected squared error of all items together",
     )
     shown = parser.add_argument_group("what is printed and written")
     shown.add_argument(
@@ -159,7 +159,7 @@ def _refuse_unpublished(options: argparse.Namespace) -> None:
     """Refuse options that the paper's analysis does not cover."""
     others = [name for name in ("target_error", "what_if", "alternatives", "save") if getattr(options, name)]
     for name in (*others, *(key for key, _ in options.limits if key != "blanket_per_user")):
-        raise OptionsError(f"--blanket published has no {name.replace('_', '-')}: leave one of them out.")
+        raise OptionsError(f"--blanket published does not go with {name.replace('_', '-')}: leave one of them out.")
 
 
 def _more(options: argparse.Namespace, found: Answer, varied: dict[str, Any], plot: Path | None) -> dict[str, Any]:

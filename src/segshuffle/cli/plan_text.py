@@ -15,7 +15,7 @@ from segshuffle.protocols.public import IN_GENERAL, PUBLIC_INPUTS
 from segshuffle.protocols.segmented import Segmented
 
 _REST = "More: --details, --json, and --blanket for other dummies."
-#: Beginnings of sentences about errors that are among the details.
+#: Beginnings of the sentences about errors that only --details shows.
 _FURTHER = ("The 95 % interval", "The largest of these errors")
 #: Shares of honest users for which epsilons are shown.
 _HONEST = (1.0, 0.95, 0.9, 0.8, 0.5)

@@ -3,7 +3,7 @@
     segshuffle rehearse FILE
 
 is enough. Every option has a default, which is printed: one level with epsilon = 1, delta = 1/(100 users), 20
-repetitions, and the largest number of items per user that is best for the 20 most frequent items of the file.
+repetitions, and the set size (most items that a user sends) that is best for the 20 most frequent items of the file.
 
 The collection is simulated. The truth is the file as it is; the loss from cutting larger sets is shown separately.
 Rehearse on data like those that you will collect, such as last year's. Choosing options by looking at the data of the
@@ -64,8 +64,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=_data,
         help="who holds what: csv, tsv, jsonl or parquet with a row per user and item (or per user), or text with one "
         "line per user; text may be packed by gzip or zstd; - is standard input. Or a guess of how many users hold how "
-        "many items, such as 1:60%%,3:30%%,10:10%%: then set sizes are compared, and nothing is simulated. If ,zipf:1 "
-        "follows the guess, the share of the j-th item is roughly proportional to j^-1",
+        "many items, such as 1:60%%,3:30%%,10:10%%: then set sizes are compared, and nothing is simulated. The "
+        "share of the j-th item is then roughly proportional to 1/j, or to j^-A if ,zipf:A follows the guess",
     )
     add(
         parser,

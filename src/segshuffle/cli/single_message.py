@@ -88,7 +88,7 @@ def _save(options: argparse.Namespace, rows: list[Point], several: list[str], as
     for path in options.save:
         is_table = path.suffix == ".csv"
         if not (rows if is_table else drawn):
-            allowed = "left out, or several values given (such as --users 1e3..1e9) that have an answer above 0"
+            allowed = "left out; or give several values (such as --users 1e3..1e9) that have an answer above 0"
             raise ParameterError("save", str(path), allowed)
         if is_table:
             write_atomically(path, as_csv(rows))
@@ -107,7 +107,7 @@ def _asked(options: argparse.Namespace, names: list[str]) -> str:
     local = all(name in MECHANISMS and MECHANISMS[name].local for name in names) and not given
     if (options.delta is None) == (options.epsilon is None) and not (options.delta and local):
         raise OptionsError(
-            "Give --delta or --epsilon. Both ask for the local epsilon, of randomizers that have one that is not given."
+            "Give --delta or --epsilon. Give both only to ask for the local epsilon of randomizers that have one."
         )
     return "local_epsilon" if options.delta and options.epsilon else "epsilon" if options.delta else "delta"
 
@@ -213,7 +213,7 @@ def _lines(path: Path, content: bytes) -> tuple[list[int], list[list[float]]]:
             rows[number] = [float(Fraction(word)) if "/" in word else float(word) for word in words]
         except (ValueError, ArithmeticError) as error:
             raise DataError(
-                f"{path}, line {number}: {line[:40]!r} is no list of numbers as long as the first one ({error}). Write "
+                f"{path}, line {number}: {line[:40]!r} is no list of numbers as long as the first row ({error}). Write "
                 "0.25, 2.5e-1 or 1/4, and put # before lines that are no numbers."
             ) from error
     return list(rows), list(rows.values())

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 #: A dataset's section of the configuration, complete.
 Section = Mapping[str, Any]
-#: JSON schema of a number of items: as many as counters of a server (`arrays.LARGEST_DOMAIN`).
+#: JSON schema of a number of items, at most `arrays.LARGEST_DOMAIN`.
 ITEMS: Mapping[str, Any] = {"type": "integer", "minimum": 2, "maximum": 10_000_000}
 
 
@@ -36,7 +36,7 @@ def padded_size(domain_size: int, section: Section, set_size: int) -> int:
 
 
 def padded_users(domain_size: int, *, section: Section, source: DataSource, **asked: Any) -> Population:
-    """Sample users of the data and pad them as the section asks: a `Dataset.population` after its domain size."""
+    """Sample users of the data and pad them as the section asks; with domain_size bound, a `Dataset.population`."""
     from segshuffle.datasets.sampling import padded_population
 
     return padded_population(domain_size=domain_size, padding=section["padding"], source=source.kind, **asked)

@@ -1,6 +1,6 @@
 """The layout of a file of your own, what is done about irregular entries, and the list of items.
 
-Imported without Polars.
+This module does not need Polars.
 """
 
 import re
@@ -44,7 +44,7 @@ class Layout:
         Lines at the beginning of the file that are not data.
     repeated, empty, unknown : str
         What is done about an item that a user has twice, a user without items, and an item that is not in the list of
-        items: "refuse", or "merge", "keep" and "drop". What was done is counted in `Transactions.notes`.
+        items: "refuse", or (in this order) "merge", "keep", "drop". What was done is counted in `Transactions.notes`.
 
     Raises
     ------

@@ -139,7 +139,7 @@ def download_log(
     deadline_seconds : float, optional
         Seconds after which no further attempt begins and a slow one is given up.
     attempts : int, optional
-        Attempts per address; before every address is tried again there are pauses of 0.5, 1, 2, ... seconds.
+        Attempts per address. Before the addresses are tried once more there is a pause of 0.5, 1, 2, ... seconds.
     timeout : float, optional
         Seconds to wait for a connection, and for each piece of an answer.
     log : callable, optional

@@ -50,7 +50,7 @@ class Population:
         except ValueError as error:
             raise DataError("items are rows of different lengths; every user must hold the same number.") from error
         _check_items(items, self.domain_size)
-        # a copy: the caller's stays the caller's
+        # a copy: the caller's array must not become read-only
         stored = np.array(items, dtype=item_type(self.domain_size), order="C")
         stored.setflags(write=False)
         object.__setattr__(self, "items", stored)

@@ -18,7 +18,7 @@ import polars as pl  # isort: skip  sources says what to do where it is missing
 
 #: Called with the number of entries that were read so far.
 Progress = Callable[[int], object]
-# Numbers of entries without an item: none was given, or one that is not in the list.
+# What stands for an item in entries without one: none was given, or one that is not in the list.
 _BLANK, _DROPPED = -1, -2
 
 
@@ -44,7 +44,7 @@ def read_transactions(
         items are those found in the data, in alphabetical order (in the order of numbers if all are integers). This is
         not private, and a note says so.
     domain_size : int, optional
-        The items are the integers 0..domain_size - 1, 1..10,000,000.
+        The items are the integers 0..domain_size - 1; at most 10,000,000 items.
     levels : sequence of float
         The levels on offer, which are public; needed if the layout names a column of levels.
     layout : Layout, optional

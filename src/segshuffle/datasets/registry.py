@@ -24,7 +24,7 @@ FOLDER, PACKAGE = Path(__file__).parent, __name__.rpartition(".")[0]
 #: Names of sections: they become parts of file names.
 NAME = "^[a-z][a-z0-9-]*$"
 
-#: JSON schema of every key of such a section beside n_users and set_sizes. Levels are drawn: a file gives none.
+#: JSON schema of every key of a file of your own beside n_users and set_sizes. Levels are drawn, not read.
 KEYS: Mapping[str, Mapping[str, Any]] = {
     "path": {"description": "The file, in any format that is read", "type": "string", "minLength": 1},
     "domain_size": {"description": "Number of items, which is public; at least the number in the file", **ITEMS},

@@ -1,6 +1,6 @@
 """Files and tables of any layout, as entries: who holds which item.
 
-Polars reads them in parts: rows become cells, columns of text, and cells become entries.
+Polars reads them in parts. Rows become cells (columns of text), and cells become entries.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ _FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 _WORD = r"[^ \t\r\x0b\x0c]+"
 # Rows that are handled together.
 _PART = 2**18
-#: Nobody can know it and choose a name that has the hash of another user's.
+#: Secret, so that nobody can choose a name with the hash of another user's name.
 _SEED = secrets.randbits(64)
 
 
@@ -51,7 +51,7 @@ def _refuse(wrong: pl.Series, reason: Callable[[int], str]) -> None:
 
 
 class Columns(NamedTuple):
-    """Which columns are what."""
+    """The columns of the user, the items and the level."""
 
     form: str  # "long", "list", "wide" or "matrix"
     user: str | None
@@ -70,7 +70,7 @@ class Columns(NamedTuple):
         item = items[0] if self.form in ("long", "list") else pl.select(pl.concat_list(items)).to_series()
         user, level = (None if each is None else cells[each] for each in (self.user, self.level))
         if user is not None:
-            # Polars takes an escape of JSON that is no character for NUL
+            # Polars reads an escape of JSON that is no character as NUL
             nobody = user.is_null() | (user == "") | user.str.contains("\0", literal=True)
             _refuse(nobody, lambda row: "no user, or no text as the user. Give one, or remove the line.")
         found = pl.DataFrame({"item": item, "user": user, "level": level}).with_row_index("number")
@@ -116,7 +116,7 @@ class Source:
 
     def entries(self) -> Iterator[pl.DataFrame]:
         """Give all entries in their order: number of the row, user (a hash), item (null if there is none), level."""
-        # without a column of users every row is one
+        # without a column of users every row is a user
         user = pl.col("number").cast(pl.UInt64) if self.columns.user is None else pl.col("user").hash(_SEED)
         begin = 0
         try:
@@ -131,7 +131,7 @@ class Source:
 
 
 def _broken(name: str, error: BaseException, file: Path | None) -> DataError:
-    """Make the error about a file that cannot be read to its end: the first line of a text that is not UTF-8."""
+    """Make the error about a file that cannot be read to its end; it names the first line that is not UTF-8, if any."""
     with contextlib.suppress(*_FAILURES):
         lines = pl.scan_csv(
             file or "",
@@ -182,7 +182,7 @@ def opened(data: Any, layout: Layout) -> Iterator[Source]:
 
 
 def _columns_of(kinds: Mapping[str, pl.DataType], layout: Layout) -> Columns:
-    """Decide which columns, given with their types, hold what, or say what there is to decide."""
+    """Decide which columns hold what, by their names and types; if that is unclear, the error says what to give."""
     for option in ("user", "item", "level"):
         asked = getattr(layout, option)
         if asked is not None and asked not in kinds:
@@ -255,7 +255,7 @@ def _file(path: Path, name: str, layout: Layout) -> Source:
     try:
         if kind == "parquet":
             return _typed(pl.scan_parquet(path), name, layout)
-        # without the mark that may stand at the beginning
+        # without a byte order mark at the beginning
         lines = pl.scan_lines(path, name="row").with_columns(pl.col("row").str.strip_prefix("\ufeff"))
         first = next(iter(lines.slice(skip).head(1).collect()["row"]), "")
     except _FAILURES as error:
@@ -327,7 +327,7 @@ def _lines(layout: Layout) -> tuple[Columns, Read]:
             )
     text = pl.col("row").str
     items = text.extract_all(_WORD) if layout.separator in (None, " ") else text.split(layout.separator)
-    # what was most likely meant as several items, if nobody said what separates them
+    # most likely several items, if no separator was given, or a comment
     doubtful = "^#|[,;|]" if layout.separator is None else "^#"
 
     def cells(rows: pl.DataFrame) -> pl.DataFrame:

@@ -59,7 +59,7 @@ def _visit_item(
     """Decide for one item which users take it; `remaining[r]` are the users who still need r items."""
     waiting, taking = [remaining[0]], []
     for r, users in enumerate(remaining[1:], start=1):
-        # Clipped: rounding may push a certain event an ulp beyond 1, and floor(M + U) must stay M then.
+        # Clipped: rounding may push a probability of 1 an ulp above 1, so too many users could take the item.
         n_taking = min(users.size, int(users.size * take[r] + rng.random()))
         rng.shuffle(users)
         takers[users[:n_taking]] = True

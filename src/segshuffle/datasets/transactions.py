@@ -185,7 +185,7 @@ class Transactions:
             held = list(map(_texts, sets))
             names = sorted(set(chain.from_iterable(held))) if items is None else _texts(items)
         except TypeError as error:
-            raise DataError(f"users are lists of items, such as [[0, 1], [2]], and so is items: {error}.") from error
+            raise DataError(f"users must be lists, such as [[0, 1], [2]], and items must be a list: {error}.") from error
         if not held or not names:
             raise DataError("there is no user who holds an item.")
         codes = numbered(names)
@@ -211,7 +211,7 @@ def numbered(names: Sequence[str]) -> dict[str, int]:
 
 
 def _texts(items: Iterable[object]) -> list[str]:
-    """Return the texts of some items; text itself is no list of them."""
+    """Return the texts of some items; refuse a single text in place of a list."""
     if isinstance(items, str):
         raise TypeError(f"{items!r} is text")
     return list(map(str, items))

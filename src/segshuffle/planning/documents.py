@@ -50,7 +50,7 @@ class Document:
     items: Sequence[str] | None = None
 
     def name(self, item: int) -> str:
-        """Name of an item."""
+        """Return the name of an item."""
         return str(item) if self.items is None else self.items[item]
 
     def number(self, name: str) -> int:

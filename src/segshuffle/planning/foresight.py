@@ -90,7 +90,7 @@ def expected(plan: Plan, shares: FloatArray | None = None, top: int = 20) -> Exp
         Number of top items.
     """
     variance, z = ItemVariance.of(plan), float(special.ndtri(CONFIDENCE))
-    # the share whose estimate is above the threshold with that probability; the variance is that at the share
+    # the share whose estimate exceeds the threshold with probability CONFIDENCE, with the variance at this share
     smallest = float(variance.ends(np.array(threshold_of(plan)), z)[1])
     rare = Expected(math.sqrt(variance.noise), smallest, coverage_of_nothing(plan, CONFIDENCE))
     if shares is None:

@@ -1,7 +1,7 @@
 """A question about a collection, and its answer, as values. Command line, rehearsals and library use them.
 
-A question has a problem, a goal, limits, laws of dummies, and a guess of how frequent items are. All its plans are
-ranked by one error: that of all items together, or that of the most frequent items of the guess.
+A question has a problem, a goal, limits, a law (the kind of the dummy messages), and a guess of how frequent items are.
+All its plans are ranked by one error: that of all items together, or that of the most frequent items of the guess.
 """
 
 import contextlib
@@ -44,8 +44,8 @@ TOP = 20
 BEST = "best"
 #: Seconds of a processor that a law may take in the comparison, if the question does not ask for this law.
 PATIENCE = 4.0
-#: Measured seconds of a law other than single dummies: a multiple of theirs, plus a number per level. The second pair
-#: is for laws that need plans for several budgets.
+#: Measured seconds of a law other than single dummies: a multiple of the seconds of single dummies, plus seconds per
+#: level. The second pair is for laws that are planned with several limits on the messages.
 _OTHER_LAWS, _BUDGETS = (2.0, 0.7), (5.0, 1.2)
 #: Number of plans in a search for the least epsilon.
 _EPSILON_PLANS = 12
@@ -89,11 +89,13 @@ class Limits:
     max_messages : float or None
         Most messages of a user altogether, on average, those about the level included.
     equal_copies : bool
-        Whether all levels send the same number of copies; then there is no bias if levels depend on items.
+        Whether users of all levels send equally many messages about a held item; then there is no bias even if levels
+        depend on items.
     blanket_per_user : float or None
         Dummies of a user on average, if given; only for single dummies.
     blanket_cap : int, "auto" or None
-        Most dummies of one user; "auto" takes the least number that costs a thousandth of the smallest epsilon.
+        Most dummies of one user; "auto" takes the least number that costs at most a thousandth of the
+        smallest epsilon.
     """
 
     copies_max: float = 1.0
@@ -222,7 +224,7 @@ class Question:
         if self.top is not None:
             check_integer("top", self.top, 1)
             if not guessed:
-                allowed = "given with a guess of frequencies, such as zipf:1, which an error in per cent needs, too"
+                allowed = "given with a guess of frequencies, such as zipf:1; an error in per cent needs it, too"
                 raise ParameterError("top", self.top, allowed)
         counted = isinstance(self.guess.frequencies, float) or (not guessed and self.target is not None)
         if counted and self.guess.mean_size is None and self.problem.assumptions.sets == "at-most":
@@ -446,7 +448,7 @@ def _beside(found: Answer, law: str, asked: Question, patience: float) -> dict[s
     if law == found.plan.scheme.law.name:
         return {"blanket": law, **found.numbers}
     if seconds > patience:
-        return {"blanket": law, "none": f"not tried, because it takes about {seconds:.0f} s: --blanket {law}"}
+        return {"blanket": law, "none": f"not tried, because it takes about {seconds:.0f} s; --blanket {law} tries it"}
     try:
         other = Answer(own, _plan(own))
         return {"blanket": law, **other.numbers, **({"note": other.note} if other.note else {})}

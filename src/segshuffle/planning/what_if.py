@@ -82,7 +82,7 @@ def table(question: Question, values: Mapping[str, tuple[float, ...]]) -> list[d
 
 
 def curves(question: Question, rows: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> tuple[str, Panels]:
-    """Return the key with more values, and for each measure a curve over it per value of the other key.
+    """Return the key with more values, and curves over it: for each measure, one curve per value of the other key.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ from segshuffle.digits import rounded_up
 from segshuffle.protocols.base import Plan
 
 #: The theorem on any change (docs/proof.md), for two levels.
-BETWEEN = "For a change between two levels, with any items, epsilon and delta are the larger ones of the two levels"
+BETWEEN = "For a change between two levels, whatever the items, epsilon and delta are the larger ones of the two"
 
 
 def promises(plan: Plan, guarantees: Sequence[UserGuarantee] = ()) -> list[str]:
@@ -17,7 +17,7 @@ def promises(plan: Plan, guarantees: Sequence[UserGuarantee] = ()) -> list[str]:
     Parameters
     ----------
     plan : Plan
-        Round 2.
+        The plan of round 2, in which users send items; in round 1 they send levels.
     guarantees : sequence of UserGuarantee
         Guarantees of both rounds together, by level; empty if round 1 is not known.
     """
@@ -31,14 +31,15 @@ def promises(plan: Plan, guarantees: Sequence[UserGuarantee] = ()) -> list[str]:
     if not problem.assumptions.private_levels:
         return found
     if not guarantees:
-        unknown = "This does not include what round 1 reveals about a user's level: the plan does not say how much."
+        unknown = "This does not include what the messages about levels (round 1) reveal. The plan does not say it."
         return [*found, f"{BETWEEN}.", unknown]
     worst = max(guarantees, key=lambda each: each.total_epsilon)
     return [
         *found,
         "The level itself: if a user had another level and other items, anything that the server may see of levels "
         f"and items would be at most {_times(worst.total_epsilon)}, up to a probability of {_said(worst.total_delta)}.",
-        f"{BETWEEN}, plus {worst.levels_epsilon:g} and {_said(worst.levels_delta)} for round 1.",
+        f"{BETWEEN}, plus {worst.levels_epsilon:g} and {_said(worst.levels_delta)} for the messages about levels "
+        "(round 1).",
     ]
 
 
@@ -84,7 +85,7 @@ def factor(epsilon: float) -> str:
 
 
 def _said(value: float) -> str:
-    """Round to three digits, which people can say, never below the value."""
+    """Round up to three digits, for people."""
     return f"{rounded_up(value, 3):.3g}"
 
 
@@ -108,6 +109,6 @@ def resting_on(plan: Plan) -> list[str]:
     if not assumed.private_levels and len(problem.levels) > 1:
         found.append("Levels are only shuffled: the promise is not about which level a user picked.")
     if assumed.rounds == 1:
-        found.append("The promise is for one collection. The losses of several add up (--assume rounds=R).")
+        found.append("The promise is for one collection. The privacy losses of several add up (--assume rounds=R).")
     kind = "proven, and no smaller number holds" if plan.kind == "exact" else "proven"
     return [*found, f"Kind of the numbers: {plan.kind} ({kind})."]

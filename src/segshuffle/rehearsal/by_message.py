@@ -1,4 +1,4 @@
-"""Both rounds of Algorithm 1 on users with known sets, message by message: counts, costs and errors.
+"""Both rounds of the paper's Algorithm 1 on users with known sets, message by message: counts, costs and errors.
 
 `run` draws counters; this module draws every message of every user, in round 1 (about levels) and round 2. The plan is
 made for the level counts of round 1.
@@ -45,7 +45,7 @@ def by_message(
     take_part : float
         Probability, in (0, 1], that a user sends in round 2, whatever it holds.
     chunk_users : int or None
-        Users per batch, which bounds the memory; None: about a million draws.
+        Users per batch, which bounds the memory; None: as many as need about a million random draws.
     seed : int
         Same seed, same result.
 

@@ -64,7 +64,7 @@ def error_figure(found: Rehearsal) -> Figure:
     )
     dots: dict[str, Any] = {"linestyle": "", "marker": ".", "color": PALETTE["blue"], "markersize": 3, "label": "item"}
     left.plot(true[estimate > 0], estimate[estimate > 0], **dots)
-    left.axhline(100 * found.threshold, color=PALETTE["vermilion"], linestyle="--", label="told from 0 above")
+    left.axhline(100 * found.threshold, color=PALETTE["vermilion"], linestyle="--", label="told from 0 above this line")
     left.set(ylabel="estimate in % (positive ones)", title="(a) Estimates")
     right.plot(true, error, **dots)
     right.plot(line, deviation, color=PALETTE["black"], label="expected, without cutting")

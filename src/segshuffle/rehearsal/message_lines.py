@@ -2,8 +2,8 @@ r"""Messages as lines of text, and counts of them: what clients write, `shuf` mi
 
 Messages: one per line, the number of an item in decimal digits, 0..d-1, without leading zeros; with a signed blanket
 ``+`` or ``-`` before it. Lines end in LF; there is no header, so lines may come in any order. Counts: the header
-``item,count``, then a line for each of the d items, such as ``3,120``, in any order: an item without a line may have
-been cut off.
+``item,count``, then a line for each of the d items, such as ``3,120``, in any order. A missing line is an error: the
+file may have been cut off.
 """
 
 import re
@@ -18,7 +18,7 @@ from segshuffle.arrays import IntArray
 from segshuffle.errors import DataError
 
 HEADER = b"item,count"
-#: Bytes that are read at a time, and the most of a line.
+#: Bytes that are read at a time; a line has no more.
 _BLOCK = 2**22
 #: An item, and the size of a count: numbers without leading zeros.
 _ITEM, _SIZE = rb"(?P<item>0|[1-9][0-9]{0,7})", rb"(?:0|[1-9][0-9]{0,17})"
@@ -28,15 +28,15 @@ class Counted(NamedTuple):
     """The content of a file."""
 
     counts: IntArray
-    """Messages that name each item, pluses minus minuses where they have signs, shape (domain_size,)."""
+    """Messages that name each item, or pluses minus minuses if messages have signs, shape (domain_size,)."""
     messages: int | None
-    """Messages that name an item; None where counts are read that are pluses minus minuses."""
+    """Messages that name an item; None if the file has only differences of pluses and minuses."""
     dropped: int
     """Lines that name no item."""
 
 
 def lines_of(messages: Iterable[int], *, signed_items: int = 0) -> str:
-    """Return a client's messages as text; with signs, words from `signed_items` on have a minus."""
+    """Return a client's messages as text; with signs, numbers from `signed_items` on mean a minus."""
     if not signed_items:
         return "".join(f"{item}\n" for item in messages)
     return "".join(f"{'+-'[word >= signed_items]}{word % signed_items}\n" for word in messages)
@@ -50,7 +50,7 @@ def read_counts(stream: IO[bytes], name: str, domain_size: int, *, signed: bool 
     stream : binary file
         Read to its end, in parts.
     name : str
-        Of the file, for messages about it.
+        Name of the file, for errors.
     domain_size : int
         Number of items d.
     signed : bool
@@ -67,7 +67,7 @@ def read_counts(stream: IO[bytes], name: str, domain_size: int, *, signed: bool 
     first = next(blocks, [])
     tabulated = bool(first) and first[0].removesuffix(b"\r") == HEADER
     if tabulated and drop:
-        raise DataError(f"{name}: --unknown drop leaves out lines that are no message; counts are read whole.")
+        raise DataError(f"{name}: --unknown drop is for files of messages, and this is a file of counts: leave it out.")
     if tabulated:
         pattern = _ITEM + b",(?P<count>" + (b"-?" if signed else b"") + _SIZE + b")"
         least = "" if signed else " >= 0"

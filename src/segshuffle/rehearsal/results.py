@@ -148,7 +148,7 @@ def write(
     found : Rehearsal
         The results.
     answer : mapping
-        All of them except those by item, JSON-ready.
+        All results except those by item, JSON-ready.
     tables : mapping of str to polars.DataFrame
         As `tables_of` makes them.
     headline : sequence of str
@@ -222,7 +222,7 @@ def new_folder(folder: Path) -> Iterator[Path]:
     folder = folder.absolute()
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        # folders in it, because it may be opened by its owner only
+        # folders inside the temporary one, which only its owner may open
         with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as work:
             new = Path(work, "new")
             new.mkdir()

@@ -1,7 +1,7 @@
 """Simulate a plan on users with known sets, once, or several times to compare estimates with the truth.
 
-Only counts are drawn, exactly in distribution. A repetition takes one draw per item, and a pass over the data only if
-several levels are assigned at random.
+Only counts are drawn, from their exact distribution. A repetition takes one draw per item, and a pass over the data
+only if several levels are assigned at random.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -236,7 +236,7 @@ def rehearse(
 
 
 def _fitting(plan: Plan, users: Transactions | Iterable[Iterable[int]]) -> Transactions:
-    """Return the users of a plan; refuse others."""
+    """Return the users as `Transactions`; refuse users that do not fit the plan."""
     check_kind("plan", plan, Plan)
     if not isinstance(users, Transactions):
         users = Transactions.from_sets(users, map(str, range(plan.problem.domain_size)))
