@@ -35,15 +35,15 @@ class OptionsError(SegshuffleError, ValueError):
 
 
 class InfeasibleError(SegshuffleError, ValueError):
-    """No value of the searched parameter meets the privacy target."""
+    """No plan, or no value of the searched parameter, meets the target."""
 
 
 class RefusedError(SegshuffleError):
-    """A client does not take part, because the announcement guarantees less than it demands."""
+    """A client does not take part: the announcement guarantees too little, or the client's budget is spent."""
 
 
 class DataError(SegshuffleError, ValueError):
-    """A data file is wrong (wrong bytes, malformed line, item outside the domain)."""
+    """Data are wrong (wrong bytes, malformed line, item outside the domain), or a file cannot be read or written."""
 
 
 class MissingExtraError(SegshuffleError, ImportError):

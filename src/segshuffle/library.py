@@ -150,7 +150,7 @@ def estimate(plan: Plan, counts: ArrayLike) -> Estimate:
     Raises
     ------
     DataError
-        If there is not one count >= 0 per item.
+        If there is not one integer per item, >= 0 unless the blanket is signed.
     """
     check_kind("plan", plan, Plan)
     problem, counted = plan.problem, np.asarray(counts)

@@ -80,7 +80,7 @@ def test_what_is_refused():
     with pytest.raises(ValueError, match="read-only"):
         Transactions.from_sets([["b"]]).codes[0] = 1
     for sets, items in ((3, None), (["milk"], None), ([["a"]], "ab"), ([["a"]], 3)):
-        with pytest.raises(DataError, match="users are lists of items"):
+        with pytest.raises(DataError, match="users must be lists"):
             Transactions.from_sets(sets, items)
     with pytest.raises(DataError, match="'a' twice"):
         Transactions.from_sets([["a"]], ["a", "a"])

@@ -1,8 +1,8 @@
 """The command line: plan a collection, rehearse it, carry it out, compute privacy, fetch the MSNBC data.
 
 Every command has a file of its name: the docstring is the help, `add_options` declares the options, and `run` returns
-the text to print. Numerical modules are imported only in `run`, so that help is immediate. An error is one sentence on
-standard error with the name, the value and the allowed range. The exit status is then 2.
+the text to print. Numerical modules are imported only in `run`, so that help is immediate. An error is a short text on
+standard error, which says what was refused and what is allowed. The exit status is then 2.
 """
 
 import os

@@ -5,7 +5,8 @@ users with budgets of their own; or the segmented protocol.
 
 What is asked: the epsilon at --delta; the delta at --epsilon; or, with both and no --local-epsilon, the local epsilon
 that satisfies both. One of --users, --delta, --epsilon and --local-epsilon may have several values: 1,2,3,
-or 1e3..1e9/13 for 13 values from 1e3 to 1e9. The answer is then a curve, which --save writes to a table and a figure.
+or 1e3..1e9/13 for 13 values from 1e3 to 1e9, evenly on a logarithmic scale. The answer is then a curve, which --save
+writes to a table and a figure.
 
 Each number says whether it is proven (exact, upper, lower) or only published or asymptotic. Parameters must be
 public: a local epsilon or a matrix that was chosen by looking at the data breaks the guarantee.
@@ -55,8 +56,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--compose",
         type=_composition,
         metavar="joint|parallel[:WEIGHTS]",
-        help="several randomizers in one message: joint: all of them, each on its own value; parallel: one, drawn at "
-        "random, each with its probability (default: equal), as in parallel:0.25,0.75",
+        help="several randomizers in one message: joint: all of them, each on its own value; parallel: one of "
+        "them, drawn with the given probabilities (default: equal), as in parallel:0.25,0.75",
     )
     sent.add_argument("--subsample", type=float, metavar="RATE", help="probability with which each user takes part")
     sent.add_argument(

@@ -60,8 +60,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--blanket",
         help=f"kind of dummy messages: one of {', '.join(law_names())} (default: poisson, single dummies, with a "
         "table that compares the kinds that are planned within seconds; clustered dummies come several at a time about "
-        "one item, signed ones count +1 or -1); all: poisson, with all kinds in the table; best: the kind with the least error for max-messages, or with the fewest messages for --target-error; "
-        "published: the paper's dummies and privacy analysis, which is not proven and gives a larger error",
+        "one item, signed ones count +1 or -1); all: poisson, with all kinds in the table; best: the kind with the "
+        "least error for max-messages, or with the fewest messages for --target-error; published: the paper's dummies "
+        "and privacy analysis, which is not proven and gives a larger error",
     )
     add(asked, "--limits")
     asked.add_argument(
@@ -76,7 +77,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     shown.add_argument(
         "--what-if",
         **settings(
-            "also plan for other values of one or two of these, such as users=1e4,1e5 epsilon=0.5..2/4",
+            "also plan for other values of one or two of these, such as users=1e4,1e5 epsilon=0.5..2/4 (four "
+            "values from 0.5 to 2, evenly on a logarithmic scale)",
             {
                 "users": (numbers, "number of all users; the share of each level does not change"),
                 "epsilon": (numbers, "the lowest level; the ratios between levels do not change"),
@@ -182,7 +184,7 @@ def _more(options: argparse.Namespace, found: Answer, varied: dict[str, Any], pl
 
 
 def _announce(question: Question, patience: float | None) -> None:
-    """Announce minutes of work before it starts."""
+    """Announce long work before it starts."""
     problem, seconds = question.problem, question.seconds(patience)
     if seconds > _LONG:
         complain(
@@ -202,7 +204,7 @@ def _target(text: str) -> tuple[FewestMessages | LeastEpsilon, bool]:
 
 
 def _frequencies(text: str | None) -> float | FloatArray | None:
-    """Read zipf:EXPONENT, numbers separated by commas, or a file with one per line or comma."""
+    """Read zipf:EXPONENT, numbers separated by commas, or a file with numbers on lines or with commas."""
     import numpy as np
 
     def listed(words: str) -> FloatArray:

@@ -86,15 +86,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="PLAN.json",
         help="rehearse this plan, as plan --save writes it, instead of a new one; --levels may say how many users of "
-        "the file are at its levels",
+        "the file are at each level of the plan",
     )
     parser.add_argument(
         "--set-size",
         type=integers,
         metavar="S",
         help="most items that a user sends; a user who holds more sends a random S of them (default: the size with "
-        "the least error for the most frequent items of the file, see --top). Several values (1,2,4 or 1..17) are "
-        "compared by the expected error of all items, and nothing is simulated",
+        "the least error for the most frequent items of the file, see --top). Several values (1,2,4, or 1..17/5 for five of "
+        "them, evenly on a logarithmic scale) are compared by the expected error of all items, and nothing is simulated",
     )
     add(parser, *PLANNING)
     parser.add_argument(

@@ -102,12 +102,13 @@ def _save(options: argparse.Namespace, rows: list[Point], several: list[str], as
 
 
 def _asked(options: argparse.Namespace, names: list[str]) -> str:
-    """Return which one is asked for: delta, epsilon or local_epsilon; refuse none and two."""
+    """Return what is asked for, delta, epsilon or local_epsilon; refuse a question that asks for none or for two."""
     given = options.local_epsilon is not None or all("local-epsilon=" in text for text in options.randomizer)
     local = all(name in MECHANISMS and MECHANISMS[name].local for name in names) and not given
     if (options.delta is None) == (options.epsilon is None) and not (options.delta and local):
         raise OptionsError(
-            "Give --delta or --epsilon. Give both only to ask for the local epsilon of randomizers that have one."
+            "Give --delta or --epsilon. Give both only to ask for the local epsilon, if the randomizer has one and "
+            "--local-epsilon is left out."
         )
     return "local_epsilon" if options.delta and options.epsilon else "epsilon" if options.delta else "delta"
 
@@ -127,7 +128,7 @@ def _of_budgets(options: argparse.Namespace) -> tuple[Point, Ask]:
 def _of_messages(options: argparse.Namespace, names: list[str], asked: str) -> tuple[Point, Ask]:
     """Return the given values, and the function that answers, for one message per user or several."""
     given, other = "users", "blanket_messages"
-    if any(name in MULTI_MESSAGE for name in names):  # messages hide among dummies
+    if any(name in MULTI_MESSAGE for name in names):  # dummies are counted instead of users
         given, other = other, given
     leave_out(options, [other], f"for {names[0]}: give --{given.replace('_', '-')}")
     need(options, given)

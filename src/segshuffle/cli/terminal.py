@@ -68,7 +68,7 @@ class _Paragraphs(argparse.HelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are one sentence, and whose help has paragraphs."""
+    """A parser whose errors are one line, and whose help has paragraphs."""
 
     def __init__(self, **given: Any) -> None:
         super().__init__(formatter_class=_Paragraphs, **given)
@@ -85,7 +85,7 @@ class Parser(argparse.ArgumentParser):
             raise argparse.ArgumentError(action, str(error)) from None
 
     def print_help(self, file: Any = None) -> None:
-        """Print the help; a full disk or a closed output gives a one-sentence error."""
+        """Print the help; a full disk or a closed output gives a short error."""
         if status := write(self.prog, self.format_help().rstrip("\n")):
             raise SystemExit(status)
 

@@ -1,4 +1,4 @@
-"""The MSNBC log of 28 September 1999: its published counts, its one file, and where that is found.
+"""The MSNBC log of 28 September 1999: where its one file is found, and how it is read.
 
 The file lists, for each user of one day, the categories of the pages visited, in order. Here only the set of distinct
 categories of a user matters: a row of 17 truth values.

@@ -68,8 +68,8 @@ def read_transactions(
 
     Notes
     -----
-    Users are told apart by a 64-bit hash of their names. An entry takes 4 bytes while reading, and 8 more at the end; a
-    run of neighbouring lines of one user takes 18 bytes.
+    Users are told apart by a 64-bit hash of their names. An entry (one item of one user) takes 4 bytes while reading,
+    and 8 more at the end; a run of neighbouring lines of one user takes 18 bytes.
     """
     layout = layout or Layout()
     if layout.level is not None and not levels:

@@ -25,7 +25,7 @@ import polars as pl  # noqa: E402  after the sentence that says what is missing
 
 #: Makes cells of the rows of a table or the lines of a text: columns of texts, or of lists of texts.
 Read = Callable[[pl.DataFrame], pl.DataFrame]
-NOBODY = "there is no user, or a blank line before them. Expected is a table of users and items, or one line per user."
+NOBODY = "there is no user, or a blank line comes first. Expected is a table of users and items, or one line per user."
 #: What Polars raises on files that it cannot read.
 _FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 _WORD = r"[^ \t\r\x0b\x0c]+"

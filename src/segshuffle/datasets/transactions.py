@@ -185,7 +185,7 @@ class Transactions:
             held = list(map(_texts, sets))
             names = sorted(set(chain.from_iterable(held))) if items is None else _texts(items)
         except TypeError as error:
-            raise DataError(f"users must be lists, such as [[0, 1], [2]], and items must be a list: {error}.") from error
+            raise DataError(f"users must be lists, such as [[0, 1], [2]], and items a list: {error}.") from error
         if not held or not names:
             raise DataError("there is no user who holds an item.")
         codes = numbered(names)

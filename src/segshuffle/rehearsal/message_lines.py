@@ -67,7 +67,7 @@ def read_counts(stream: IO[bytes], name: str, domain_size: int, *, signed: bool 
     first = next(blocks, [])
     tabulated = bool(first) and first[0].removesuffix(b"\r") == HEADER
     if tabulated and drop:
-        raise DataError(f"{name}: --unknown drop is for files of messages, and this is a file of counts: leave it out.")
+        raise DataError(f"{name}: --unknown drop is only for messages, and this is a file of counts.")
     if tabulated:
         pattern = _ITEM + b",(?P<count>" + (b"-?" if signed else b"") + _SIZE + b")"
         least = "" if signed else " >= 0"
