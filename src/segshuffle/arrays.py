@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
-#: Numbers of items or levels, of any type of integers.
+#: Numbers that identify items or levels, of any integer type.
 Numbers = NDArray[np.integer[Any]]
 
 #: Fills the rows of users who hold fewer items than set_size.

@@ -213,8 +213,8 @@ def account(
     Returns
     -------
     list of Entry, float or ndarray
-        Without `accountant`, an entry for each accountant that applies, with its value and kind. With `accountant`, its
-        value, on the safe side.
+        Without `accountant`, an entry for each accountant that applies, with its value and kind (exact, upper, lower,
+        published or asymptotic). With `accountant`, its value, on the safe side.
 
     Raises
     ------
@@ -233,7 +233,7 @@ def account(
 def compose(
     collections: Sequence[tuple[Plan, float]], *, delta: float | None = None, epsilon: float | None = None
 ) -> float:
-    """Compute how private several collections of one user are together (kind: upper).
+    """Compute an upper bound on the privacy loss of several collections of one user together.
 
     Parameters
     ----------

@@ -187,8 +187,8 @@ def test_what_is_counted_once_or_kept_is_said(tmp_path, name, first):
 BAD = [
     ("a.txt", b"1 2\n1,2\n", r"line 2: '1,2' has one of the marks.*separator"),
     ("a.txt", b"1 2\n# no\n", "line 2: '# no' .* begins with #"),
-    ("a.txt", b"1 2\n3 3\n", "line 2: the user has the item '3' twice. Give repeated: merge"),
-    ("a.txt", b"1 2\n\n3\n", "line 2: no item. Give empty: keep"),
+    ("a.txt", b"1 2\n3 3\n", "line 2: the user has the item '3' twice. Give repeated=merge"),
+    ("a.txt", b"1 2\n\n3\n", "line 2: no item. Give empty=keep"),
     ("a.txt", b"1 2\n3 \xff\n", "line 2: .* is not UTF-8"),
     ("a.txt", b"1 2\n3 a\x00b\n", "line 2: the item .* cannot be shown"),
     ("a.txt", b"", "there is no user"),

@@ -325,7 +325,7 @@ def test_as_many_dummies_as_nobody_can_send_are_warned_of(capsys):
 
 def test_an_error_below_the_least_is_refused(capsys):
     said = refusal(capsys, f"{SMALL} --guess zipf:1 top=3 --target-error 1%")
-    assert "No plan reaches target-error = 1 % in the top 3 with any number of messages: raise it" in said
+    assert "No plan reaches target-error = 1 % in the top 3 with any number of messages: raise the levels" in said
 
 
 @pytest.mark.exhaustive

@@ -63,7 +63,7 @@ def _if_any(**values: Any) -> dict[str, Any]:
 
 
 def _numbers(plan: Plan, asked: Question) -> dict[str, Any]:
-    """Return the numbers of a plan with copies by level, and what it was made for."""
+    """Return the numbers of a plan, and what it was made for."""
     problem = plan.problem
     return {
         "blanket": plan.scheme.law.name,

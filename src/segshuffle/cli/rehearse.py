@@ -93,8 +93,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=integers,
         metavar="S",
         help="most items that a user sends; a user who holds more sends a random S of them (default: the size with "
-        "the least error for the most frequent items of the file, see --top). Several values (1,2,4, or 1..17/5 for five of "
-        "them, evenly on a logarithmic scale) are compared by the expected error of all items, and nothing is simulated",
+        "the least error for the most frequent items of the file, see --top). Several values (1,2,4, or 1..17/5 for "
+        "five of them, evenly on a logarithmic scale) are compared by the expected error of all items, and nothing is "
+        "simulated",
     )
     add(parser, *PLANNING)
     parser.add_argument(

@@ -77,9 +77,9 @@ def read_transactions(
     if domain_size is not None:
         check_integer("domain_size", domain_size, 1, LARGEST_DOMAIN)
         if items is not None:
-            raise ParameterError("domain_size", domain_size, "left out where the list of items is given")
+            raise ParameterError("domain_size", domain_size, "left out if the list of items is given")
     elif items is None and layout.unknown == "drop":
-        raise ParameterError("unknown", "drop", "'refuse' where neither items nor domain_size is given")
+        raise ParameterError("unknown", "drop", "'refuse' if neither items nor domain_size is given")
     codes = None
     if items is not None:
         codes = numbered(read_items(Path(items)) if isinstance(items, (str, Path)) else [*map(str, items)])
@@ -116,7 +116,7 @@ class _Collector:
         name = (text or "").strip(BLANKS)
         if not name:
             if self.layout.empty == "refuse":
-                raise DataError("no item. Give empty: keep for users who hold nothing, or remove the line.")
+                raise DataError("no item. Give empty=keep for users who hold nothing, or remove the line.")
             return _BLANK
         if UNREADABLE.search(name):
             raise DataError(
@@ -134,7 +134,7 @@ class _Collector:
             known = f"{len(self.codes)} of the list of items" if self.size is None else f"integers 0..{self.size - 1}"
             raise DataError(
                 f"the item {shown(name)} is not allowed; allowed are the {known}. Give a list of items that has it, a "
-                "larger domain_size, or unknown: drop to leave such items out."
+                "larger number of items (domain_size), or unknown=drop to leave such items out."
             )
         return code
 
@@ -238,7 +238,7 @@ class _Collector:
                     )
                 if code in held and self.layout.repeated == "refuse":
                     return DataError(
-                        f"{place}: the user has the item {shown(item.strip(BLANKS))} twice. Give repeated: merge to "
+                        f"{place}: the user has the item {shown(item.strip(BLANKS))} twice. Give repeated=merge to "
                         "count it once, or remove one of them."
                     )
                 held |= {code} - {_BLANK, _DROPPED}

@@ -88,7 +88,7 @@ def _held(cells: pl.Series) -> pl.Series:
         ~holds & ~words.is_in(["0", "false", "no", "", "0.0"]),
         lambda row: (
             f"{shown(cells[row])} in column {cells.name!r}; in form matrix a cell is 1 or 0 and says whether the user "
-            "holds that item. If cells are names of items, give form: wide."
+            "holds that item. If cells are names of items, give form=wide."
         ),
     )
     return pl.select(pl.when(holds).then(pl.lit(cells.name))).to_series()
@@ -146,7 +146,7 @@ def _broken(name: str, error: BaseException, file: Path | None) -> DataError:
         for number, line in wrong.iter_rows():
             return DataError(
                 f"{name}, line {number}: {shown(line)} is not UTF-8. Is this a text file? One in Latin-1 is converted "
-                "by iconv -f latin1 -t utf-8; a Parquet file needs format: parquet."
+                "by iconv -f latin1 -t utf-8; a Parquet file needs format=parquet."
             )
     reason = str(error).partition("\n")[0]
     return DataError(
@@ -203,9 +203,9 @@ def _columns_of(kinds: Mapping[str, pl.DataType], layout: Layout) -> Columns:
     if item is not None and user not in (None, item):
         return Columns("long", user, (item,), layout.level)
     raise DataError(
-        f"the columns are {_listed([*kinds])}. Say which hold the user and the item (user: NAME, item: NAME), or give "
-        "form: wide (a row per user, items in all other columns), form: matrix (a column per item, 1 or 0), header: no "
-        "(the first line is data), format: lines (one line per user), or the separator of the columns."
+        f"the columns are {_listed([*kinds])}. Say which hold the user and the item (user=NAME, item=NAME), or give "
+        "form=wide (a row per user, items in all other columns), form=matrix (a column per item, 1 or 0), header=no "
+        "(the first line is data), format=lines (one line per user), or the separator of the columns."
     )
 
 
@@ -335,7 +335,7 @@ def _lines(layout: Layout) -> tuple[Columns, Read]:
             rows["row"].str.contains(doubtful),
             lambda row: (
                 f"{shown(rows['row'][row])} has one of the marks , ; | or begins with #. If the mark separates items "
-                "give it as separator; if it is part of a name give separator: ' '; if this is a table give its "
+                "give it as separator; if it is part of a name give separator=' '; if this is a table give its "
                 "format: csv, tsv or jsonl. Comments at the beginning are left out by skip_lines."
             ),
         )

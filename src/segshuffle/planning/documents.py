@@ -41,7 +41,7 @@ class Document:
     Parameters
     ----------
     plan : Plan
-        A plan with copies by level.
+        A plan with a number of copies (messages about a held item) for each level.
     items : sequence of str or None
         Names, in the order of the items' numbers; None for the numbers themselves.
     """

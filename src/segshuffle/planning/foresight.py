@@ -78,12 +78,12 @@ class Expected:
 
 
 def expected(plan: Plan, shares: FloatArray | None = None, top: int = 20) -> Expected:
-    """Compute the expected errors of a plan with copies by level.
+    """Compute the expected errors of a plan.
 
     Parameters
     ----------
     plan : Plan
-        The plan.
+        A plan with a number of copies (messages about a held item) for each level.
     shares : ndarray of float, shape (domain_size,), optional
         A public guess of the items' shares of the users.
     top : int

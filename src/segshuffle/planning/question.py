@@ -1,7 +1,8 @@
 """A question about a collection, and its answer, as values. Command line, rehearsals and library use them.
 
-A question has a problem, a goal, limits, a law (the kind of the dummy messages), and a guess of how frequent items are.
-All its plans are ranked by one error: that of all items together, or that of the most frequent items of the guess.
+A question has a problem, a goal, limits, a law, and a guess of how frequent items are. The law is the kind of the
+dummy messages: single ones, several at a time about one item, or with signs. All plans of a question are ranked by one
+error: that of all items together, or that of the most frequent items of the guess.
 """
 
 import contextlib
@@ -488,7 +489,9 @@ def _of_fewest_messages(question: Question, target: float) -> Plan:
     except InfeasibleError as error:
         if question.top is None:  # then the planner says the least error, in this unit
             raise
-        raise _unreached(question, "number of messages") from error
+        raise _unreached(
+            question, "number of messages: raise the levels (--target-error epsilon:ERROR finds them)"
+        ) from error
     needed = plan.messages_per_user + question.level_messages
     if budget is not None and needed > budget:
         raise InfeasibleError(
@@ -514,12 +517,12 @@ def _of_least_epsilon(question: Question, target: float) -> Plan:
         else:
             low = power + 1
     if best is None:
-        raise _unreached(question, f"epsilon up to {_EPSILONS[1]:g}")
+        raise _unreached(question, f"epsilon up to {_EPSILONS[1]:g}: raise max-messages if it is given")
     return best
 
 
 def _unreached(question: Question, searched: str) -> InfeasibleError:
     return InfeasibleError(
-        f"No plan reaches target-error = {question.asked_error} with any {searched}: raise it, the users, copies-max, "
-        "max-messages or the levels (--target-error epsilon:ERROR finds them)."
+        f"No plan reaches target-error = {question.asked_error} with any {searched}, or raise target-error, the "
+        "users or copies-max."
     )

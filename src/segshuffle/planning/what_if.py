@@ -107,12 +107,12 @@ def curves(question: Question, rows: Sequence[Mapping[str, Any]], keys: Sequence
 
 
 def side_by_side(found: Answer) -> list[dict[str, Any]]:
-    """Plan with every declared method; rows are sorted by error, and methods without a plan are last, with reasons.
+    """Plan with every protocol; rows are sorted by error, and protocols without a plan are last, with reasons.
 
     Parameters
     ----------
     found : Answer
-        The answer to compare with. Its guess is used, and those of its limits that a method accepts.
+        The answer to compare with. Its guess is used, and those of its limits that a protocol accepts.
 
     Returns
     -------

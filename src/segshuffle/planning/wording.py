@@ -53,7 +53,7 @@ def sending(plan: Plan, level_messages: float = 1.0) -> list[str]:
     Parameters
     ----------
     plan : Plan
-        With copies by level.
+        A plan with a number of copies (messages about a held item) for each level.
     level_messages : float
         Messages of one user about the level, on average; each has one byte.
     """
