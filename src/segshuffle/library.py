@@ -110,7 +110,7 @@ def plan(
     copies_max : float
         Most messages that a user sends about a held item, on average.
     max_messages : float, optional
-        Most messages that a user sends altogether, on average.
+        Most messages about items that a user sends, dummies included, on average.
     equal_copies : bool
         Whether users of all levels send equally many messages about a held item; then there is no bias even if levels
         depend on items.

@@ -108,7 +108,7 @@ class Dataset:
     obtain : callable, optional
         Returns the data as an array and where they came from; called with section and a `Place`.
     refresh : callable, optional
-        Tries, in a second or two, to get into the cache what `obtain` had to replace by a stand-in; returns whether it
+        Tries, for a few seconds, to get into the cache what `obtain` had to replace by a stand-in; returns whether it
         is there now. Called with section and the cache.
     given : str
         Environment variable with the path of the user's own copy; overrides the key ``path`` of the section.

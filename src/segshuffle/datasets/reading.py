@@ -16,7 +16,7 @@ from segshuffle.errors import DataError, ParameterError
 
 import polars as pl  # isort: skip  sources says what to do where it is missing
 
-#: Called with the number of entries that were read so far.
+#: Called with the number of rows that were read so far.
 Progress = Callable[[int], object]
 # What stands for an item in entries without one: none was given, or one that is not in the list.
 _BLANK, _DROPPED = -1, -2
@@ -52,7 +52,7 @@ def read_transactions(
     label : str, optional
         Name in figures and tables; by default the file's name without folder and endings.
     progress : callable
-        Called after every part with the number of entries so far.
+        Called after every part with the number of rows so far.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def read_transactions(
     Notes
     -----
     Users are told apart by a 64-bit hash of their names. An entry (one item of one user) takes 4 bytes while reading,
-    and 8 more at the end; a run of neighbouring lines of one user takes 18 bytes.
+    and 8 more at the end; a run of neighbouring lines of one user takes 20 bytes.
     """
     layout = layout or Layout()
     if layout.level is not None and not levels:

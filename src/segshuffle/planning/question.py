@@ -427,7 +427,7 @@ def answer(question: Question, *, patience: float | None = None) -> Answer:
     Raises
     ------
     InfeasibleError
-        If there is no such plan, or it cannot be announced.
+        If there is no such plan, or round 1 (about levels) needs too many messages.
     ParameterError
         If a limit is outside its range.
     """

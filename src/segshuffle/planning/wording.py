@@ -31,7 +31,7 @@ def promises(plan: Plan, guarantees: Sequence[UserGuarantee] = ()) -> list[str]:
     if not problem.assumptions.private_levels:
         return found
     if not guarantees:
-        unknown = "This does not include what the messages about levels (round 1) reveal; the plan does not say it."
+        unknown = "This does not include what the messages about levels (round 1) reveal, which the plan does not say."
         return [*found, f"{BETWEEN}.", unknown]
     worst = max(guarantees, key=lambda each: each.total_epsilon)
     return [

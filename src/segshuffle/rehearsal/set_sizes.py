@@ -23,7 +23,7 @@ _LARGEST_DOMAIN = 4000
 
 
 def chosen(users: Transactions, make: Callable[[int], Answer], top: int) -> Answer:
-    """Choose the answer with the least error among set sizes 1, 2, 3, 4, 6, 8, 12, ... up to the largest set.
+    """Choose the answer with the least error among set sizes 1, 2, 3, 4, 6, 8, 11, ... up to the largest set.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def chosen(users: Transactions, make: Callable[[int], Answer], top: int) -> Answ
 
 
 def candidates(largest: int, domain_size: int) -> list[int]:
-    """List the sizes to try: 1, 2, 3, 4, 6, 8, 12, ..., and the largest set; below the domain size if possible."""
+    """List the sizes to try: 1, 2, 3, 4, 6, 8, 11, ..., and the largest set; below the domain size if possible."""
     steps = {round(2 ** (i / 2)) for i in range(2 * math.ceil(math.log2(largest)) + 1)}
     most = min(largest, max(domain_size - 1, 1))
     return sorted(size for size in steps | {most} if size <= most)
