@@ -267,13 +267,13 @@ _OPTIONS: dict[str, dict[str, Any]] = {
             ),
             "max_messages": (
                 float,
-                "most messages (> 0) that a user sends in both rounds together, on average",
+                "most messages (> 0) that a user sends on average: about items, about the level, and dummies",
             ),
             "equal_copies": (
                 yes_or_no,
                 "yes: users of all levels send equally many messages about a held item; the estimates are then "
-                "unbiased even if the levels "
-                "that users pick depend on their items, but have the error of the lowest level",
+                "unbiased even if the levels that users pick depend on their items, but have the error of the lowest "
+                "level",
             ),
             "blanket_per_user": (
                 float,
@@ -281,8 +281,9 @@ _OPTIONS: dict[str, dict[str, Any]] = {
             ),
             "blanket_cap": (
                 _cap,
-                "most dummy messages of one user, 1 or more, or auto; this bounds what liars can do to the "
-                "estimates, if the shuffler takes from nobody more messages than an honest user may send",
+                "most dummy messages of one user, 1 or more, or auto (the least number that costs at most a "
+                "thousandth of epsilon); this bounds what liars can do to the estimates, if the shuffler takes "
+                "from nobody more messages than an honest user may send",
             ),
         },
     ),
