@@ -37,6 +37,8 @@ WORDS = {
     "honest_users": "users whose dummy messages the guarantee relies on",
     "influence": "how far corrupt_users who lie can shift the estimate of one item (item), and those of all items "
     "(all_items), as shares; none: no limit",
+    "item_delta": "delta for a change of one item, by the paper's Theorem 3, whose proof has a gap: an interval that "
+    "contains its number",
     "kind": "exact: proven, and no smaller number holds; upper: proven; published: stated in a paper, not proven",
     "level_counts": "users at each level",
     "law": "the kind of the dummy messages, with its parameters",
@@ -47,6 +49,7 @@ WORDS = {
     "most_item_messages": "most messages about items that the shuffler takes from one user; none: no limit",
     "mse_bound": "bound on the expected squared error, summed over the items, whatever the users hold",
     "mse_sample": "expected squared error, summed over the items, at the item frequencies given (or uniform ones)",
+    "proposition_1": "proven lower bound on the delta for a change of one item (the paper's Proposition 1)",
     "share_expected": "share of users who must take part and be honest; for fewer, estimate prints what still holds",
     "smallest_share_told_from_zero": "share of the users who must hold an item so that it is told from zero",
     "told_from_zero_above": "with probability 0.95, every item with a larger estimate is held by somebody",

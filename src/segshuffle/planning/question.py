@@ -381,7 +381,7 @@ class Answer:
 
     @functools.cached_property
     def guarantees(self) -> tuple[UserGuarantee, ...]:
-        """Guarantees of both rounds together, by level; empty if levels are not private."""
+        """Guarantees of both rounds (levels, then items) together, by level; empty if levels are not private."""
         privacy = self.question.level_privacy
         return () if privacy is None else Server(self.plan.problem, privacy).guarantees(self.plan)
 

@@ -1,7 +1,7 @@
 """Both rounds of the paper's Algorithm 1 on users with known sets, message by message: counts, costs and errors.
 
-`run` draws counters; this module draws every message of every user, in round 1 (about levels) and round 2. The plan is
-made for the level counts of round 1.
+`run` draws counters; this module draws every message of every user, in round 1 (about levels) and round 2 (about
+items). The plan is made for the level counts of round 1.
 """
 
 from collections.abc import Callable
