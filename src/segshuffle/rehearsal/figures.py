@@ -11,7 +11,7 @@ from segshuffle.looks import PALETTE
 from segshuffle.pipeline.style import finished, log_axes, panel_grid, save
 from segshuffle.rehearsal.run import Rehearsal
 
-#: Most items of the figure of single items, and letters of a name.
+#: Most items in the figure of single items, and most letters of an item's name.
 _MOST_ITEMS, _LETTERS = 40, 24
 #: Most points of a scatter plot; more take long to draw and overlap.
 _MOST_POINTS = 3000

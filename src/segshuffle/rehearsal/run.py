@@ -270,7 +270,7 @@ def check_users(problem: Problem, users: Transactions) -> None:
 
 
 def levels_of(users: Transactions, problem: Problem, rng: np.random.Generator) -> NDArray[np.int16]:
-    """Return the number of every user's level; if the data have none, levels are random, with exact counts."""
+    """Return the number of every user's level; if the data have none, they are random, with the problem's counts."""
     if users.levels is not None:
         return users.levels
     return rng.permutation(np.repeat(np.arange(len(problem.levels), dtype=np.int16), problem.level_counts))
