@@ -175,8 +175,8 @@ def _own_words(options: argparse.Namespace, account: Account) -> None:
     account.honest_users = options.honest_users or account.honest_users
     if account.honest_users is None:
         raise DataError(
-            "--honest-users is needed, because the plan may overstate the number: how many users, you included, certainly "
-            f"exist and send their dummy messages? {account.path} will store it."
+            "--honest-users is needed, because the plan may overstate the number: how many users, you included, "
+            f"certainly exist and send their dummy messages? {account.path} will store it."
         )
     level, delta = options.level, options.delta
     account.budget = _limit(options.budget, account.budget or (level, delta), delta)
