@@ -35,8 +35,8 @@ from segshuffle.protocols.weights import ErrorTerms, best_copies, simple_copies
 
 #: Copies this close to a whole number may become it.
 _ALMOST = 0.01
-#: Relative accuracy of the fewest messages for an error, and largest number of doublings of a budget that is too small.
-_CLOSE, _DOUBLINGS = 3e-3, 4
+#: Largest number of doublings of a budget that is too small.
+_DOUBLINGS = 4
 #: Share of the target below which a delta may count as 0, if its table would be large.
 _FAR = 1e-6
 #: Quick estimates aim at a log delta this far below the target. Copies that are still too many are lowered by this
@@ -297,11 +297,11 @@ def _fewest_of(search: Search, error: float, tops: Sequence[float]) -> Plan | No
         low = high / 2
         while suffices(low):
             high, low = low, low / 2
-        while high > low * (1 + _CLOSE):
+        while high > low * (1 + FINE):
             middle = math.sqrt(low * high)
             low, high = (low, middle) if suffices(middle) else (middle, high)
         # estimates may be slightly too good
-        budgets = [high * (1 + _CLOSE * (2**more - 1)) for more in range(_DOUBLINGS)]
+        budgets = [high * (1 + FINE * (2**more - 1)) for more in range(_DOUBLINGS)]
     for budget in budgets:
         with contextlib.suppress(InfeasibleError):
             plan = _best(search, budget)

@@ -11,6 +11,7 @@ exact counts. A trusted curator, who weights counts exactly, has own = 0.
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,8 +20,6 @@ import numpy as np
 
 from segshuffle.arrays import FloatArray
 
-#: Of more levels only neighbours exchange copies, which is quick.
-_FEW_LEVELS = 8
 #: Least relative gain for a change of the copies; distance from a whole number that counts as round-off.
 _GAIN, _ROUND_OFF = 1e-7, 1e-12
 #: Most numbers in one block of simple plans.
@@ -104,10 +103,9 @@ def best_copies(
 
 
 def _lines(counts: FloatArray, exchanges: bool) -> list[dict[int, float]]:
-    """Return directions of lines: one level alone, or two levels with the same sum of copies."""
+    """Return directions of lines: one level alone, or two neighbouring levels with the same sum of copies."""
     levels = np.flatnonzero(counts).tolist()
-    near = 1 if len(levels) > _FEW_LEVELS else len(levels)
-    pairs = [(one, other) for i, one in enumerate(levels) for other in levels[i + 1 : i + 1 + near] if exchanges]
+    pairs = itertools.pairwise(levels) if exchanges else ()
     return [*({level: 1.0} for level in levels), *({i: 1 / counts[i], j: -1 / counts[j]} for i, j in pairs)]
 
 
