@@ -1,6 +1,6 @@
 # make reproduce      everything of the paper, into results/         (CONFIG=config/quick.yaml: small, into results/quick/)
 # make test           the test suite
-# make exhaustive     what takes minutes: all cases, whole runs, what an edit reruns, twenty kills, cores, a real cluster
+# make exhaustive     the slow tests, which take minutes: every case, whole runs, killed runs, a real Slurm
 # make mutants        how many small faults in the code the tests notice: a sample of MUTANTS=200
 # make check          lint, format and types
 # make docs           the documentation as a site, in build/site (open build/site/index.html)

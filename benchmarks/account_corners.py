@@ -2,10 +2,10 @@
 
     .venv/bin/python benchmarks/account_corners.py [--only krr,laplace] [--slowest 20] [--inverse]
 
-An answer asks all accountants that apply; its time is theirs together, caches emptied before. The figure to reach is
-5 s for every answer. The slowest answers are printed with the accountant that took most of it, and so is every one
-above the figure, or with a warning, as soon as it is known. The whole grid takes about an hour of a processor;
-`--inverse` asks for local epsilons instead.
+An answer asks all accountants that apply. Its time is the sum of their times, with empty caches. The target is 5 s for
+every answer. Answers above the target and warnings are printed at once, and the slowest answers at the end. Each answer
+is printed with its slowest accountant. The whole grid takes about an hour of a processor; `--inverse` asks for local
+epsilons instead.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ TARGET_SECONDS = 5.0
 USERS = (2, 3, 4, 10, 1000, 10**6, 10**10, 10**15)
 LOCAL_EPSILONS = (1e-6, 0.1, 1.0, 10.0, 50.0)
 DELTAS = (1e-280, 1e-30, 1e-6, 0.5)
-#: Of the local epsilon: where deltas are asked for.
+#: Epsilons for which deltas are asked, as shares of the local epsilon.
 SHARES = (1e-9, 0.3, 0.999999)
-#: Where local epsilons are asked for.
+#: Epsilons for which local epsilons are asked.
 EPSILONS = (1e-3, 0.1, 1.0, 10.0)
 
 Make = Callable[[float], Mechanism]
@@ -61,7 +61,7 @@ def _fixed(name: str, **sizes: float) -> tuple[str, Make]:
 
 
 def _matrix(inputs: int, outputs: int) -> tuple[str, Make]:
-    """Random laws of that local epsilon."""
+    """Make random laws of the local epsilon."""
 
     def make(local_epsilon: float) -> Mechanism:
         random = np.random.default_rng([inputs, outputs])
@@ -103,7 +103,7 @@ CASES: tuple[tuple[str, Make], ...] = (
     _matrix(10, 10),
     _matrix(30, 114),
 )
-#: What has no local epsilon: asked once.
+#: Mechanisms without a local epsilon: each is asked once.
 FIXED: tuple[tuple[str, Make], ...] = (
     _fixed("balls-into-bins", domain_size=100, special_bins=1),
     _fixed("mix-dump", domain_size=100, flip=0.1),
@@ -118,7 +118,7 @@ FIXED: tuple[tuple[str, Make], ...] = (
 
 
 class Answer(NamedTuple):
-    """Seconds of one answer, and whose they are."""
+    """Seconds of one answer, and its slowest accountant."""
 
     seconds: float
     question: str
@@ -127,7 +127,7 @@ class Answer(NamedTuple):
 
 
 def timed(question: str, asks: dict[str, Callable[[], Any]]) -> Answer:
-    """Ask every accountant apart."""
+    """Ask every accountant, and take the time of each."""
     forget()
     times: dict[str, float] = {}
     with warnings.catch_warnings(record=True) as caught:
@@ -147,12 +147,12 @@ def timed(question: str, asks: dict[str, Callable[[], Any]]) -> Answer:
 
 
 def line(each: Answer) -> str:
-    """One answer, for a reader."""
+    """Write one answer as a line of text."""
     return f"{each.seconds:7.2f} s  {each.question}  ({each.slowest} {each.of_it:.2f} s)"
 
 
 def direct(cases: Sequence[tuple[str, Make]], local_epsilons: Sequence[float]) -> Iterator[Answer]:
-    """Epsilons and deltas."""
+    """Ask for epsilons and deltas."""
     for (said, make), local_epsilon in product(cases, local_epsilons):
         try:
             chosen = make(local_epsilon)
@@ -169,7 +169,7 @@ def direct(cases: Sequence[tuple[str, Make]], local_epsilons: Sequence[float]) -
 
 
 def inverse(cases: Sequence[tuple[str, Make]]) -> Iterator[Answer]:
-    """Local epsilons."""
+    """Ask for local epsilons."""
     for (said, make), n_users, epsilon, delta in product(cases, USERS, EPSILONS, DELTAS):
         if said.startswith("matrix"):
             continue
@@ -179,9 +179,9 @@ def inverse(cases: Sequence[tuple[str, Make]]) -> Iterator[Answer]:
 
 
 def main() -> int:
-    """Print the slowest answers; 1 if one is above the target."""
+    """Print the slowest answers; return 1 if one is above the target."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--only", default="", help="first words of cases, with commas (default: all)")
+    parser.add_argument("--only", default="", help="first words of cases, separated by commas (default: all)")
     parser.add_argument("--slowest", type=int, default=20, help="answers to print (default: 20)")
     parser.add_argument("--inverse", action="store_true", help="ask for local epsilons")
     options = parser.parse_args()

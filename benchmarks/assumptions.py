@@ -3,9 +3,9 @@
     python benchmarks/assumptions.py
     python benchmarks/assumptions.py --config config/quick.yaml --shares 0.9,0.5
 
-First table: the largest error over all panels of a plan that relies on a share h of the users, over that of a plan that
-relies on all, times h; expected errors for uniform frequencies. Second table: each plan is for a delta of its own (1e-6
-apart, relatively), so that no cache of the process helps it; CPU seconds of this one process.
+First table: the error of a plan that relies on a share h of the users, divided by that of a plan that relies on all,
+times h. The largest value of all panels is printed, for equally frequent items. Second table: CPU seconds of this one
+process. Each plan is for a delta of its own (1e-6 apart, relatively), so that no cache of the process helps it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ CASES = {
 
 def honest_shares(problems: list[Problem], methods: dict[str, ProvenSegmented], shares: list[float]) -> None:
     """Print the largest ratio of errors times h, by method."""
-    print(f"largest error over that of relying on all users, times h, {len(problems)} panels")
+    print(f"error divided by that of relying on all users, times h: largest of {len(problems)} panels")
     print(f"{'h':>6}" + "".join(f"{name:>26}" for name in methods))
     errors = {name: [method.plan(each).mse_bound for each in problems] for name, method in methods.items()}
     for share in shares:
@@ -68,7 +68,7 @@ def seconds(methods: dict[str, ProvenSegmented], repeats: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--config", type=Path, default=ROOT / "config/config.yaml", help="whose panels")
+    parser.add_argument("--config", type=Path, default=ROOT / "config/config.yaml", help="configuration of the panels")
     parser.add_argument("--shares", default="0.95,0.9,0.8,0.7,0.6,0.5", help="shares h of honest users")
     parser.add_argument("--repeats", type=int, default=3)
     args = parser.parse_args()

@@ -4,7 +4,7 @@
     python benchmarks/blankets.py --panels   # and the 18 panels: messages for 1.10 of the weighted Gaussian curator's
                                              # error, and the error with many messages
 
-Errors are over the (weighted) Gaussian curator's. CPU seconds of this one process, every calibration afresh.
+Errors are divided by the weighted Gaussian curator's. CPU seconds of this one process, without cached calibrations.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from segshuffle.protocols.proven import SINGLE, ProvenSegmented
 
 SPLITS = {"S1": [0.25, 0.5, 0.25], "S2": [0.5, 0.25, 0.25], "S3": [0.25, 0.25, 0.5]}
 LEVELS = (0.5, 1.0, 2.0)
-#: Messages over the Poisson plan's that stand for as many as one likes.
+#: Messages, as a multiple of the Poisson plan's, that stand for an unlimited number.
 MANY = 8.0
 
 
@@ -46,7 +46,7 @@ clustered, signed = (functools.partial(ProvenSegmented, laws=(SINGLE, name)) for
 
 
 def panels() -> None:
-    """Messages for 1.10 of the weighted Gaussian curator's error; and errors with many messages."""
+    """Print the messages for 1.10 of the weighted Gaussian curator's error, and the errors with many messages."""
     logs, above = [], []
     for (d, s), n, (split, shares) in itertools.product([(17, 4), (128, 4), (128, 8)], [5_000, 50_000], SPLITS.items()):
         problem = Problem(d, s, LEVELS, level_counts(n, shares), 0.01 / n)
@@ -67,16 +67,16 @@ def panels() -> None:
             above.append(f"d={d} s={s} n={n} {split}")
         print(
             f"d={d:<4} s={s} n={n:<6} {split}  poisson {single.messages_per_user:7.3f}  clustered "
-            f"{best.messages_per_user:7.3f}  ratio {ratio:.3f}  best curator {room:.3f}  messages free: error "
+            f"{best.messages_per_user:7.3f}  ratio {ratio:.3f}  best curator {room:.3f}  many messages: error "
             f"{free.mse_bound / gaussian:.3f} ({free.method}, {free.messages_per_user:.1f} messages)",
             flush=True,
         )
     print(f"geometric mean {math.exp(sum(logs) / len(logs)):.5f}, largest {math.exp(max(logs)):.4f}")
-    print(f"best curator at 0.95 or less, and 1.00 or more with messages free: {', '.join(above) or 'nowhere'}")
+    print(f"best curator at 0.95 or less, but 1.00 or more with many messages: {', '.join(above) or 'nowhere'}")
 
 
 def every_blanket(words: str, problem: Problem) -> None:
-    """CPU seconds of a plan over all blankets, as `plan --blanket all` makes it."""
+    """Print the CPU seconds of plans with every blanket, as `plan --blanket all` makes them."""
     began = time.process_time()
     for method in (ProvenSegmented, clustered, signed):
         method().plan(problem)

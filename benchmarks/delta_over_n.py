@@ -2,9 +2,9 @@
 
     .venv/bin/python benchmarks/delta_over_n.py [--repeats 15]
 
-For every number of users the epsilon is searched at which delta is about 1e-8 (or the floor of a victim who always
-speaks, where that is larger); the time is the median processor time of the calls at that epsilon. The target is 20 ms
-for every n.
+For every number of users, the epsilon is searched at which delta is about 1e-8. If all items are sent, delta may be
+larger at every epsilon; then the largest epsilon tried is used. The time is the median processor time of the calls at
+this epsilon. The target is 20 ms for every n.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from segshuffle.accounting.numerics.laws import BinomialLaw
 
 DOMAIN_SIZE = 128
 TARGET_MS = 20.0
-#: What is aimed at, and the relative width that is asked for.
+#: Delta that is searched for, and the relative width that is asked for.
 DELTA, RTOL = 1e-8, 1e-4
 LARGEST_EPSILON = 10.0
 
 
 def published_pair(n_users: int, sampling_rate: float) -> CountPair:
-    """Theorem 3's pair with one blanket message per user."""
+    """Return Theorem 3's pair with one blanket message per user."""
     return CountPair(sampling_rate, math.inf, BinomialLaw(n_users - 1, 2.0 / DOMAIN_SIZE))
 
 
 def epsilon_for(pair: CountPair) -> float:
-    """Bisection on log epsilon; the largest epsilon tried where delta has a floor above the target."""
+    """Find the epsilon by bisection of its logarithm; the largest one tried if delta is above `DELTA` everywhere."""
     low, high = math.log(1e-9), math.log(LARGEST_EPSILON)
     for _ in range(24):
         middle = 0.5 * (low + high)

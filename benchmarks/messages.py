@@ -35,7 +35,7 @@ STEPS = ("generate", "shuffle", "count", "all")
 
 
 def population(rng: np.random.Generator, n_users: int) -> SimulatedClients:
-    """Users with one item from each of SET_SIZE equal parts of the domain, and levels at random."""
+    """Draw users with one item from each of SET_SIZE equal parts of the domain, and levels at random."""
     part = DOMAIN_SIZE // SET_SIZE
     items = rng.integers(part, size=(n_users, SET_SIZE), dtype=np.int16) + part * np.arange(SET_SIZE, dtype=np.int16)
     return SimulatedClients(items, rng.integers(len(RATES), size=n_users, dtype=np.uint8))
@@ -52,7 +52,7 @@ def added(spent: dict[str, float], clock: Callable[[], float], step: str) -> Ite
 def engine_run(
     users: SimulatedClients, scheme: Scheme, chunk_users: int, rng: np.random.Generator, clock
 ) -> tuple[int, list[float]]:
-    """One round; returns the number of messages and the seconds of every step."""
+    """Run one round; return the number of messages and the seconds of every step."""
     spent = dict.fromkeys(STEPS, 0.0)
     step = partial(added, spent, clock)
 
@@ -72,7 +72,7 @@ def engine_run(
 
 
 def plain_run(users: SimulatedClients, scheme: Scheme, seed: int, clock) -> tuple[int, float]:
-    """The same round as one reads it in the paper: a loop over users and items."""
+    """Run the same round as the paper writes it: a loop over users and items."""
     coins = random.Random(seed)
     items, levels = users.items.tolist(), users.levels.tolist()
     slots = max(1, int(np.ceil(scheme.blanket_per_user)))

@@ -26,7 +26,7 @@ CASES = [(3, 5_000), (3, 50_000), (3, 10**6), (3, 10**9), (50, 5_000), (50, 10**
 
 
 def problem_of(levels: int, n_users: int, repeat: int) -> Problem:
-    """Levels from 0.5 to 2, as many users at each."""
+    """Return a problem with levels from 0.5 to 2, and equally many users at each."""
     return Problem(
         domain_size=DOMAIN_SIZE,
         set_size=SET_SIZE,

@@ -1,4 +1,4 @@
-"""How long a large file of one's own takes to read, and how much memory: from packed CSV to what `rehearse` needs.
+"""Time and memory to read a large file: from compressed CSV to what `rehearse` needs.
 
     python benchmarks/reading.py                              # 1e6 users with 5 items each, in a temporary file
     python benchmarks/reading.py --users 1e7 --keep big.csv.gz
@@ -25,7 +25,7 @@ _STEPS = np.array([0, 1, 3, 7, 12])
 
 
 def write(path: Path, n_users: int, *, shuffled: bool) -> None:
-    """Long CSV, a row per user and item: users in order, or rows of neighbours mixed so that every user comes back."""
+    """Write a CSV with a row per user and item: users in order, or the rows of every batch of users shuffled."""
     rng = np.random.default_rng(1)
     with gzip.open(path, "wb", compresslevel=1) as stream:
         stream.write(b"user,item\n")
@@ -39,7 +39,7 @@ def write(path: Path, n_users: int, *, shuffled: bool) -> None:
 
 
 def read(path: Path) -> None:
-    """Read it, cut it, and count who holds what by level: all that a simulation at the level of counts asks for."""
+    """Read the file, cut the sets, and count the holders of each item by level: all that a simulation needs."""
     from segshuffle.datasets.reading import read_transactions
 
     began = time.perf_counter()

@@ -1,4 +1,4 @@
-"""How long a rehearsal of a large file takes, and how much memory: `segshuffle rehearse` from packed CSV to its page.
+"""Time and memory of a rehearsal of a large file: `segshuffle rehearse` from compressed CSV to its page.
 
     python benchmarks/rehearse.py                                    # 1e7 users with 5 items each, 5e7 rows
     python benchmarks/rehearse.py --users 1e6 --levels 0.5:25%,1:75%  # further options are those of rehearse

@@ -17,7 +17,7 @@ def forget() -> None:
 
 
 def seconds_of(calls: Iterable[Callable[[], object]], clock: Callable[[], float] = time.process_time) -> list[float]:
-    """Seconds of every call."""
+    """Return the seconds of every call."""
     spent = []
     for call in calls:
         forget()
@@ -28,10 +28,10 @@ def seconds_of(calls: Iterable[Callable[[], object]], clock: Callable[[], float]
 
 
 def median_seconds(call: Callable[[], object], repeats: int, clock: Callable[[], float] = time.process_time) -> float:
-    """Median of so many calls."""
+    """Return the median of so many calls."""
     return statistics.median(seconds_of([call] * repeats, clock))
 
 
 def shown(spent: list[float]) -> str:
-    """Median, and the slowest."""
+    """Write the median, and the slowest in brackets."""
     return f"{statistics.median(spent):.2f} ({max(spent):.2f})"

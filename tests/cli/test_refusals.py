@@ -95,9 +95,9 @@ PLANS = [
     ("--blanket published --what-if users=10", "--blanket published does not go with what-if"),
     ("--blanket published --limits equal-copies=yes", "--blanket published does not go with equal-copies"),
     ("--blanket published --limits blanket-cap=9", "--blanket published does not go with blanket-cap"),
-    ("--blanket published --assume honest-fraction=0.8", "only analyses of proven dummies allow other values"),
-    ("--blanket published --assume rounds=2", "only analyses of proven dummies allow other values"),
-    ("--blanket published --assume sets=at-most", "only analyses of proven dummies allow other values"),
+    ("--blanket published --assume honest-fraction=0.8", "the proven segmented protocol allows other values"),
+    ("--blanket published --assume rounds=2", "the proven segmented protocol allows other values"),
+    ("--blanket published --assume sets=at-most", "the proven segmented protocol allows other values"),
     ("--limits max-messages=0.5", "max_messages = 0.5 is used up by round 1"),
     ("--limits max-messages=3.5 blanket-per-user=9", "(Round 1, about the levels, takes"),
     (

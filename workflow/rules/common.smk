@@ -67,12 +67,12 @@ SAID = {
 
 
 def memory(wildcards, attempt):
-    """A job's mem_mb: twice the 300 of the largest in results/runtimes.csv, and what Snakemake needs on a cluster."""
+    """Return mem_mb of a job: twice the largest in results/runtimes.csv, 300, and what Snakemake needs on a cluster."""
     return 1000 * attempt
 
 
 def minutes(longest_seconds):
-    """A job's runtime: ten times the longest in results/runtimes.csv, and five minutes for a slow start."""
+    """Return the runtime of a job: ten times the longest in results/runtimes.csv, and five minutes for a slow start."""
     return lambda wildcards, attempt: (5 + -(-longest_seconds // 6)) * attempt
 
 

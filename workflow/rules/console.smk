@@ -1,7 +1,8 @@
 # Inputs: what Snakemake says. Outputs: one line per job on the console; all that it says is in its log file as ever.
 #
 # A line says how many of all jobs are finished, the time so far, about how long the rest takes, and what was made: the
-# docstring of the rule and the wildcards. A dry run, --verbose, --quiet, another logger and the jobs of a cluster keep Snakemake's own words.
+# docstring of the rule and the wildcards. A dry run, --verbose, --quiet, another logger and the jobs of a cluster keep
+# Snakemake's own words.
 import logging
 import time
 from datetime import timedelta
@@ -23,9 +24,9 @@ USUAL = (
     "Unable to guess SLURM account",
     "Using shell",
 )
-# rule -> seconds that a job of it takes on the whole, for those that are measured
+# rule -> seconds of its longest job, for the rules of jobs.smk
 SECONDS = {}
-# for its own log file, or told here in fewer words
+# events that are not shown: they are for the log file, or the console tells them in fewer words
 EVENTS = (
     "workflow_started",
     "resources_info",
@@ -60,16 +61,16 @@ class Console(logging.Formatter):
         return event not in EVENTS and not said.startswith(USUAL)
 
     def format(self, record):
-        """Snakemake's records by their events; any other as it is."""
+        """Tell a record of Snakemake by its event; any other record stays as it is."""
         tell = getattr(self, str(getattr(record, "event", None)), None)
         return tell(record) if tell else record.getMessage()
 
     def elapsed(self):
-        """The time so far, in whole seconds."""
+        """Return the time so far, in whole seconds."""
         return timedelta(seconds=int(time.monotonic() - self.began))
 
     def run_info(self, record):
-        """How many jobs there are, and where more is said of them."""
+        """Say how many jobs there are, and where Snakemake's messages are."""
         self.jobs = record.stats["total"]
         self.work = sum(
             seconds_of(rule) * count
@@ -93,7 +94,7 @@ class Console(logging.Formatter):
         self.rules[record.jobid] = record.rule_name
 
     def job_finished(self, record):
-        """How many jobs are finished, what this one has made, and about how long the others take."""
+        """Say how many jobs are finished, what this one has made, and about how long the others take."""
         self.finished += 1
         self.done += seconds_of(self.rules.get(record.job_id))
         so_far, left = self.elapsed(), ""
@@ -105,11 +106,11 @@ class Console(logging.Formatter):
         return f"{number}  {so_far}{left}  {self.makes.get(record.job_id, '')}"
 
     def progress(self, _record):
-        """The end."""
+        """Say that all jobs are done."""
         return f"all {self.jobs} done in {self.elapsed()}"
 
     def job_error(self, record):
-        """Which job failed, and where to look; a job on this machine has said why."""
+        """Say which job failed, and where to look; a job on this machine has said why."""
         what = self.makes.get(record.jobid, record.rule_name)
         lines = [f"FAILED after {self.elapsed()}: {what}"]
         logs = [Path(log) for log in record.log if Path(log).exists()]
@@ -124,7 +125,7 @@ class Console(logging.Formatter):
 
 
 def pointed(record):
-    """Say to who asks for an unknown target where all of them are."""
+    """Tell a user who asks for an unknown target which command lists all targets."""
     said, menu = str(record.msg), "`snakemake --list` shows every target."
     if "MissingRuleException" in said and menu not in said:
         record.msg = f"{said}\n{menu}"
@@ -132,7 +133,7 @@ def pointed(record):
 
 
 def seconds_of(rule):
-    """What a job of a rule costs beside others; one that is not measured is short."""
+    """Return about how long a job of a rule takes; one of a rule without an entry is short."""
     return SECONDS.get(rule, 0.1)
 
 

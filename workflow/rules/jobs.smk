@@ -8,7 +8,7 @@ def case_of(wildcards):
 
 
 def outputs_of(rule):
-    """Files of a rule, those that are explained to readers for the report."""
+    """List the files of a rule; those with a caption are marked for the report."""
     patterns = [file for path in rule.outputs for file in manifest.files_of(path)]
     example = rule.cases[0] if rule.cases else ""
     shown = {
@@ -24,7 +24,7 @@ def outputs_of(rule):
 
 
 def explained(pattern):
-    """A file that goes into snakemake --report, under the heading and with the words that its study declares."""
+    """Mark a file for snakemake --report, with the heading and the words that its study declares."""
 
     def said(wildcards):
         return SAID[pattern.replace("{case}", case_of(wildcards))]
@@ -41,7 +41,7 @@ def explained(pattern):
 
 
 def directives(rule):
-    """Functions of the wildcards for one rule."""
+    """Return the directives of one rule, as functions of the wildcards."""
     # what a job does: input, params and code follow from it
     steps = cache(lambda case: rule.job(case, OUT))
     code = cache(

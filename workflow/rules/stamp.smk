@@ -2,7 +2,7 @@
 
 
 def configuration():
-    """The configuration's files, relative to the project where they are inside."""
+    """Name the files of the configuration, relative to the project if they are inside it."""
     return " + ".join(
         os.path.relpath(file.resolve(), ROOT.resolve()) for file in CONFIGFILES
     )
@@ -19,7 +19,7 @@ def stamped(stamp):
     if config["edition"] in folders:
         raise ConfigError(
             f"edition = {config['edition']!r} is not allowed: results/{config['edition']} holds a part of the "
-            f"full run. Any other name is, but {', '.join(sorted(name for name in folders if '.' not in name))}."
+            f"full run. Take any name but these: {', '.join(sorted(name for name in folders if '.' not in name))}."
         )
     changed = check_stamp(stamp, file=configuration(), config=config)
     if changed and not workflow.dryrun:

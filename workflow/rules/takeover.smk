@@ -25,7 +25,10 @@ MARK = "SEGSHUFFLE_RUN"
 
 
 def doubt(record):
-    """Why the run of a record may still be at work; None if it is dead, which --unlock says of what cannot be seen."""
+    """Say why the run of a record may still be at work; None if it is dead.
+
+    With --unlock a run that cannot be seen from here counts as dead.
+    """
     host, pid, created = record.stem.split("+")
     # the clock may have been set meanwhile; the number may have been given to another process
     with suppress(psutil.Error):
@@ -36,14 +39,14 @@ def doubt(record):
         return None
     if host != HOST:
         return f"a run on {host} has not ended, as far as can be seen from here"
-    # a record that is gone is of a run that has just ended, in order
+    # if the record is gone, its run has just ended normally
     with suppress(FileNotFoundError):
         if record.stat().st_size:
             return "a run was killed that had jobs on a cluster: see that none is left, then give --unlock once"
 
 
 def jobs_of(runs):
-    """How many processes these runs started that outlive them."""
+    """Count the processes that these runs started and that outlive them."""
     marks = {record.name for record in runs}
     environs = (process.info["environ"] for process in psutil.process_iter(["environ"]))
     return sum((environ or {}).get(MARK) in marks for environ in environs)

@@ -1,4 +1,7 @@
-"""The loss table of a pair whose counters are tabulated value by value."""
+"""The loss table of a pair whose counters are tabulated value by value.
+
+A and B are the laws of the counters of a held item and of another item (`base.CounterPair`).
+"""
 
 import math
 from abc import ABC, abstractmethod
@@ -11,7 +14,7 @@ from segshuffle.arrays import FloatArray
 
 #: Masses below are not tabulated.
 SMALLEST_MASS = 1e-300
-#: Cells of a table at most, for its memory; groups that a guess of the tilt needs.
+#: Most cells of a table, to limit its memory; number of groups of a coarse law.
 MOST_CELLS = 2**19
 _COARSE = 257
 
@@ -68,7 +71,7 @@ class Atoms:
         )
 
     def coarse(self) -> tuple[FloatArray, FloatArray]:
-        """Log ratio and log mass of a few hundred groups of neighbouring ratios."""
+        """Return log ratio and log mass of a few hundred groups of neighbouring ratios."""
         if not self.ratio.size:
             raise _no_value()
         if self.ratio.size <= _COARSE:

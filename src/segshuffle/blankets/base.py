@@ -41,7 +41,7 @@ class CounterPair(Protocol):
 
     @property
     def variance(self) -> float:
-        """Variance of the noise in the estimate of one item, in squared copies: a first guess of the loss."""
+        """Variance of the noise in the estimate of one item, in squared copies, for a first guess of the loss."""
         ...
 
     @property
@@ -50,7 +50,7 @@ class CounterPair(Protocol):
         ...
 
     def coarse_law(self, log_tail: float) -> tuple[FloatArray, FloatArray]:
-        """Log ratio and log mass of B on a few hundred points; they need not be certified."""
+        """Return log ratio and log mass of B on a few hundred points; they need not be certified."""
         ...
 
     def loss_table(self, step: float, log_tail: float) -> LossTable:
@@ -78,7 +78,7 @@ def within(means: FloatArray, least: Any, most: Any) -> FloatArray:
 class Blanket(ABC):
     """Law of the dummy messages of one client, without their number; each law is a frozen dataclass.
 
-    The published law apart, the counters of the items are independent for every law, so the proof holds for it.
+    The counters of the items are independent for every law but the published one, so the proof holds for the others.
     """
 
     #: Identifier; the words for the dummies in a sentence; the description of the law in a table.
@@ -245,7 +245,7 @@ class CountPair(BlanketPair):
     """
 
     def log_ratio(self, count: FloatArray) -> FloatArray:
-        """Log of this ratio at counts >= floor(a) (any shape); nondecreasing in the count."""
+        """Return the log of the ratio above at counts >= floor(a) (any shape); nondecreasing in the count."""
         mean, p, total = self.blanket_mean, self.parts[0].p, np.zeros_like(count)
 
         def above_one(copy: int) -> FloatArray:

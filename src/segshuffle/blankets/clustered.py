@@ -23,7 +23,7 @@ from segshuffle.looks import Look
 LARGEST_VARIANCE = 1e10
 #: Tails are rounded up to a multiple of this, so that a cached law is found again.
 _TAIL_STEP = 6.0
-#: Shares of the largest odds p/(1 - p) that plans choose from; p is a whole multiple of one over the second number.
+#: Shares of the largest odds p/(1 - p) that plans choose from; p is rounded down to a multiple of 1/_PARTS.
 _SHARES, _PARTS = (1e-3, 1.0), 1e6
 
 

@@ -1,7 +1,7 @@
 """The Poisson blanket: single dummies at uniform items.
 
-Every counter is Poisson(mu), so its variance equals its number of messages. The loss of a pair is tabulated count by
-count. For large means each cell has one block of counts, so the time does not grow with the mean.
+Every counter is Poisson(mu), so its variance equals its expected number of messages. The loss of a pair is tabulated
+count by count. For large means each cell has one block of counts, so the time does not grow with the mean.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from segshuffle.blankets.base import BLANKET_MEAN_RANGE, Blanket, CountPair
 from segshuffle.blankets.parts import Part
 from segshuffle.looks import Look
 
-#: Least mean for blocks of counts; least counts per cell that make blocks worthwhile, and cells per unit of the tail.
+#: Least mean for blocks of counts; least counts per cell that make blocks worthwhile, and cells per unit of log_tail.
 _LARGE_MEAN = 1e5
 _WORTHWHILE, _BLOCKS = 4, 5
 
@@ -56,7 +56,7 @@ class ItemPair(CountPair):
     blanket: Blanket = POISSON
 
     def coarse_law(self, log_tail: float) -> tuple[FloatArray, FloatArray]:
-        """Log ratio and log mass of B on at most 257 counts, weighted by the trapezoidal rule."""
+        """Return log ratio and log mass of B on at most 257 counts, weighted by the trapezoidal rule."""
         low, high = self.window(log_tail)
         spacing = max((high - low) / 256, 1.0)
         count = np.minimum(low + spacing * np.arange(math.floor((high - low) / spacing) + 1), high)
@@ -77,7 +77,7 @@ class ItemPair(CountPair):
 
 
 def _first_counts(pair: ItemPair, levels: FloatArray) -> tuple[FloatArray, float]:
-    """Return the least count with log r >= each level (near mu >= 1e5), and the largest violation in a check."""
+    """Return the least count whose log ratio is >= each level (for mu >= 1e5), and the largest violation in a check."""
     mu = pair.blanket_mean
     deviation = mu * np.expm1(levels / pair.copies)
     for _ in range(4):  # Newton's method with the slope of a log1p(deviation / mu), which is nearly log r

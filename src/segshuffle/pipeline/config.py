@@ -1,6 +1,6 @@
 """Checks of the configuration: every problem is found at once, and named with key, value and what is allowed.
 
-A folder of results is stamped with its configuration, and two of them never write into one folder.
+A folder of results is stamped with its configuration, and two configurations never write into one folder.
 ``python -m segshuffle.pipeline.config FILE`` checks a file first, because Snakemake alone would end in a traceback.
 
 Every remote job parses the Snakefile, which imports this module. So it does not import numpy, scipy or pandas.
@@ -79,10 +79,12 @@ def read_config(path: Path) -> Any:
 def check_config(config: object, *, schema: Path, where: str = "config") -> None:
     """Check types, ranges, unknown keys and cross-references of a configuration.
 
+    Keys that the section of a dataset leaves out are then set to their defaults.
+
     Raises
     ------
     ConfigError
-        Lists every problem, one per line. Keys of datasets that were left out are filled in with their defaults.
+        Lists every problem, one per line.
     """
     validator = _STRICT(whole_schema(schema))
     found = sorted(validator.iter_errors(config), key=lambda error: [str(part) for part in error.absolute_path])
@@ -214,7 +216,7 @@ def stamp_text(*, file: str, config: Config) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Say what is wrong with a configuration file as a text."""
+    """Say why a configuration file cannot be read."""
     try:
         read_config(Path(arguments[0]))
     except ConfigError as error:

@@ -46,7 +46,7 @@ def obtain(
         log=print,
     )
     find = dataset_of(name).obtain
-    assert find is not None  # for the type checker: others have no job
+    assert find is not None  # for the type checker: datasets without it have no job
     data, source = find(section, place)
     print(f"{dataset_label(name, source.kind)}: {len(data)} users from {source.origin}")
     if source.kind != "real":

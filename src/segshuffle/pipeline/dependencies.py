@@ -13,7 +13,7 @@ from pathlib import Path
 
 PACKAGE = "segshuffle"
 SOURCE = Path(__file__).parents[2]
-#: File -> what it loads by looking for it, beside itself.
+#: File -> patterns, relative to its folder, of the files that it finds by a search.
 FOUND = {
     "style.py": ("*.mplstyle",),
     "registry.py": ("*.py",),

@@ -10,7 +10,7 @@ from typing import Any
 
 Config = dict[str, Any]
 
-#: The one axis of everything private: numbers as the papers state them, or as they are proven.
+#: The two kinds of accounting: privacy numbers as the papers state them, or as they are proven.
 ACCOUNTINGS = ("published", "proven")
 #: Figure -> (dataset, splits), as in the paper; panels run over splits, then set sizes, then numbers of users.
 FIGURES: dict[str, tuple[str, tuple[str, ...]]] = {

@@ -51,7 +51,7 @@ def rules(
     Parameters
     ----------
     config, panels
-        As everywhere.
+        The configuration and its panels.
     studies : sequence of Rule
         Rules of all studies.
     given : mapping

@@ -20,7 +20,7 @@ from segshuffle.pipeline.processors import workers
 if TYPE_CHECKING:
     import pandas as pd
 
-#: What a module is imported for when a job reads or writes such files.
+#: Ending of a file -> module that reads or writes such files.
 MODULES = {".npz": "datasets.population", ".svg": "pipeline.style"}
 
 
@@ -34,7 +34,7 @@ def modules_of(job: Sequence[Mapping[str, Any]]) -> list[str]:
 def run(job: Sequence[Mapping[str, Any]], log: str, threads: int = 1, edition: str = "full") -> None:
     """Run the steps of a job, as `manifest.Rule.job` gives them, on this many cores; their output goes to the log.
 
-    Figures and texts of every edition but the full one name their edition.
+    Texts name their edition, unless it is the full one. Figures name the quick edition only.
     """
     with logged(log), workers(threads):
         made: dict[str, Any] = {}
@@ -48,7 +48,7 @@ def run(job: Sequence[Mapping[str, Any]], log: str, threads: int = 1, edition: s
 
 
 def same(table: Any) -> Any:
-    """Return the input unchanged: several tables become one."""
+    """Return the input unchanged, for a step that only joins tables: they are joined when they are read."""
     return table
 
 

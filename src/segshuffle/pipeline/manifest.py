@@ -4,8 +4,8 @@ Rules, list of targets, default target, page, Snakemake's report, results/README
 from these declarations. Every folder of studies/ with an ``outputs.py`` that has ``targets`` and ``rules`` is a study.
 The file may also have ``DOCS`` (files of a full run, and their copies below docs/), ``PARTS`` (folders of intermediate
 files, and their content) and ``COLUMNS`` (tables, their columns, and the meaning of each); paths are below the results
-folder. ``report.py`` in the same folder may have ``words``, which describe its figures. The Snakefile imports this
-file, and every remote job parses it again. So it uses the standard library only.
+folder. ``report.py`` in the same folder may have ``words``, which describe its figures. Every remote job
+parses the Snakefile, which imports this module. So it uses only the standard library.
 """
 
 import importlib
@@ -120,7 +120,7 @@ RECORDS = (
     Output(
         "provenance.json",
         "versions, commit, seed, data source, and the SHA-256 of the figures, tables and verdicts",
-        "Files between (plans, populations, errors, parts of tables) have no hash. No time is recorded: the same "
+        "Intermediate files (plans, populations, errors, parts of tables) have no hash. No time is recorded: the same "
         "configuration, code, package versions and data give the same file.",
         RUN,
     ),
@@ -203,7 +203,7 @@ class Step:
         return (self.output,) if isinstance(self.output, str) else self.output
 
 
-#: What a job follows that uses no method and no dataset, such as one that makes tables of tables.
+#: What a job follows that uses no method and no dataset, such as one that makes a table from other tables.
 NOTHING: Named = {"protocols": (), "datasets": ()}
 
 

@@ -32,7 +32,7 @@ def job_environment() -> dict[str, str]:
 
 
 def parallel(function: Callable[..., T], calls: Iterable[tuple[Any, ...]]) -> list[T]:
-    """Call a function with every tuple of arguments, on the processes of `workers`: what it returns, in their order."""
+    """Call a function with every tuple of arguments, in the processes of `workers`; return the results in order."""
     import joblib
 
     return list(joblib.Parallel()(joblib.delayed(function)(*call) for call in calls))

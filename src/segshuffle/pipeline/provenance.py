@@ -87,7 +87,7 @@ def provenance(outputs: Sequence[str], sources: Sequence[str], *, config: Config
 
 
 def files(config: Config, panels: Panels) -> dict[str, dict[str, str]]:
-    """Map headings to names of files, and these to what they are; files in the same words share an entry."""
+    """Map headings to names of files, and these to what they are; files with the same description share an entry."""
     found: dict[manifest.Group, dict[str, list[str]]] = {}
     kept = [target for target in manifest.targets(config, panels) if target.in_all]
     for output in (*manifest.RECORDS, *manifest.outputs(kept).values()):

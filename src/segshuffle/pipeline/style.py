@@ -32,7 +32,7 @@ _STEPS = ((1.0,), (1.0, 3.0), (1.0, 2.0, 5.0), (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.
 _WATERMARK: dict[str, Any] = {"fontsize": 60, "color": PALETTE["black"], "alpha": 0.08, "rotation": 25, "zorder": 10}
 #: Inches around everything that is drawn.
 _PADDING = 0.04
-#: Fewest and most labelled ticks that a logarithmic axis should have.
+#: Steps with no more ticks than the first number are too sparse. No more ticks than the second number are labelled.
 _FEWEST_TICKS, _MOST_TICKS = 2, 8
 
 
@@ -121,7 +121,7 @@ def finished(figure: Figure, handles: Iterable[Artist] | None = None) -> Figure:
 def log_ticks(axis: Axis, values: Iterable[float] | None = None) -> None:
     """Label a logarithmic axis in plain numbers, at few ticks but at least two.
 
-    Powers of ten where two of them lie inside the limits, else finer steps. Call it when everything is drawn.
+    Powers of ten if three of them lie inside the limits, else finer steps. Call it when everything is drawn.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def mark_edition(figure: Figure, edition: str) -> None:
 
 
 def save(figure: Figure, paths: Sequence[str | Path], edition: str = "full") -> None:
-    """Mark a figure with its edition, and write it to every path (PDF, SVG, PNG by suffix), byte-stable."""
+    """Mark a figure of the quick edition, and write it to every path (PDF, SVG, PNG by suffix), byte-stable."""
     mark_edition(figure, edition)
     metadata = {".pdf": {"CreationDate": None, "ModDate": None}, ".svg": {"Date": None}, ".png": {"Software": None}}
     try:

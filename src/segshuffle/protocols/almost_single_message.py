@@ -11,7 +11,7 @@ messages consistent with x. So a message is hidden by the dummies consistent wit
 number is mu = n rho/b.
 
 - published: mu is the least mean with Pr[X1 >= e^eps X2 - 1] <= delta for independent X1, X2 ~ Bin(n, mu/n). The
-  authors' program searches it in this way. For sets of s items group privacy over the items is used.
+  authors' program finds it in this way. For sets of s items group privacy over the items is used.
 - proven: each of s exchanged items has its own share of the dummies (only the proof divides them). So two sets give a
   product of s pairs with Poisson mean n rho (1 - p_col)/(s b); see docs/proof.md.
 
@@ -82,8 +82,8 @@ class Hash:
     def consistent(self, items: IntArray, dummies: int, rng: np.random.Generator) -> IntArray:
         """Draw how many messages are consistent with each item, shape (domain_size,), for these items and dummies.
 
-        A message is consistent with x if z = u x + v mod q is one of w, w + b, ... For z at a known item, and 1/u mod q
-        in place of u, which is as uniform, these x follow without a search.
+        A message is consistent with x if u x + v mod q is one of w, w + b, ... Instead of u and v, 1/u mod q and z =
+        u y + v mod q are drawn, y a known item. Both are uniform, too, and give these x without a search.
         """
         if not self.prime:
             messages = np.append(items, rng.integers(self.domain_size, size=dummies))
@@ -123,7 +123,7 @@ def published_mean(*, n_users: int, epsilon: float, delta: float) -> float:
     Returns
     -------
     float
-        Number of consistent dummies, of kind "published"; the exact pair needs fewer.
+        Number of consistent dummies, of kind "published"; the exact `least_blanket_mean` is smaller.
     """
     at_least = 1e-30 * delta
 

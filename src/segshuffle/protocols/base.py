@@ -67,10 +67,10 @@ class Assumptions:
     def honest_of(self, n_users: int) -> int:
         """Return the number of honest users among n: h n, rounded down, and at least the user in question."""
         exact = Fraction(repr(float(self.honest_fraction))) * n_users
-        return max(int(exact + Fraction(1, 10**6)), 1)  # a fraction of two whole numbers gives exactly the smaller one
+        return max(int(exact + Fraction(1, 10**6)), 1)  # h = k/n, rounded to a float, gives exactly k
 
     def refuse_beyond_plain(self, method: str, *, covered: Sequence[str] = ()) -> None:
-        """Refuse assumptions other than exactly s items, honest users, public levels and one collection.
+        """Refuse assumptions other than exactly s items, honest users and one collection; levels may be private.
 
         Parameters
         ----------
@@ -86,7 +86,7 @@ class Assumptions:
         """
         for name in ("sets", "honest_fraction", "rounds"):
             if name not in covered and getattr(self, name) != getattr(PLAIN, name):
-                allowed = f"{getattr(PLAIN, name)!r} for {method}; only analyses of proven dummies allow other values"
+                allowed = f"{getattr(PLAIN, name)!r} for {method}; the proven segmented protocol allows other values"
                 raise ParameterError(name, getattr(self, name), allowed)
 
 
@@ -269,7 +269,7 @@ class Plan:
     Raises
     ------
     ParameterError
-        If the numbers do not belong to the dummies that users send.
+        If nothing is proven for the dummies, but the kind is not "published".
     """
 
     method: str

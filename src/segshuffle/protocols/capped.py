@@ -1,4 +1,7 @@
-"""The Poisson blanket with a cap on the dummy messages of a user, which bounds what a liar can do (docs/proof.md)."""
+"""The Poisson blanket with a cap on the dummy messages of a user, which bounds what a liar can do (docs/proof.md).
+
+*kappa* bounds the probability that the cap changes anything (`cap_overflow`).
+"""
 
 import bisect
 import functools
@@ -12,7 +15,8 @@ from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.method import Collected
 from segshuffle.protocols.proven import ProvenSegmented
 
-#: Largest kappa divided by the smallest epsilon (at most 1). Every epsilon is lower by about this share at most.
+#: Largest kappa, as a share of the smallest epsilon (or of 1, if that is less). The inner plan without the cap has
+#: epsilons that are lower by about this share at most.
 OVERFLOW_SHARE = 1e-3
 _BISECTIONS = 60
 #: Largest cap; no blanket needs a larger one.

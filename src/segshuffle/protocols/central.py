@@ -53,7 +53,7 @@ class Curator:
 
     name: str
     kind: str
-    # files of jobs are named by a method's repr, and the repr of a function differs between processes
+    # names of files contain a digest of a method's repr, and the repr of a function differs between processes
     choices: Callable[[Problem, int], Choices] = field(repr=False)
     variance: Callable[..., float] = field(repr=False)
     noise: Callable[..., FloatArray] = field(repr=False)
@@ -108,7 +108,7 @@ def _chosen(plan: Plan) -> tuple[FloatArray, dict[str, float]]:
 
 
 def _gaussian(problem: Problem, pairs: int) -> Choices:
-    """Return noise of deviation 1 per counter (the scale is free)."""
+    """Return noise of deviation 1 per counter: only its ratio to the weights matters."""
     ratios = np.array([gaussian_ratio(epsilon=level, delta=problem.delta) for level in problem.levels])
     yield ratios / math.sqrt(2 * pairs), {}
 

@@ -1,6 +1,7 @@
 """The error of the estimate of one item: its variance as a function of the item's share, and intervals from it.
 
-With N = sum_k n_k a_k, the estimate of a share w has the variance
+The n_k users of level k send a_k copies of a held item on average. With N = sum_k n_k a_k, the estimate of a share w
+has the variance
 
     noise + own w + spread w (1 - w).
 
@@ -40,9 +41,9 @@ class ItemVariance(NamedTuple):
     own: float
     spread: float
     skewness: float = 0.0
-    """Of what the dummies add to a count; 0 for a normal law."""
+    """Skewness of what the dummies add to a count; 0 for a normal law."""
     kurtosis: float = 0.0
-    """Of the same, in excess of a normal law's."""
+    """Kurtosis of what the dummies add to a count, in excess of a normal law's."""
 
     @classmethod
     def of(cls, plan: Plan) -> ItemVariance:
@@ -65,7 +66,7 @@ class ItemVariance(NamedTuple):
         return np.asarray(self.noise + self.own * share + self.spread * share * (1.0 - share))
 
     def interval(self, estimates: ArrayLike, confidence: float) -> tuple[FloatArray, FloatArray]:
-        """Return the interval of shares w from which an estimate is at most z standard deviations (taken at w) away.
+        """Return the interval of shares w at most z standard deviations (taken at w) away from an estimate.
 
         z is the quantile of a normal law, corrected for the dummies' skewness and kurtosis (Edgeworth, for both ends
         together).
@@ -183,7 +184,7 @@ def bias_given_levels(copies: FloatArray, level_items: IntArray, level_counts: I
 def error_given_levels(
     plan: Plan, level_items: IntArray, divisor: float, truth: FloatArray | None = None
 ) -> FloatArray:
-    """Return the exact expected squared error of round 2, given the users' levels and the denominator of the estimator.
+    """Return the exact expected squared error of the estimates, given the users' levels and the denominator.
 
     sum_j { Var[S_j]/N_hat^2 + (E[S_j]/N_hat - w_j)^2 }, S_j = C_j - n m/d.
 

@@ -97,7 +97,7 @@ class ErrorAsPlanned:
 
 
 class IndependentCounters(ErrorAsPlanned):
-    """Closed forms for such a protocol with independent counters."""
+    """Closed forms for a protocol of the kind `ErrorAsPlanned` that also has independent counters."""
 
     def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
         """Return the planned error, because the variances of independent counters add up."""

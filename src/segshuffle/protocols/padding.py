@@ -82,7 +82,7 @@ def zipf_shares(size: float, domain_size: int, zipf: float) -> FloatArray:
     def excess(log_scale: float) -> float:
         return float(-np.expm1(-math.exp(log_scale) * popular).sum()) - size
 
-    from scipy import optimize  # a fifth of a second of every job's start
+    from scipy import optimize  # not at the top: it would delay every job by a fifth of a second
 
     # c = e^300 makes users hold everything, c = e^-300 nothing
     scale = math.exp(float(optimize.brentq(excess, -300.0, 300.0, xtol=1e-12)))

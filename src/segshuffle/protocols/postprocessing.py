@@ -5,8 +5,8 @@ estimates - s)/d is subtracted from each. This is linear, so unbiased estimates 
 error falls by exactly Var[sum of the estimates]/d, a share of 1/d if counters are independent and all levels send the
 same.
 
-Projection onto possible frequencies, 0 <= w_j <= 1 and sum_j w_j = s: an extra, off by default. It introduces a bias,
-and the reproduction does not use it.
+Projection onto possible frequencies, 0 <= w_j <= 1 and sum_j w_j = s. It introduces a bias, so the reproduction only
+compares it with the estimates themselves.
 """
 
 import numpy as np

@@ -40,7 +40,7 @@ class ProvenSegmented(Collected):
     Parameters
     ----------
     blanket_per_user : float or None
-        Expected dummies per user m, of the first law; None searches both.
+        Expected dummies per user m, of the first law; None searches m and the law.
     copies_max : float
         Largest expected copies a_k per held item, in [1e-120, 64]; 1 is the sampling of the paper.
     max_messages : float or None
@@ -55,8 +55,8 @@ class ProvenSegmented(Collected):
     laws : tuple of str
         Names of the laws of dummies to choose from, the simplest first.
     measure : ErrorTerms or None
-        The error that is minimised or bounded, for dummies with variance 1; None for the squared error of all items, if
-        these are equally frequent.
+        The error that is minimised or bounded, for dummies with variance 1; None for the squared error of all items,
+        which are then taken as equally frequent.
 
     Raises
     ------

@@ -173,12 +173,12 @@ class Scheme:
         return fraction * (1.0 - fraction)
 
     def weight(self, level_counts: ArrayLike) -> float:
-        """Return N, the expected number of messages about an item that everybody holds.
+        """Return N, the expected number of copies of an item that everybody holds.
 
         Raises
         ------
         ParameterError
-            If the users who take part send nothing.
+            If the users who take part send no copies.
         """
         weight = float(np.dot(np.asarray(level_counts, dtype=float), self.copies))
         if not weight > 0.0:
@@ -205,7 +205,7 @@ class Scheme:
         return self.divided(counts, self.weight(level_counts))
 
     def divided(self, counts: ArrayLike, weight: float) -> FloatArray:
-        """Return the same with another weight than N, such as an estimate of N."""
+        """Return (C_j - n m/d)/weight, for another weight than N, such as an estimate of N."""
         return np.asarray((np.asarray(counts) - self.net_mean) / weight)
 
 

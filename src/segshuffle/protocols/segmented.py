@@ -81,13 +81,13 @@ def plan_at(problem: Problem, blanket_per_user: float, rates: tuple[float, ...] 
 
 
 def optimize_parameters(problem: Problem) -> Plan:
-    """Search m in (m_1, m_K] and all lambda_k for the least error bound (optimizeParameter of Algorithm 2).
+    """Search m and all lambda_k for the least error bound (optimizeParameter of Algorithm 2).
 
-    The paper numbers the ends by level. The highest level has the smallest m, the lowest level the largest. A log grid
-    brackets the minimum, and scipy's bounded scalar minimiser refines it. m is accurate to about 0.1 %, and the bound
-    is flat there. Every rate is calibrated again at the returned m.
+    m is between the smallest and the largest m_k of `least_blankets`. The paper writes (m_1, m_K], although m_1, that
+    of the lowest level, is the largest. A log grid brackets the minimum, and scipy's bounded scalar minimiser refines
+    it. m is accurate to about 0.1 %, and the bound is flat there. Every rate is calibrated again at the returned m.
     """
-    from scipy import optimize  # a fifth of a second of every job's start
+    from scipy import optimize  # not at the top: it would delay every job by a fifth of a second
 
     ends = sorted(least_blankets(problem))
     if math.isclose(ends[0], ends[-1]):

@@ -20,6 +20,8 @@ import numpy as np
 
 from segshuffle.arrays import FloatArray
 
+#: With more levels only neighbours exchange copies, to save time.
+_FEW_LEVELS = 8
 #: Least relative gain for a change of the copies; distance from a whole number that counts as round-off.
 _GAIN, _ROUND_OFF = 1e-7, 1e-12
 #: Most numbers in one block of simple plans.
@@ -81,8 +83,9 @@ def best_copies(
     -----
     Descent along lines. On a line one level sends more or fewer copies, or two levels exchange copies at the same sum.
     Between two points with whole copies, (error - least error so far) N^2 is quadratic. If the error falls below the
-    least so far, it does so at the minimum. The descent starts at the best plan in which every level sends its limit or
-    a common number of copies, whichever is less. Unequal weights cost accuracy, so the best plan is near such a plan.
+    least so far, it does so at the minimum of this function. The descent starts at the best plan in which every level
+    sends its limit or a common number of copies, whichever is less. Unequal weights cost accuracy, so the best plan is
+    near such a plan.
     """
     one_row = replace(terms, noise=np.array([terms.noise]))
     starts, _ = simple_copies(limits[None], counts, one_row, np.array([largest_weight]))

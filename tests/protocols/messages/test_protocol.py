@@ -241,7 +241,7 @@ def test_bad_users_are_refused_before_anything_is_sent(items, levels, options, m
         (
             BallsIntoBins(name="sepmm").plan,
             {"level_privacy": LevelPrivacy(1.0, 1e-3)},
-            r"level_privacy .* depend on exact n_k",
+            r"level_privacy .* need exact level counts",
         ),
         (lambda p: fixed(replace(p, delta=0.5)), {}, "plans the problem it is given"),
         (lambda p: plan_at(p, 1.0, (1.0, 0.5, -0.5)), {}, "copies"),

@@ -1,9 +1,10 @@
 """Algorithm 1 message by message.
 
 `client` is a real client: it checks the announcement (`verification`) and draws exactly (`blankets.exact`).
-`simulated_clients` are many clients at once, for studies. `shuffler` permutes the messages, `level_counts` is about
-round 1, `server` counts and estimates, and `received` checks what arrived. `engine` runs both rounds with simulated
-clients. Clients, simulated clients and the simulations by counts have the same law; tests compare them.
+`simulated_clients` are many clients at once, for studies. `shuffler` permutes the messages. `level_counts` is about
+round 1, in which users send their levels; in round 2 they send items. `server` counts and estimates, and `received`
+checks what arrived. `engine` runs both rounds with simulated clients. Clients, simulated clients and the simulations by
+counts have the same law; tests compare them.
 """
 
 from segshuffle.protocols.messages.client import Client as Client

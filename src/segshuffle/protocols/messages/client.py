@@ -35,7 +35,7 @@ class Client:
     below: exact.Below = secrets.randbelow
 
     def send_items(self, announcement: Scheme) -> list[int]:
-        """Draw the messages in random order, each an item.
+        """Draw the messages, in random order.
 
         Raises
         ------

@@ -97,7 +97,7 @@ def left_for_items(max_messages: float, spent: float) -> float:
     Raises
     ------
     ParameterError
-        If the budget is no positive number.
+        If the budget is not a positive number.
     InfeasibleError
         If nothing is left.
     """

@@ -85,7 +85,7 @@ def _possible(plan: Plan, items: int, held: tuple[int, int], units: Sequence[int
 
 
 def _log_uncapped(plan: Plan) -> float:
-    """Log of the probability that no user exceeds the cap; conditioning on this divides by at most that."""
+    """Return the log of the probability that no user exceeds the cap: it divides probabilities under this condition."""
     cap = plan.scheme.blanket_cap
     # a cap makes large numbers of dummies less likely, so only the lower end needs this
     return 0.0 if cap is None else plan.problem.n_users * math.log1p(-special.pdtrc(cap, plan.blanket_per_user))
@@ -115,7 +115,7 @@ def impossible(plan: Plan, counts: IntArray, messages: int | None, name: Callabl
         return f"every count is a multiple of {times}: is every line there {times} times?"
     for number, of_all, what in (
         (messages, can.messages, "messages"),
-        (int(counts.sum()), can.net, "pluses more than minuses"),
+        (int(counts.sum()), can.net, "more pluses than minuses"),
     ):
         if number is not None and not of_all.least <= number <= of_all.most:
             return (
@@ -163,7 +163,8 @@ def epsilons(plan: Plan, honest_users: int) -> tuple[float, ...]:
     -------
     tuple of float
         One number per level, rounded up (kind: upper), for all rounds of the plan together if each had these users;
-        +inf if no epsilon up to 100 is certified. If levels are private, a change of level costs the larger of the two.
+        +inf if no epsilon up to 100 is certified. If levels are private, a change of level has the larger epsilon of
+        the two levels.
     """
     assumptions = replace(plan.problem.assumptions, honest_fraction=min(honest_users / plan.problem.n_users, 1.0))
     problem = replace(plan.problem, assumptions=assumptions)

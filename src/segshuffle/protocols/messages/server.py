@@ -83,7 +83,7 @@ class Server:
             raise ParameterError("planner", plan.method, "a protocol with a blanket of uniform items")
         if len(plan.collections) > 1 and self.level_privacy is not None:
             raise ParameterError(
-                "level_privacy", self.level_privacy, f"None for {plan.method}, whose blankets depend on exact n_k"
+                "level_privacy", self.level_privacy, f"None for {plan.method}, whose blankets need exact level counts"
             )
         return plan.collections
 

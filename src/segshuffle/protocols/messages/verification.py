@@ -76,11 +76,11 @@ class Given(NamedTuple):
     """What an announcement guarantees a client (kind: upper)."""
 
     delta: float
-    """Of its items, at the epsilon that was asked for."""
+    """Delta of its items, at the demanded epsilon."""
     level_epsilon: float
-    """Of its level, against a user of any other, whatever either holds; 0 where it is no secret, or the only one."""
+    """Epsilon of its level, compared with any other level and any items; 0 if it is not secret, or the only one."""
     level_delta: float
-    """Beside that epsilon."""
+    """Delta of its level, at this epsilon."""
 
 
 def guaranteed_delta(announcement: Scheme, demand: Demand, level: int) -> float:
@@ -159,7 +159,7 @@ class Exchange:
 
     @property
     def counters(self) -> tuple[Blanket, float, float] | None:
-        """Law, mean and copies of counters with this delta or a larger one; None if nothing is proven."""
+        """Law, mean and copies of counters with at least the exchange's delta; None if nothing is proven."""
         law, mean = self.scheme.law, self.problem.honest_mean(self.scheme.blanket_per_user)
         if mean < law.means[0] or self.copies > COPIES_RANGE[1]:
             return None
