@@ -1,4 +1,4 @@
-"""CPU time of every answer of `account` for one message per user over the corners of what it accepts.
+"""CPU time of the answers of `account` for one message per user, at extreme values of what it accepts.
 
     .venv/bin/python benchmarks/account_corners.py [--only krr,laplace] [--slowest 20] [--inverse]
 

@@ -89,7 +89,7 @@ class Blanket(ABC):
     look: ClassVar[Look]
     #: Whether the proof holds (docs/proof.md).
     proven: ClassVar[bool] = True
-    #: Whether messages have a sign: the word of item j with a minus is d + j.
+    #: Whether messages have a sign. A message is a number, its *word*: j for item j, and d + j for item j with a minus.
     has_signs: ClassVar[bool] = False
     #: Whether a cap on the dummies of a user is proven (docs/proof.md).
     can_be_capped: ClassVar[bool] = False

@@ -80,7 +80,7 @@ def _first_counts(pair: ItemPair, levels: FloatArray) -> tuple[FloatArray, float
     """Return the least count whose log ratio is >= each level (for mu >= 1e5), and the largest violation in a check."""
     mu = pair.blanket_mean
     deviation = mu * np.expm1(levels / pair.copies)
-    for _ in range(4):  # Newton's method with the slope of a log1p(deviation / mu), which is nearly log r
+    for _ in range(4):  # Newton's method with the slope of a log1p(deviation / mu), which is nearly the log ratio
         deviation -= (pair.log_ratio(mu + deviation) - levels) * (mu + deviation) / pair.copies
     count = np.ceil(mu + deviation) - 1
     for _ in range(2):

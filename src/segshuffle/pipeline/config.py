@@ -24,7 +24,7 @@ from segshuffle.protocols.listed import schemas as method_schemas
 
 #: The configuration whose edition is "full", relative to the project.
 SHIPPED = "config/config.yaml"
-#: Numbers of users, by level and item, that a panel keeps for all its repetitions, 8 bytes each.
+#: Most counts of 8 bytes that a panel keeps: one for every repetition, level and item.
 _MOST_COUNTS = 2**28
 
 
@@ -176,7 +176,7 @@ def check_stamp(stamp: Path, *, file: str, config: Config) -> list[str]:
     stamp : Path
         The folder's stamp, which need not exist.
     file : str
-        Configuration file, relative to the project where it is inside.
+        Configuration file, relative to the project if it is inside it.
     config : dict
         Effective configuration.
 

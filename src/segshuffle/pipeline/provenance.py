@@ -1,4 +1,4 @@
-"""What lies beside the results: their README, and what the run was made of, with the hashes of all that it shows.
+"""What lies beside the results: their README, and a record of code, settings and data, with hashes of the results.
 
 No time is recorded, so that the same run gives the same file.
 """

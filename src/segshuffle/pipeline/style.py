@@ -119,7 +119,7 @@ def finished(figure: Figure, handles: Iterable[Artist] | None = None) -> Figure:
 
 
 def log_ticks(axis: Axis, values: Iterable[float] | None = None) -> None:
-    """Label a logarithmic axis in plain numbers, at few ticks but at least two.
+    """Label a logarithmic axis in plain numbers, at a few ticks, two at least.
 
     Powers of ten if three of them lie inside the limits, else finer steps. Call it when everything is drawn.
 

@@ -83,7 +83,7 @@ class Hash:
         """Draw how many messages are consistent with each item, shape (domain_size,), for these items and dummies.
 
         A message is consistent with x if u x + v mod q is one of w, w + b, ... Instead of u and v, 1/u mod q and z =
-        u y + v mod q are drawn, y a known item. Both are uniform, too, and give these x without a search.
+        u y + v mod q are drawn for a known item y. They are also uniform, and give all such x without a search.
         """
         if not self.prime:
             messages = np.append(items, rng.integers(self.domain_size, size=dummies))

@@ -34,8 +34,8 @@ class Capped(Collected):
     method : ProvenSegmented
         The method without the cap. It plans for slightly smaller epsilons and delta.
     cap : int or None
-        Largest number c of blanket messages of a user. None takes the smallest c that costs at most a thousandth of the
-        smallest epsilon.
+        Largest number c of blanket messages of a user. None takes the smallest c whose kappa is small enough
+        (`OVERFLOW_SHARE`).
     """
 
     method: ProvenSegmented

@@ -5,9 +5,10 @@ also sends its share of negative-binomial noise: NB(1/n, p) messages +, and inde
 their difference has the discrete Laplace law exp(-eps* |z|). In addition it sends NB(r/n, p') pairs of one + and one -,
 a *flood* that cancels in the estimate and hides the numbers N+ and N- of both. The estimate is (N+ - N-)/n.
 
-Published: with eps_c = eps/(2 t) and delta_c = delta/(2 t) for each of the 2 t counters in which two sets differ,
-p = e^(-(1 - gamma) eps_c), r = 3 (1 + ln(1/delta_c)), p' = e^(-0.2 min(1, gamma eps_c)): the 2021 paper's numbers for
-sums of bits, as a public program states them. All users have the lowest level.
+Published: with eps_c = eps/(2 t) and delta_c = delta/(2 t) for each of the 2 t counters in which two sets differ, and a
+share gamma of epsilon for the flood, eps* = (1 - gamma) eps_c, p = e^(-eps*), r = 3 (1 + ln(1/delta_c)),
+p' = e^(-0.2 min(1, gamma eps_c)). These are the 2021 paper's numbers for sums of bits, as a public program states them.
+All users have the lowest level.
 """
 
 import math

@@ -1,6 +1,7 @@
 """All methods that the files of this folder declare in ``METHODS``.
 
-A rule of the pipeline whose script imports this module depends on every file of this folder.
+A job of the pipeline that imports this module depends on every file of this folder, unless its rule names those that
+it uses (`manifest.Rule.follows`).
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ class Scheme:
 
     @property
     def words(self) -> int:
-        """Number of different messages: d, or 2 d with signs (item j with a minus is d + j)."""
+        """Number of different messages, or words: d, or 2 d with signs (item j with a minus is d + j)."""
         return 2 * self.domain_size if self.law.has_signs else self.domain_size
 
     @property

@@ -1,7 +1,8 @@
 """The subset exponential randomizer (PrivSet): one message per user, local or shuffled.
 
 A user reports a subset z of k items. Its probability is proportional to exp(eps) if z contains an item of the user's
-set, and to 1 otherwise. With a = Pr[j in z | j held] and b = Pr[j in z | j not held], w_j = (c_j/n - b)/(a - b).
+set, and to 1 otherwise. With a = Pr[j in z | j held], b = Pr[j in z | j not held], and c_j reports that contain j, the
+estimate is w_j = (c_j/n - b)/(a - b).
 """
 
 import math

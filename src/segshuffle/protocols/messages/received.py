@@ -85,7 +85,10 @@ def _possible(plan: Plan, items: int, held: tuple[int, int], units: Sequence[int
 
 
 def _log_uncapped(plan: Plan) -> float:
-    """Return the log of the probability that no user exceeds the cap: it divides probabilities under this condition."""
+    """Return the log of the probability that no user exceeds the cap.
+
+    Under this condition a probability is larger by a factor of at most the inverse of it.
+    """
     cap = plan.scheme.blanket_cap
     # a cap makes large numbers of dummies less likely, so only the lower end needs this
     return 0.0 if cap is None else plan.problem.n_users * math.log1p(-special.pdtrc(cap, plan.blanket_per_user))

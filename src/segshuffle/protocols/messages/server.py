@@ -56,12 +56,12 @@ class Server:
         return level_announcement(self.problem.honest_users, len(self.problem.levels), self.level_privacy)
 
     def estimate_levels(self, announcement: Scheme, messages: ShuffledMessages) -> LevelEstimates:
-        """Estimate the level counts (step 1) from the shuffled levels (line 5 of Algorithm 1)."""
+        """Estimate the level counts from the shuffled levels (line 5 of Algorithm 1)."""
         n_users = self.problem.n_users
         return LevelEstimates(tally(messages, announcement.words), n_users, replace(announcement, n_users=n_users).mean)
 
     def make_plan(self, planner: Planner, level_estimates: LevelEstimates) -> Plan:
-        """Optimise the parameters (step 2) for the estimated counts (line 6 of Algorithm 1)."""
+        """Optimise the parameters for the estimated counts (line 6 of Algorithm 1)."""
         private = self.level_privacy is not None and len(self.problem.levels) > 1
         assumptions = replace(self.problem.assumptions, private_levels=private)
         problem = replace(self.problem, level_counts=level_estimates.planning, assumptions=assumptions)
@@ -71,7 +71,7 @@ class Server:
         return plan
 
     def collections(self, plan: Plan) -> tuple[Collection, ...]:
-        """Return the collections to announce for round 2 (step 3).
+        """Return the collections to announce for round 2.
 
         Raises
         ------
