@@ -10,7 +10,7 @@ from pathlib import Path
 
 from snakemake.logging import logger
 
-# what Snakemake and its plugin for Slurm say of themselves in every run; their words that are not listed are shown
+# first words of the messages that Snakemake and its Slurm plugin print in every run; these are not shown
 USUAL = (
     "Assuming unrestricted shared filesystem",
     "Building DAG of jobs",

@@ -31,7 +31,8 @@ LARGEST_P = 0.99
 class CounterPair(Protocol):
     """The two counters that change if one item is exchanged for another; a counter is one number, or one per sign.
 
-    The counter of a held item has law A, that of another item law B. So P = A x B and Q = B x A.
+    The counter of a held item has law A, that of another item law B. So both together have law P = A x B before the
+    exchange, and Q = B x A after it.
     """
 
     @property

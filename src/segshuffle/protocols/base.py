@@ -319,7 +319,7 @@ class Plan:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Warnings of a meaningless guarantee, error or cost, with what to change; usually none."""
+        """Warnings about a meaningless guarantee, error or cost, with what to change; usually none."""
         problem, found = self.problem, []
         d, s, n = problem.sizes
         if problem.delta * n >= 1.0:

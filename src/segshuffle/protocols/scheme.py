@@ -34,7 +34,7 @@ class Scheme:
     set_size : int
         Items that each client holds, or holds at most.
     n_users : int
-        Clients that are to take part n >= 1.
+        Number n >= 1 of clients that are to take part.
     copies : tuple of float
         Expected copies of a held item, by level: floor(a) copies always and one more with probability a - floor(a).
         In [0, 1] this is the sampling rate lambda_k.

@@ -136,7 +136,7 @@ def impossible(plan: Plan, counts: IntArray, messages: int | None, name: Callabl
 
 
 def _repeated(plan: Plan, counts: IntArray) -> int | None:
-    """Return how often every line is repeated, if all counts are multiples of this and that is too unlikely by chance.
+    """Return how often every line is repeated, if nothing else explains that all counts are multiples of this number.
 
     Whatever users send themselves, Pr[X + own = 0 mod k] is at most the largest Pr[X = r mod k], and the dummies X of
     different items are independent.
