@@ -4,8 +4,8 @@ numpy and OpenBLAS choose their loops by what the processor offers. Newer loops 
 other last bits, and a last bit that changes a rate changes every draw. The oldest loops exist everywhere, and the
 pipeline is little slower with them. Both libraries read the environment when they are loaded.
 
-The GNU C library gives large arrays back to the system and asks for them anew, page by page: up to a sixth of the time
-of a job with large tables. It is told to keep them.
+The GNU C library gives large arrays back to the system and asks for them anew, page by page. This takes up to a sixth
+of the time of a job with large tables, so the library is told to keep them.
 
 Imported by the Snakefile, which every remote job parses again: standard library only, joblib when it is used.
 """
@@ -20,7 +20,8 @@ T = TypeVar("T")
 NEWER_INSTRUCTIONS = ("X86_V3", "X86_V4", "AVX512_ICL", "AVX512_SPR")
 
 
-#: Bytes of the largest array that is kept (the most that every version takes), and of what is kept at most.
+#: Largest array that is kept (the largest value that every version of the library accepts), and most free memory that
+#: is kept, in bytes.
 _KEPT = {"MALLOC_MMAP_THRESHOLD_": str(2**25), "MALLOC_TRIM_THRESHOLD_": str(2**31)}
 
 

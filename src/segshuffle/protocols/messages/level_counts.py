@@ -186,7 +186,7 @@ def planning_counts(estimates: ArrayLike, n_users: int) -> tuple[int, ...]:
 
 
 def weight_variance(copies: ArrayLike, blanket_mean: float) -> float:
-    """Return the variance of N_hat from balanced noisy counts before it is cut: mu sum_k (a_k - mean a)^2."""
+    """Return the variance of N_hat from balanced noisy counts before it is clipped: mu sum_k (a_k - mean a)^2."""
     rates = np.asarray(copies, dtype=float)
     return float(blanket_mean * np.sum((rates - rates.mean()) ** 2))
 

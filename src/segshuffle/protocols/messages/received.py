@@ -87,7 +87,7 @@ def _possible(plan: Plan, items: int, held: tuple[int, int], units: Sequence[int
 def _log_uncapped(plan: Plan) -> float:
     """Return the log of the probability that no user exceeds the cap.
 
-    Under this condition a probability is larger by a factor of at most the inverse of it.
+    Given this event, any other event has at most its own probability divided by that of this event.
     """
     cap = plan.scheme.blanket_cap
     # a cap makes large numbers of dummies less likely, so only the lower end needs this
