@@ -104,6 +104,10 @@ PLANS = [
         "--items 1e7 --levels 0.02:5 --delta 1e-6 --limits copies-max=64",
         "and at most 1e+09 can be announced: set max_messages",
     ),
+    (
+        f"--levels {','.join(f'{1 + i / 20000}:1' for i in range(15000))}",
+        "more than 600 are refused: fewer levels",
+    ),
 ]
 SEGMENTED = (
     "account --users 50 --epsilon 0.1 --randomizer segmented:blanket-per-user=2,domain-size=17,sampling-rate=0.5"

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 from segshuffle.blankets import law_names
 from segshuffle.cli.options import MOST, add, counted, numbers, picture, question_of, settings, whole
 from segshuffle.cli.terminal import complain, draw
-from segshuffle.errors import DataError, OptionsError
+from segshuffle.errors import DataError, InfeasibleError, OptionsError
 
 if TYPE_CHECKING:
     from segshuffle.arrays import FloatArray
     from segshuffle.planning.question import Answer, FewestMessages, LeastEpsilon, Question
 
-#: Work that takes longer than this is announced, in seconds.
-_LONG = 10.0
+#: Seconds from which on long work is announced, and from which on it is refused.
+_LONG, _LONGEST = 10.0, 600.0
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -184,14 +184,15 @@ def _more(options: argparse.Namespace, found: Answer, varied: dict[str, Any], pl
 
 
 def _announce(question: Question, patience: float | None) -> None:
-    """Announce long work before it starts."""
+    """Announce long work before it starts; refuse work of more than ten minutes."""
     problem, seconds = question.problem, question.seconds(patience)
+    size = f"{len(problem.levels)} levels and sets of {problem.set_size} of {problem.domain_size} items"
+    told = f"{size} take about {seconds:.0f} seconds of a processor to plan"
+    remedy = "fewer levels or a smaller set size take less"
+    if seconds > _LONGEST:
+        raise InfeasibleError(f"{told}, and more than {_LONGEST:.0f} are refused: {remedy}.")
     if seconds > _LONG:
-        complain(
-            f"segshuffle plan: {len(problem.levels)} levels and sets of {problem.set_size} of {problem.domain_size} "
-            f"items take about {seconds:.0f} seconds of a processor to plan; fewer levels or a smaller set size take "
-            "less."
-        )
+        complain(f"segshuffle plan: {told}; {remedy}.")
 
 
 def _target(text: str) -> tuple[FewestMessages | LeastEpsilon, bool]:
