@@ -273,12 +273,13 @@ def test_a_curve_of_all_accountants_is_readable_in_80_columns(capsys):
 
 
 @pytest.mark.parametrize(("asked", "drawn"), [("--epsilon 0,0.5,2", True), ("--epsilon 1.5,2", False)])
-def test_a_figure_needs_a_number_above_0(capsys, tmp_path, asked, drawn):
+def test_a_figure_needs_a_number_above_0_and_what_it_cannot_show_is_counted(capsys, tmp_path, asked, drawn):
     """Beyond the local epsilon delta is 0."""
     figure = tmp_path / "curve.svg"
     krr = "account --randomizer krr:domain-size=5 --accountant blanket --local-epsilon 1 --users 10"
     status, _, told = run(capsys, f"{krr} {asked} --save {figure}")
     assert (status == 0, figure.exists(), "have an answer above 0" in told) == (drawn, drawn, not drawn)
+    assert ("2 of 3 points are 0 or infinite" in told) == drawn
 
 
 @pytest.mark.exhaustive
