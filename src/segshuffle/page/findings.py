@@ -61,8 +61,8 @@ def proven(summary: pd.DataFrame) -> list[str]:
         f"best proven competitor {times('competitor_over_poisson')} ({len(summary)} panels).",
         f"A Gaussian curator would still be better: our error is {times('poisson_over_curator')} the curator's.",
         *(
-            f"With whole copies and up to {budget:g} messages per user it is "
-            f"{times(f'copies_{budget:g}_over_curator')} that."
+            f"With whole copies and up to {budget:g} messages per user our error is "
+            f"{times(f'copies_{budget:g}_over_curator')} the curator's."
             for budget in budgets_of(summary)[-1:]
         ),
     ]

@@ -154,7 +154,7 @@ def ratio(
     where: Mapping[str, Any] | None = None,
     from_x: float = 0.0,
 ) -> Measured:
-    """Divide the first number by the second (or the least of several), at each point.
+    """Divide one curve by another (or by the least of several), at each point.
 
     Parameters
     ----------
@@ -193,7 +193,7 @@ def ratio(
 
 
 def saving(curves: pd.DataFrame, **asked: Any) -> Measured:
-    """Divide the first epsilon by the second or the least of several, and subtract the ratio from 1, at each point."""
+    """Divide one epsilon by another (or by the least of several), and subtract the ratio from 1, at each point."""
     return Measured(
         {
             f"saving of {name.replace(' divided by ', ' against ')}": 1 - pd.Series(part)

@@ -69,8 +69,8 @@ _READING = (
     "the least error within this limit. The first number is its error, divided by that of a trusted curator with "
     "Gaussian noise and a weight per level. The number after *next* is the error of the second-best protocol, divided "
     "by that of the best. With split *one* all users have level epsilon; other splits have the levels half, once and "
-    "twice epsilon. Errors are closed forms for uniform frequencies. A message of fake users is a vector of d bits; "
-    "each user sends one for every item that it holds, and fake ones."
+    "twice epsilon. Errors are closed forms for uniform frequencies. In the protocol *Fake users* a "
+    "message is a vector of d bits. A user sends one for every item that it holds, and fake ones."
 )
 
 

@@ -72,9 +72,9 @@ def _verdict(rows: pd.DataFrame) -> dict[str, Any]:
 
 
 _INTRO = f"""Every upper bound is compared with a proven lower bound for the same mechanism, n, epsilon and
-delta: the divergence of two neighbouring datasets, rounded down. A bound is called violated only if its safe side lies
-below the proven number by more than a relative {MARGIN:g}. "Sound so far" only means that nothing on this grid refutes
-the bound. "Vacuous" means that the bound is nowhere on the grid better than the local guarantee."""
+delta: the divergence of two neighbouring datasets, rounded down. A bound is called violated only if, rounded up, it
+lies below the proven number by more than a relative {MARGIN:g}. "Sound so far" only means that nothing on this grid
+refutes the bound. "Vacuous" means that the bound is nowhere on the grid better than the local guarantee."""
 _READING = f"""A ratio is the proven number divided by the claimed one. For few users, deltas below {LEAST_DELTA:g} are
 left out. For many users delta = delta_times_n/n (of the configuration); ratios of deltas are at the claimed epsilon."""
 _COUNTEREXAMPLES = """Each example has the fewest users for which the command's output shows the violation: compare the
