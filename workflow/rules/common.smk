@@ -67,7 +67,7 @@ SAID = {
 
 
 def memory(wildcards, attempt):
-    """Return mem_mb of a job: twice the largest in results/runtimes.csv, 300, and what Snakemake needs on a cluster."""
+    """Return mem_mb of a job: twice the largest in results/runtimes.csv, which is 500."""
     return 1000 * attempt
 
 
