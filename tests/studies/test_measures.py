@@ -237,7 +237,10 @@ def test_another_population_leaves_the_other_dataset_alone(table, reference, ful
 @pytest.mark.parametrize(
     ("blankets", "said"),
     [
-        ([0.1, 1.0, 10.0], "from 0.1 to 10 in steps of up to a factor 10; a best m needs 0.1 to 10 and at most 1.25"),
+        (
+            [0.1, 1.0, 10.0],
+            "from 0.1 to 10 in steps of up to a factor 10; it must go from 0.1 to 10, in steps of at most a factor 1.25",
+        ),
         (BLANKETS[1:], "goes from 0.1166 to 10 "),
         (BLANKETS[:-1], "goes from 0.1 to 8.577 "),
         (BLANKETS[:1], "goes from 0.1 to 0.1 "),

@@ -412,8 +412,9 @@ def test_the_report_by_hand(by_hand):
         "## Violations",
         "",
         "A ratio is the proven number divided by the claimed one. For few users, deltas below 1e-06 are",
-        "left out. For many users delta = delta_times_n/n (of the configuration); ratios of deltas are at the claimed "
-        "epsilon.",
+        "left out. For many users delta is the configuration's delta_times_n, divided by n; ratios of deltas are at the "
+        "claimed",
+        "epsilon. *Largest at* is the point with the largest ratio of epsilons.",
         "",
         f"{head} largest at | claimed epsilon | proven epsilon |",
         "|---|---|---|---|---|---|---|---|---|---|",
@@ -422,7 +423,9 @@ def test_the_report_by_hand(by_hand):
         "## Counterexamples",
         "",
         "Each example has the fewest users for which the command's output shows the violation: compare the",
-        "accountant's number with the proven one, `blanket-lower`.",
+        "accountant's number with the proven one (`blanket-lower` or `proven`). The numbers are deltas if the command "
+        "gives an",
+        "epsilon, and epsilons if it gives a delta.",
         "",
         "**a, x**, n = 2: claimed 0.125, proven at least 0.5.",
         "",

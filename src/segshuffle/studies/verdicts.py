@@ -97,7 +97,7 @@ class Condition(NamedTuple):
         return bool(self.meets(values.agg(_ONE_NUMBER[self.quantity])))
 
     def describe(self, found: Measured) -> str:
-        """Write the numbers down: each of a few values; of more, how many meet the comparison, middle and extremes."""
+        """Write down a few values one by one; of more, how many meet the comparison, their median and extremes."""
         return "; ".join(f"{name}: {self._part(pd.Series(part), found.form)}" for name, part in found.parts.items())
 
     def _part(self, values: pd.Series, form: str) -> str:
@@ -121,8 +121,8 @@ def judge(subject: Any, measures: Iterable[Callable[..., Measured]], reference: 
         Measures of a study, named as the functions; their docstring says what they measure.
     reference : list of dict
         Statements: id, paper (where there are several), section, statement, measure, of (the measure's arguments),
-        reproduced (a condition), and optionally partly (a condition, or [] for never), also (measure and of, for
-        `partly`) and note, which is printed if the statement is not, or only partly, reproduced.
+        reproduced (a condition), and optionally partly (a condition, or [] for never), also (another measure and its
+        arguments, for `partly`) and note, which is printed if the statement is not, or only partly, reproduced.
 
     Returns
     -------
@@ -184,7 +184,7 @@ def markdown(
     title : str
         Heading, with its number signs.
     table : DataFrame, optional
-        What the verdicts are read off, to say what its data are.
+        The table that the verdicts are read off; its sources of data are printed.
     papers : mapping of str to str, optional
         Value of column paper -> title of its section; one table if it is not given.
     """

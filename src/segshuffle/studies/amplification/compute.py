@@ -303,7 +303,7 @@ PRINTED: dict[tuple[float, int], tuple[float, ...]] = {
 def best_subset(local_epsilon: float, domain_size: int) -> Mechanism:
     """Select subsets of the size that is best for estimation: the integer nearest to d/(e^epsilon_0 + 1), at least 1.
 
-    Theorem 5.1 has x* any third option: of the subsets with x0 and without x1, the share (k - 1)/(d - 2) holds it.
+    In Theorem 5.1, x* is any third option. Of the subsets with x0 and without x1, the share (k - 1)/(d - 2) has it.
     """
     size = max(1, round(domain_size / (math.exp(local_epsilon) + 1)))
     made = mechanism("subset-selection", local_epsilon=local_epsilon, domain_size=domain_size, subset_size=size)
@@ -315,8 +315,8 @@ def best_subset(local_epsilon: float, domain_size: int) -> Mechanism:
 def best_hash(local_epsilon: float) -> Mechanism:
     """Hash into the length that is best for estimation: the integer nearest to e^epsilon_0 + 1, at least 2.
 
-    Lower and blanket bounds are those of randomized response on the hash values. Theorem 5.1 has x* any third value, or
-    x0 if there are two.
+    Lower and blanket bounds are those of randomized response on the hash values. In Theorem 5.1, x* is any third value,
+    or x0 if there are only two.
     """
     size = max(2, round(math.exp(local_epsilon) + 1))
     response = mechanism("krr", local_epsilon=local_epsilon, domain_size=size).randomizer
@@ -326,7 +326,7 @@ def best_hash(local_epsilon: float) -> Mechanism:
 
 
 def _over_local(panel: str, curve: str, n_users: int, points: int, build: Build) -> Iterator[Row]:
-    """Yield the amplification ratio of one mechanism by all earlier accountants, first on the range of Erlingsson's."""
+    """Yield the amplification ratio of one mechanism by Erlingsson's theorem, in its own range, and by `EARLIER`."""
     bare, known = partial(Mechanism, name="any"), (*EARLIER, *(BOTH if curve == "subset" else ()))
     few = max(2, points // 3)
     yield from _curves(panel, curve, bare, ("erlingsson",), n_users, few, upto=ERLINGSSON_UP_TO, ratio=True)

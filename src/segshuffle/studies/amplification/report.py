@@ -22,9 +22,9 @@ from segshuffle.studies.verdicts import Measured, NotRunError, judge
 
 #: Drawn as outlines, so that what lies beneath stays visible: these almost coincide with proven bounds.
 _OUTLINED = ("variation-ratio", "parallel-advanced")
-#: Inches of a panel's height where there are few panels, and where there are more than so many.
+#: Height of a panel in inches, the lower height if there are many panels, and how many are still few.
 _HEIGHT, _LOW, _FEW = 2.5, 1.75, 4
-#: Size of a mark; of the marks of nested curves the largest, and a bound on the least.
+#: Size of a mark. Where many curves coincide: the largest size, and a size below the smallest.
 _MARK, _NESTED, _LEAST = 3.4, 9.5, 1.0
 #: Up to so many mechanisms are told apart without nested marks.
 _APART = 3
@@ -42,7 +42,7 @@ _AXES: dict[tuple[Any, ...], tuple[str, str, str]] = {
     ("n_users", "epsilon"): ("number of users $n$", "$\\varepsilon$ after shuffling", "xy"),
     ("value", "probability"): ("value of the amplification variable", "distribution function", ""),
 }
-#: How the curves of Figure 3 of the decomposition paper are called in its legend.
+#: Names of curves in the legend of the decomposition paper's Figure 3.
 _CURVES = {"single": "one randomizer alone", "2-joint": "composed", "3-joint": "composed"}
 
 
@@ -80,7 +80,7 @@ def draw(table: pd.DataFrame) -> Figure:
         axis.set_ylabel("" if i % 2 else up)
     drawn = [line for axis in axes for line in axis.lines]
     if mechanisms:
-        # colours that are a mechanism's do not tell accountants
+        # colours tell mechanisms here, so dashes tell accountants
         dashes = {look.label: DASHES[2] if _is_lower(name) else "-" for name, look in looks.items()}
         drawn += [Line2D([], [], color=PALETTE["black"], ls=each, label=label) for label, each in dashes.items()]
     return finished(figure, drawn) if len(axes[0].lines) > 1 else figure
@@ -207,7 +207,7 @@ def outside(curves: pd.DataFrame, *, inner: str, outer: list[str], **asked: Any)
     """Measure how far a curve leaves the range of two others, as a ratio (at most 1 inside), at each point."""
     parts = ratio(curves, column="curve", pairs=[(inner, name) for name in outer], **asked).parts
     over = pd.DataFrame(parts)
-    # above both, the larger of the two counts; below both, the smaller
+    # above both, compare with the larger of the two; below both, with the smaller
     far = over.min(axis=1).combine(1 / over.max(axis=1), max)
     return Measured({f"{inner} outside of {' and '.join(outer)}": far}, ".4f")
 

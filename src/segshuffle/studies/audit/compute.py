@@ -65,9 +65,9 @@ def audit_setting(config: Config, setting: Setting, plans: Plans) -> pd.DataFram
         level/s; ``user_delta`` = s e^level item_delta and ``actual_user_epsilon`` (the epsilon at ``target_delta``)
         are what the paper's group privacy makes of it; ``proven_user_delta`` is a proven lower bound of the user-level
         delta at the level itself (nan where the view gives none), so the guarantee fails where it exceeds
-        ``target_delta``. ``reachable`` is False where the worst split needs a level that the table does not have (none
-        sends every item at this m). ``kind`` is that of the item-level delta, or "skipped" with nan in place of the
-        numbers: too many messages for the grid of the full view (`FullView.computable`).
+        ``target_delta``. ``reachable`` is False for the worst split if no level of the table sends every item at this
+        m. ``kind`` is that of the item-level delta, or "skipped" with nan in place of the numbers: too many messages
+        for the grid of the full view (`FullView.computable`).
     """
     problems = {split: problem_of(config, setting, split) for split in config["splits"]}
     # what does not depend on the split, or on the view, is computed once
@@ -78,7 +78,7 @@ def audit_setting(config: Config, setting: Setting, plans: Plans) -> pd.DataFram
         for point in plans[split]
     ]
     rows = []
-    # blanket by blanket, because all cells of one share a grid of counts
+    # blanket by blanket, because rows with the same blanket share a grid of counts
     for sent, optimum, split in sorted(points, key=lambda point: point[0].blanket_per_user):
         head = {**asdict(setting), "split": split, "blanket_per_user": sent.blanket_per_user, "optimum": optimum}
         # a level that nobody chose has no victim
@@ -109,7 +109,7 @@ def _views(problem: Problem, sent: Scheme, level: int, numbers: Callable[..., Nu
 def _numbers(
     set_size: int, target: float, claimed: float, others: Others | None, *, proven: bool, **protocol: Any
 ) -> Numbers:
-    """Compute all numbers of one view of one victim; without others those of the published accountant."""
+    """Compute all numbers of one view of one victim; if `others` is None, those of the published accountant."""
     full = None
     if others is not None:
         full = FullView(**protocol, sent=others[0], covered_items=others[1])
@@ -138,7 +138,7 @@ def _numbers(
 
 
 def _others(problem: Problem, rates: Sequence[float], level: int, view: str) -> Others | None:
-    """Say what a view sees that others send; the victim's own s - 1 further items are part of it."""
+    """Return the messages that help to hide the victim in a view; those of its own s - 1 further items count, too."""
     if view == "published":
         return None
     # a victim that is never silent has nothing that others could hide

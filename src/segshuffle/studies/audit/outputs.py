@@ -11,24 +11,26 @@ GROUP = Group(
     rank=2,
 )
 _READING = (
-    "Blanket-only is a proven upper bound for every dataset; others-spread, others-concentrated and worst-split are "
-    "proven lower bounds for one dataset each; published is Theorem 3 of the paper. The guarantee itself is broken "
-    "where proven_user_delta, a proven lower bound, exceeds target_delta."
+    "Of the item-level δ, blanket-only is a proven upper bound for every dataset; others-spread, others-concentrated "
+    "and worst-split are proven lower bounds for particular datasets; published is Theorem 3 of the paper. The "
+    "guarantee itself is broken where proven_user_delta, a proven lower bound, exceeds target_delta."
 )
 TABLE = Output(
     "audit.csv",
     "what the published guarantee is worth in the server's full view (docs/audit.md)",
-    f"A row per view, population and m; the kind of every number is in it. {_READING}",
+    f"A row per population, split, m, level and view. {_READING}",
     GROUP,
     on_page=True,
 )
 FIGURE = Output(
     "figures/audit",
     "Claimed and actual ε",
-    "Lines: claimed ε. Marks: the ε that holds at δ, the largest over the splits. If the number m of dummies per user "
-    "is whole, the server knows their total; group privacy multiplies the effect. 'Blanket alone' is a proven upper "
-    "bound; the other marks are lower bounds. Marks of higher levels are shifted to the right, so that none hides "
-    "another. A level that sends every item has no marks, because the total then reveals nothing.",
+    "Lines: claimed ε. Marks: the user-level ε at δ that the paper's group privacy gives in the full view, the largest "
+    "over the splits. If the number m of dummies per user is whole, the server knows their total. Then the item-level "
+    "δ is larger than published, and group privacy multiplies it. 'Blanket alone' is a proven upper bound. The other "
+    "marks say what the paper's method would have to claim, not what the protocol provably leaks. Marks of higher "
+    "levels are shifted to the right, so that none hides another. A level that sends every item has no marks, because "
+    "the total then reveals nothing.",
     GROUP,
 )
 PARTS = {"audit/": "the parts of audit.csv, a file per population"}

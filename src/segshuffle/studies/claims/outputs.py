@@ -17,7 +17,7 @@ CLAIMS = tuple(
     )
     for suffix in ("csv", "md")
 )
-_TITLE = "# Statements of section 6, and what came out"
+_TITLE = "# Statements of the paper's section 6, and what came out"
 DOCS = {"claims.md": "claims.md"}
 
 

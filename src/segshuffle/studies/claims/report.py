@@ -2,7 +2,7 @@
 
 The statements are in config/reference/claims.yaml, the measures here (`studies.verdicts`). Errors are expected values
 in closed form (tests compare them with simulations), so verdicts do not depend on Monte Carlo noise. "smallest" and
-"largest" name numbers of users. If the settings of a run are not those of the paper, nothing is judged.
+"largest" name numbers of users. A statement is not evaluated if one of its panels has other settings than the paper's.
 """
 
 from collections.abc import Collection, Iterator
@@ -20,7 +20,7 @@ from segshuffle.studies.verdicts import Measured, NotRunError, judge
 COMMON: Config = {"delta_times_n": 0.01, "levels": [0.5, 1.0, 2.0]}
 SPLITS = {"S1": [0.25, 0.5, 0.25], "S2": [0.5, 0.25, 0.25], "S3": [0.25, 0.25, 0.5]}
 COMPETITORS: Config = {"balls_into_bins": {"analysis": "numerical"}, "subset_exponential": {"local_epsilon": 2.0}}
-#: Range of m that the figures show, and the widest step between neighbours that tells a best m.
+#: Range of m that the figures show, and the largest factor between neighbours of a grid on which a best m is judged.
 BLANKETS, WIDEST_STEP = (0.1, 10.0), 1.25
 #: Numbers of users of both datasets, and dataset -> its other sizes in the paper.
 USERS = {"smallest": 5_000, "largest": 50_000}
@@ -143,7 +143,7 @@ def departure(config: Config, dataset: str, split: str, curve: pd.DataFrame) -> 
     if blankets[0] <= low and blankets[-1] >= high and widest <= WIDEST_STEP:
         return None
     ours = f"goes from {blankets[0]:g} to {blankets[-1]:g} in steps of up to a factor {widest:.3g}"
-    return f"the grid of m {ours}; a best m needs {low:g} to {high:g} and at most {WIDEST_STEP:g}"
+    return f"the grid of m {ours}; it must go from {low:g} to {high:g}, in steps of at most a factor {WIDEST_STEP:g}"
 
 
 # --- measures: the first line of each says in the table of verdicts what is measured -------------------------------
@@ -173,7 +173,7 @@ def reduction(panels: Panels, *, against: list[str], **asked: Any) -> Measured:
 
 
 def mean_reduction(panels: Panels, **asked: Any) -> Measured:
-    """Take the mean of this reduction over the panels, for each competitor."""
+    """Take the mean reduction of the error over the panels, for each competitor."""
     every = panels.every(**asked)
     place = f"{len(every)} panels"
     return Measured(

@@ -2,9 +2,9 @@
 
 A lower bound is the divergence of two neighbouring datasets, rounded down. If users have unequal budgets, the victim
 holds 0 or 1 and has the largest budget; every other user holds 0 and has the smaller one. Reports are rounded to cells,
-which is post-processing. A claim is refuted only if its safe side is below the lower end of the proven bound by a
-relative difference of more than `MARGIN`. A claim (epsilon, delta) is also tested at its own epsilon, where the proven
-delta must not exceed delta.
+which is post-processing. A claim is refuted if the upper end of its interval is below the lower end of the proven bound
+by a relative difference of more than `MARGIN`. A claim (epsilon, delta) is also tested at its own epsilon, where the
+proven delta must not exceed delta.
 """
 
 import math
@@ -90,7 +90,7 @@ class Case:
 
     @cache  # noqa: B019  cases live as long as the program
     def matrix(self, local_epsilon: float) -> FloatArray:
-        """Return the laws of the inputs to enumerate."""
+        """Return the law of the message for each of `inputs`, one per row."""
         randomizer: Any = self.mechanism(local_epsilon).randomizer
         return np.asarray(randomizer.laws(self.inputs))
 
@@ -235,7 +235,7 @@ def worst_datasets(*, matrix: FloatArray, victims: Sequence[tuple[int, int]], n_
         for victim in chain.from_iterable(map(permutations, victims)):
             first, second = (shuffled(own, *others) for own in victim)
             found.append(Witness(float(np.maximum(first - gain * second, 0.0).sum()), victim, others))
-    # of datasets that are equal but for rounding the first
+    # the first of all datasets whose deltas are equal up to rounding
     worst = max(found, key=lambda each: rounded(each.delta))
     return worst._replace(delta=max(worst.delta - ROUNDING * (1 + gain), 0.0))
 
@@ -269,7 +269,7 @@ _TRIED = [
 
 
 def claim(accountant: Accountant, known: Mechanism, point: Point) -> float:
-    """Return what an accountant states at a point, on its safe side; nan where its own conditions exclude the point.
+    """Return what an accountant states at a point (the upper end of its interval), nan outside its own conditions.
 
     A formula for epsilon alone has no delta: nan, too.
     """
@@ -431,7 +431,7 @@ def trial(*, victim: float, other: float, n_users: int, delta: float) -> dict[st
 
 
 def _budget_rows(config: Config) -> Iterator[tuple[Any, ...]]:
-    """Tabulate others' budgets a tenth of the victim's; ``local_epsilon`` is the victim's."""
+    """Tabulate trials in which the others' budgets are a tenth of the victim's, which is ``local_epsilon``."""
     for victim in config["referee"]["local_epsilons"]:
         other = SHARE * victim
         datasets = f"victim 0 or 1 with budget {victim:g}, others 0 with budget {other:g}"
@@ -448,7 +448,7 @@ def _budget_rows(config: Config) -> Iterator[tuple[Any, ...]]:
 
 
 def _edges(gap: float) -> FloatArray:
-    """Cut [0, 1] into cells, and outside where the two budgets differ; differences of neighbours are (nearly) exact."""
+    """Cut [0, 1] into cells, and the rest of the line, too, if the budgets differ; cell widths are (nearly) exact."""
     inside = np.linspace(0.0, 1.0, _CELLS + 1)
     if gap <= 0:
         return inside
@@ -457,7 +457,7 @@ def _edges(gap: float) -> FloatArray:
 
 
 def _cell_masses(budget: float, centre: float, edges: FloatArray) -> FloatArray:
-    """Return the probabilities of the cells that `edges` make; `centre` is one of them. Nothing cancels."""
+    """Return the probabilities of the cells between `edges`; `centre` is an edge. No close numbers are subtracted."""
     left, right = edges[:-1], edges[1:]
     near = np.where(left >= centre, left - centre, centre - right)
     inner = 0.5 * np.exp(-budget * near) * -np.expm1(-budget * (right - left))

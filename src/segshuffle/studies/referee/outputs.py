@@ -11,13 +11,13 @@ GROUP = Group(
     rank=9,
 )
 _KINDS = (
-    "Claims are upper (proven), published or asymptotic; the table has the kind of every row. Sound so far only means "
-    "that nothing on this grid refutes the bound."
+    "Claims are upper (proven), published or asymptotic; the table has the kind of every row. 'Sound so far' only means "
+    "that nothing on the configuration's grid refutes the bound."
 )
 TABLE = Output(
     "referee.csv",
     "upper bounds of one shuffled message per user, published and proven, against proven lower bounds "
-    "(docs/referee.md names them)",
+    "(docs/referee.md names all bounds)",
     group=GROUP,
 )
 VERDICTS = Output(

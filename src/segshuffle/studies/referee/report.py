@@ -55,7 +55,7 @@ def _verdict(rows: pd.DataFrame) -> dict[str, Any]:
     worst = many.nlargest(1, "ratio")
     shown = broken[broken["by_equal_others"]].assign(gap=broken["proven"] - broken["claimed"])
     smallest = shown.sort_values(["n_users", "gap"], ascending=[True, False]).head(1)
-    # the largest number of one row is its number, of none nan
+    # the maximum of one row is its value, that of no row is nan
     return {
         "kind": rows["kind"].iloc[0],
         "verdict": "violated" if len(broken) else word,
@@ -73,12 +73,15 @@ def _verdict(rows: pd.DataFrame) -> dict[str, Any]:
 
 _INTRO = f"""Every upper bound is compared with a proven lower bound for the same mechanism, n, epsilon and
 delta: the divergence of two neighbouring datasets, rounded down. A bound is called violated only if, rounded up, it
-lies below the proven number by more than a relative {MARGIN:g}. "Sound so far" only means that nothing on this grid
-refutes the bound. "Vacuous" means that the bound is nowhere on the grid better than the local guarantee."""
+lies below the proven number by more than a relative {MARGIN:g}. A cell is one point of the grid: n, the local epsilon,
+and an epsilon or a delta. "Sound so far" only means that nothing on this grid refutes the bound. "Vacuous" means that
+the bound is nowhere on the grid better than the local guarantee."""
 _READING = f"""A ratio is the proven number divided by the claimed one. For few users, deltas below {LEAST_DELTA:g} are
-left out. For many users delta = delta_times_n/n (of the configuration); ratios of deltas are at the claimed epsilon."""
+left out. For many users delta is the configuration's delta_times_n, divided by n; ratios of deltas are at the claimed
+epsilon. *Largest at* is the point with the largest ratio of epsilons."""
 _COUNTEREXAMPLES = """Each example has the fewest users for which the command's output shows the violation: compare the
-accountant's number with the proven one, `blanket-lower`."""
+accountant's number with the proven one (`blanket-lower` or `proven`). The numbers are deltas if the command gives an
+epsilon, and epsilons if it gives a delta."""
 #: Verdict -> its heading in the table of accountants.
 _VERDICTS = {
     "violated": "violated for",
@@ -157,17 +160,17 @@ def _counterexample(row: Mapping[Any, Any]) -> str:
     """Return the heading, numbers and command of one violation."""
     head = f"**{row['accountant']}, {row['case']}**"
     if not isinstance(row["command"], str):
-        return f"{head}: shown only by delta at the claimed epsilon, or if other users differ; see referee.csv.\n\n"
+        return f"{head}: shown only by delta at the claimed epsilon, or if others' inputs differ; see referee.csv.\n\n"
     claimed, proven = row["smallest_claimed"], row["smallest_proven"]
     numbers = f"n = {row['smallest_n_users']}: claimed {claimed!r}, proven at least {proven!r}"
     return f"{head}, {numbers}.\n\n```bash\n{row['command']}\n```\n\n"
 
 
-#: Proven bounds that are drawn for comparison; of the others only what is violated, which would be a defect.
+#: Proven bounds that are drawn for comparison. Other proven bounds are drawn only if violated, which would be a defect.
 _REFERENCES = ("blanket", "standard-clone")
-#: Inches between panels, and labels of their ticks in points.
+#: Inches between panels, and size of tick labels in points.
 _PADS, _SMALL = {"w_pad": 0.02, "h_pad": 0.02, "hspace": 0.02, "wspace": 0.02}, 6.5
-#: Deviations below this are drawn on a linear scale, in percent, which takes so many powers of ten.
+#: Deviations below this, in percent, are drawn on a linear scale, which is as long as so many powers of ten.
 _LINEAR, _LINEAR_PART = 0.01, 0.4
 _LOW, _HIGH = -150.0, 300.0
 #: Room above the largest deviation.
