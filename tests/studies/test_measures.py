@@ -239,7 +239,7 @@ def test_another_population_leaves_the_other_dataset_alone(table, reference, ful
     [
         (
             [0.1, 1.0, 10.0],
-            "from 0.1 to 10 in steps of up to a factor 10; it must go from 0.1 to 10, in steps of at most a factor 1.25",
+            "in steps of up to a factor 10; it must go from 0.1 to 10, in steps of at most a factor 1.25",
         ),
         (BLANKETS[1:], "goes from 0.1166 to 10 "),
         (BLANKETS[:-1], "goes from 0.1 to 8.577 "),

@@ -26,7 +26,7 @@ _SIDE_BY_SIDE = 1.06
 def draw(table: pd.DataFrame) -> Figure:
     """Draw a panel per population: epsilon over m, a colour per level and a mark per view.
 
-    The total of messages is certain at a whole m alone, so these are the points where the views differ from the claim.
+    The server knows the total of the dummies only if m is whole. There the views differ most from the claim.
 
     Parameters
     ----------

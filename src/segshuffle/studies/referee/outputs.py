@@ -11,8 +11,8 @@ GROUP = Group(
     rank=9,
 )
 _KINDS = (
-    "Claims are upper (proven), published or asymptotic; the table has the kind of every row. 'Sound so far' only means "
-    "that nothing on the configuration's grid refutes the bound."
+    "Claims are upper (proven), published or asymptotic; the table has the kind of every row. 'Sound so far' only "
+    "means that nothing on the configuration's grid refutes the bound."
 )
 TABLE = Output(
     "referee.csv",
