@@ -394,7 +394,7 @@ def range_queries(points: int) -> Iterator[Row]:
 
 
 def bisections(points: int) -> Iterator[Row]:
-    """Tabulate Table 5: the bisection with T = 20 and T = 10, the printed value, and the exact published epsilon."""
+    """Tabulate Table 5: the bisection with T = 20 and T = 10, the printed value, and epsilon without bisection."""
     accountant = ACCOUNTANTS["variation-ratio"]
     for (local, iterations), printed in PRINTED.items():
         for n_users, value in zip(TABLE_USERS, printed, strict=True):

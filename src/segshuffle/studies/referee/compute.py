@@ -73,7 +73,7 @@ class Case:
     victims : tuple of (int, int)
         Changes of the victim's input, places in `inputs`.
     cut : mapping
-        Parameters of the randomizer that replace its own everywhere.
+        Parameters of the randomizer that replace its defaults, though not in `command`.
     """
 
     label: str
