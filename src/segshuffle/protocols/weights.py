@@ -11,7 +11,6 @@ exact counts. A trusted curator, who weights counts exactly, has own = 0.
 
 from __future__ import annotations
 
-import itertools
 import math
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,6 +20,8 @@ import numpy as np
 from segshuffle.arrays import FloatArray
 
 #: With more levels only neighbours exchange copies, to save time.
+_FEW_LEVELS = 8
+#: If there are more levels, only neighbours exchange copies, which is quick.
 _FEW_LEVELS = 8
 #: Least relative gain for a change of the copies; distance from a whole number that counts as round-off.
 _GAIN, _ROUND_OFF = 1e-7, 1e-12
@@ -106,9 +107,10 @@ def best_copies(
 
 
 def _lines(counts: FloatArray, exchanges: bool) -> list[dict[int, float]]:
-    """Return directions of lines: one level alone, or two neighbouring levels with the same sum of copies."""
+    """Return directions of lines: one level alone, or two levels with the same sum of copies."""
     levels = np.flatnonzero(counts).tolist()
-    pairs = itertools.pairwise(levels) if exchanges else ()
+    near = 1 if len(levels) > _FEW_LEVELS else len(levels)
+    pairs = [(one, other) for i, one in enumerate(levels) for other in levels[i + 1 : i + 1 + near] if exchanges]
     return [*({level: 1.0} for level in levels), *({i: 1 / counts[i], j: -1 / counts[j]} for i, j in pairs)]
 
 
