@@ -127,6 +127,11 @@ class Search:
         """The quick estimates for the law so far."""
         return Surface(self)
 
+    @functools.cached_property
+    def plans(self) -> list[Plan]:
+        """Every plan with the law so far."""
+        return []
+
     # -- a blanket and what may be sent in it --------------------------------------------------------------------------
 
     def guess(
@@ -334,7 +339,10 @@ def _best(search: Search, budget: float) -> Plan:
             break
     if not plans:
         raise failure
-    return min(plans, key=search.error_of)
+    search.plans.extend(plans)
+    # a plan for a smaller budget may be better than all that this search found
+    allowed = (each for each in search.plans if each.messages_per_user <= budget * (1 + 1e-12))
+    return min(allowed, key=search.error_of)
 
 
 def _tries(search: Search, best: Best) -> Iterator[tuple[Blanket, float]]:
