@@ -40,7 +40,6 @@ from oracles.laws import (
     hockey_stick_bounds,
     product_law,
     push_forward,
-    relative_width,
     to_mpf,
 )
 from oracles.pairs import count_pair, count_pair_divergence_float, count_pair_poisson
@@ -75,7 +74,6 @@ __all__ = [
     "poisson_blanket_view",
     "product_law",
     "push_forward",
-    "relative_width",
     "segmented_protocol_error",
     "segmented_protocol_error_averaged",
     "segmented_view",

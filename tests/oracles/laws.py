@@ -86,11 +86,6 @@ def encloses(interval: Any, exact: Any, slack: float = 0.0) -> bool:
     return bool(interval.lower * (1 - slack) <= exact <= interval.upper * (1 + slack))
 
 
-def relative_width(interval: Any) -> float:
-    """How far the upper end of a certified interval is above the lower one, relatively; 0 if both are 0."""
-    return interval.upper / interval.lower - 1.0 if interval.upper else 0.0
-
-
 def gaussian_delta(ratio: float, epsilon: float) -> Any:
     """Divergence of N(ratio, 1) from N(0, 1): the integral of its positive part, of which the edge is known."""
     r, e = MP.mpf(ratio), MP.mpf(epsilon)

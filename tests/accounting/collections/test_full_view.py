@@ -9,7 +9,6 @@ import oracles as o
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles import relative_width
 from scipy.stats import binom
 
 from segshuffle.accounting.collections.full_view import (
@@ -284,7 +283,7 @@ def test_full_view_holds_at_every_epsilon(epsilon):
     exact = enumerated(o.exp_fraction(epsilon), d=5, blanket=F(3, 2), rate=F(0.999), others=[])
     assert found.lower <= exact * (1 + 1e-15)
     assert exact <= found.upper * (1 + 1e-15)
-    assert relative_width(found) < 1e-6
+    assert found.relative_width < 1e-6
 
 
 def test_no_group_epsilon_where_the_full_view_does_not_fall():
@@ -300,6 +299,6 @@ def test_full_view_refuses_what_memory_cannot_hold():
     for call in (lambda: view.delta(0.5), lambda: view.one_sided(0.5, upper=True)):
         with pytest.raises(ParameterError, match=r"at most 0\.127"):
             call()
-    assert relative_width(FullView(**common, sampling_rate=1.0).delta(1e-3)) < 1e-3
+    assert FullView(**common, sampling_rate=1.0).delta(1e-3).relative_width < 1e-3
     with pytest.raises(ParameterError, match=r"blanket_per_user = 5.* at most 4 for 1000000000000000 users"):
         FullView(domain_size=17, n_users=10**15, blanket_per_user=5.0, sampling_rate=1.0)

@@ -12,7 +12,6 @@ import oracles as o
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import relative_width
 from oracles.changes import counters_of_user, grid_divergence
 from oracles.clusters import exchange_divergence, sorted_exchange_divergence, with_copies
 from scipy import special, stats
@@ -311,7 +310,7 @@ GRID = [
 def test_one_pair_is_enclosed(mu, copies, epsilon, rtol):
     found, exact = delta_interval(ItemPair(mu, copies), pairs=1, epsilon=epsilon, rtol=rtol), delta(mu, copies, epsilon)
     assert o.encloses(found, exact)
-    assert relative_width(found) <= rtol
+    assert found.relative_width <= rtol
 
 
 @pytest.mark.quick(4)
@@ -344,7 +343,7 @@ def test_blocks_of_counts_enclose(mu, copies):
     epsilon = 2.0 * copies / math.sqrt(mu)
     found = delta_interval(ItemPair(mu, copies), pairs=1, epsilon=epsilon, rtol=1e-6)
     exact = delta_near_the_mean(mu, copies, epsilon)
-    assert relative_width(found) <= 1e-6
+    assert found.relative_width <= 1e-6
     assert o.encloses(found, exact, 1e-9)
 
 

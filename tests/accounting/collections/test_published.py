@@ -7,7 +7,6 @@ import oracles as o
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles import relative_width
 
 from segshuffle.accounting.collections import published
 from segshuffle.accounting.collections.published import (
@@ -62,7 +61,7 @@ def test_proven_lower_is_the_marginal_of_the_protocol(domain_size, n_users, blan
     # 2 gamma/d is rounded to a double (1e-16 relative); the divergence moves by a few times as much per trial
     assert float(exact) * (1 - 1e-14) <= found.upper
     assert found.lower <= float(exact) * (1 + 1e-14)
-    assert relative_width(found) < 1e-4
+    assert found.relative_width < 1e-4
     # and no analysis of the full view can be below it
     assert o.hockey_stick(*views, o.exp_fraction(epsilon)) >= exact
 
@@ -70,7 +69,7 @@ def test_proven_lower_is_the_marginal_of_the_protocol(domain_size, n_users, blan
     p, q = o.count_pair(n_users * slots - 1, 2 * gamma / domain_size, F(rate), F(0))
     as_published = float(o.hockey_stick(p, q, o.exp_fraction(epsilon)))
     assert o.encloses(published, as_published, 1e-14)
-    assert relative_width(published) <= 1e-10
+    assert published.relative_width <= 1e-10
 
 
 @pytest.mark.parametrize("rate", [0.5, 1.0])
@@ -205,7 +204,7 @@ def test_counts_beyond_double_precision_are_refused():
     largest = proven_lower_item_delta(**common, n_users=LARGEST_COUNT)
     # with probability 1/2 a normal law of deviation sqrt(c)/2, c = 2 n/17 messages on both items, is moved by one
     assert largest.lower == pytest.approx(0.5 * 2 / math.sqrt(2 * math.pi * 2 * LARGEST_COUNT / 17), rel=1e-3)
-    assert relative_width(largest) < 1e-3
+    assert largest.relative_width < 1e-3
     with pytest.raises(ParameterError, match="n_users"):
         proven_lower_item_delta(**common, n_users=9 * 10**15)
 

@@ -13,7 +13,7 @@ import oracles as o
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles import MP, relative_width
+from oracles import MP
 from scipy import optimize, stats
 
 from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
@@ -125,7 +125,7 @@ def test_poisson_blanket(mean, heads, tails, epsilon):
     interval = hockey_stick(pair=pair_of(heads, tails, PoissonLaw(mean)), epsilon=epsilon, rtol=1e-6)
     assert MP.mpf(interval.lower) <= upper
     assert MP.mpf(interval.upper) >= lower
-    assert relative_width(interval) <= 1e-6
+    assert interval.relative_width <= 1e-6
     assert upper - lower < 1e-20  # the oracle is sharp enough for the comparison to mean something
 
 
@@ -157,7 +157,7 @@ def test_width_is_what_was_asked(n_users, heads):
         tested += 1
         assert 0.5 * delta < hockey_stick(pair=pair, epsilon=epsilon).lower < 2 * delta
         for rtol in (1e-2, 1e-4):
-            assert relative_width(hockey_stick(pair=pair, epsilon=epsilon, rtol=rtol)) <= rtol
+            assert hockey_stick(pair=pair, epsilon=epsilon, rtol=rtol).relative_width <= rtol
     # with certainty of speaking and few users, delta does not fall below Pr[nobody covers]; with many, it starts low
     assert tested >= (0 if heads == 1.0 and n_users <= 1000 else 3)
 
@@ -216,7 +216,7 @@ def test_floor_of_a_victim_whom_nobody_covers(heads, tails, epsilon):
     exact = exact_divergence(20, 0.25, heads, tails, epsilon)
     interval = hockey_stick(pair=pair_of(heads, tails, BinomialLaw(20, 0.25)), epsilon=epsilon, rtol=1e-4)
     assert contains(interval, exact)
-    assert exact == 0 or relative_width(interval) <= 1e-4
+    assert exact == 0 or interval.relative_width <= 1e-4
 
 
 # -- where round-off decides ------------------------------------------------------------------------------------------

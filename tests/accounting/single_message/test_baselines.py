@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import oracles as o
 import pytest
-from oracles import MP, relative_width
+from oracles import MP
 
 from segshuffle.accounting.single_message.accountants.blanket_tails import TailBound
 from segshuffle.accounting.single_message.accountants.clones import CloneBound, standard_clone_closed_form
@@ -57,7 +57,7 @@ def test_clone_deltas_are_the_divergences_of_their_pairs(n_users, gain, exp_epsi
         found = made.delta(epsilon=math.log(exp_epsilon), rtol=1e-6)
         # log and exp of e^epsilon round at 1e-16
         assert o.encloses(found, exact, 1e-14)
-        assert relative_width(found) <= 2e-6
+        assert found.relative_width <= 2e-6
 
 
 @pytest.mark.parametrize("n_users", [1, 3, 50, 2000])
@@ -71,8 +71,8 @@ def test_stronger_clone_is_the_blanket_bound_of_binary_randomized_response(n_use
         other = BlanketBound(randomizer=randomizer, n_users=n_users, rtol=1e-5).delta(epsilon=epsilon)
         assert one.lower <= other.upper
         assert other.lower <= one.upper
-        assert relative_width(one) <= 1e-4
-        assert relative_width(other) <= 1e-4
+        assert one.relative_width <= 1e-4
+        assert other.relative_width <= 1e-4
 
 
 def test_closed_form_in_sixty_digits():
@@ -217,7 +217,7 @@ def test_gdp_is_converted_exactly(mu, epsilon):
     exact = o.gaussian_delta(mu, epsilon)
     found = Gaussian(mu).delta(epsilon=epsilon)
     assert o.encloses(found, exact)
-    assert relative_width(found) < 1e-8
+    assert found.relative_width < 1e-8
 
 
 def test_chen_cao_ge_ends_at_the_local_epsilon_and_needs_company():

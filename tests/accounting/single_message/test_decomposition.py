@@ -8,7 +8,6 @@ import oracles as o
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles import relative_width
 from randomizer_cases import CASES, MAKERS, blanket_row
 
 from segshuffle.accounting.single_message.decomposition import BlanketBound, DatasetsBound
@@ -44,11 +43,11 @@ def test_both_bounds_are_the_divergences_they_claim(name, n):
         exact = blanket_pair_divergence(matrix, pair, n, exp_epsilon)
         interval = BlanketBound(randomizer=randomizer, n_users=n).delta(epsilon=epsilon)
         assert o.encloses(interval, exact, 1e-13)
-        assert relative_width(interval) < 1e-9
+        assert interval.relative_width < 1e-9
         exact = max(o.shuffled_divergence(matrix, pair, [x] * (n - 1), exp_epsilon) for x in {star, *pair})
         interval = DatasetsBound(randomizer=randomizer, n_users=n).delta(epsilon=epsilon)
         assert o.encloses(interval, exact, 1e-13)
-        assert relative_width(interval) < 1e-9
+        assert interval.relative_width < 1e-9
 
 
 @pytest.mark.quick(0)
@@ -122,7 +121,7 @@ def test_lower_bound_against_exact_sums(n, epsilon):
     exact = binary_lower(1.0, epsilon, n)
     interval = DatasetsBound(randomizer=krr(2, 1.0), n_users=n).delta(epsilon=epsilon)
     assert o.encloses(interval, exact)
-    assert relative_width(interval) < 3e-4
+    assert interval.relative_width < 3e-4
 
 
 @pytest.mark.quick(0)
@@ -190,4 +189,4 @@ def test_blanket_bound_of_a_tiny_local_epsilon():
     exact = float(sum((p * max(k, 0) for k, p in walk.items()), Fraction(0)) / 10) * local_epsilon
     assert found.lower <= exact * (1 + 1e-12)
     assert exact * (1 - 1e-12) <= found.upper
-    assert relative_width(found) < 1e-3
+    assert found.relative_width < 1e-3

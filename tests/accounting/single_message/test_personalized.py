@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from oracles import MP, bernoulli_sum, encloses, relative_width
+from oracles import MP, bernoulli_sum, encloses
 from scipy import stats
 
 from segshuffle.accounting.single_message.accountants.personalized import PersonalizedUsers, Reduction, Theorem
@@ -110,7 +110,7 @@ def test_published_numbers_are_enclosed(users, epsilon):
     assert encloses(found, pair, 1e-14)
     found = Theorem(users).delta(epsilon=epsilon, rtol=1e-5)
     assert encloses(found, theorem, 1e-14)
-    assert relative_width(found) < 1e-4
+    assert found.relative_width < 1e-4
 
 
 @pytest.mark.parametrize("beyond", [1.001, 1.5, 3.0])
@@ -217,4 +217,4 @@ def test_personalized_numbers_keep_their_digits_at_small_budgets(budget):
     exact = -MP.expm1(-MP.mpf(budget) / 2)
     for found in (bound(users).delta(epsilon=0.0) for bound in (Theorem, Reduction)):
         assert encloses(found, exact)
-        assert relative_width(found) < 1e-11
+        assert found.relative_width < 1e-11

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import oracles as o
 import pytest
-from oracles import MP, relative_width, tables
+from oracles import MP, tables
 
 from segshuffle.accounting.numerics.ranges import LARGEST_LOCAL_EPSILON
 from segshuffle.accounting.numerics.search import largest_local_epsilon
@@ -55,7 +55,7 @@ def test_published_delta_is_the_divergence_of_the_published_pair(n_users, exp_ep
     found = VariationBound(variation=randomizer, n_users=n_users).delta(epsilon=math.log(exp_epsilon), rtol=1e-10)
     # log and exp of e^epsilon round at 1e-16
     assert o.encloses(found, exact, 1e-14)
-    assert relative_width(found) <= 2e-11
+    assert found.relative_width <= 2e-11
 
 
 # -- calibration -----------------------------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ def test_delta_keeps_its_digits(local, share, part, n):
     found = VariationBound(variation=randomizer, n_users=n).delta(epsilon=epsilon, rtol=1e-8)
     # beta, r and speak are floats: 1e-15 each
     assert o.encloses(found, exact, 1e-14)
-    assert relative_width(found) <= 1e-8
+    assert found.relative_width <= 1e-8
 
 
 def test_no_local_guarantee():

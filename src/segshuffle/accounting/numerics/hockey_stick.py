@@ -105,6 +105,13 @@ class DeltaInterval(_Ends):
             )
         return super().__new__(cls, lower, upper)
 
+    @property
+    def relative_width(self) -> float:
+        """upper/lower - 1 (0 when both are 0, +inf when only the lower end is 0)."""
+        if self.upper == 0.0:
+            return 0.0
+        return self.upper / self.lower - 1.0 if self.lower > 0 else math.inf
+
 
 #: Delta of laws that no event tells apart by more than e^epsilon.
 ZERO = DeltaInterval(0.0, 0.0)
