@@ -78,7 +78,7 @@ def read_results(folder: Path, tables: Iterable[str]) -> Results:
     tables : iterable of str
         Which tables the run has, below that folder.
     """
-    # sections are texts, and an empty note is one
+    # a section such as 6.1 is no number, and an empty note is a text
     texts = {"section": str, "note": str}
     return Results(
         tables={path: pd.read_csv(folder / path, dtype=texts).fillna({"note": ""}) for path in tables},

@@ -38,8 +38,8 @@ _POINT = (
 def chart(panel: Panel) -> dict[str, Any]:
     """Draw the chart of one panel, as plotly's JSON.
 
-    Measured means are drawn, with two standard errors on curves; methods that choose their own m are level lines. The
-    legend of the page is made of the traces: `legendgroup` is the accounting of a method.
+    Measured means are drawn, with two standard errors on curves; methods that choose their own m are horizontal lines.
+    The legend of the page is made of the traces: `legendgroup` is the accounting of a method.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def chart(panel: Panel) -> dict[str, Any]:
     """
     traces: list[dict[str, Any]] = []
     x = _floats(panel.curve["blanket_per_user"])
-    # where a level line shows its value under the pointer: close enough for `hoverdistance`
+    # points of a horizontal line that show its value under the pointer: close enough for `hoverdistance`
     places = [*x[::4], x[-1]]
     for accounting in ACCOUNTINGS:
         looks = panel.looks(accounting)
@@ -110,5 +110,5 @@ def _layout() -> dict[str, Any]:
 
 
 def _floats(values: Any) -> list[float]:
-    """Return five digits: more than the text that is shown has, and less than the page would carry otherwise."""
+    """Round to five digits: the page shows fewer, and more would make it larger."""
     return [float(f"{value:.5g}") for value in values]

@@ -25,8 +25,8 @@ def reproduced(claims: pd.DataFrame, errors: pd.DataFrame) -> list[str]:
     return [
         f"{len(claims)} statements of the paper's evaluation: "
         f"{', '.join(f'{number} {verdict}' for verdict, number in tally(claims).items())}.",
-        f"At its best m the paper's protocol saves {sum(saved) / len(saved):.1%} of the strongest competitor's "
-        f"error on average over {len(saved)} panels (from {min(saved):.1%} to {max(saved):.1%}).",
+        f"At its best m the paper's protocol saves {sum(saved) / len(saved):.1%} of the error of "
+        f"the paper's strongest competitor, on average over {len(saved)} panels (from {min(saved):.1%} to {max(saved):.1%}).",
         f"Measured errors are means of {count(errors['repetitions'].min())} repetitions; verdicts and ratios use "
         "closed forms.",
     ]
@@ -61,7 +61,7 @@ def proven(summary: pd.DataFrame) -> list[str]:
         f"best proven competitor {times('competitor_over_poisson')} ({len(summary)} panels).",
         f"A Gaussian curator would still be better: our error is {times('poisson_over_curator')} the curator's.",
         *(
-            f"With whole copies and up to {budget:g} messages per user our error is "
+            f"With copies (several messages about a held item) and up to {budget:g} messages per user our error is "
             f"{times(f'copies_{budget:g}_over_curator')} the curator's."
             for budget in budgets_of(summary)[-1:]
         ),

@@ -115,7 +115,7 @@ def kept_of(
     """
     if code is None:
         return make()
-    # a method of a file that declares none depends on all of them
+    # a method whose own file is not listed depends on all files that are
     own = code.get(type(method).__module__.rpartition(".")[2], sorted(code.items()))
     digest = hashlib.sha256(repr((own, method, made_of)).encode()).hexdigest()[:16]
     path = Path(folder, f"{method.name}.{digest}.{ending}")

@@ -81,7 +81,7 @@ def rules(config: Config, panels: Panels) -> list[Rule]:
 
     def rule(name: str, what: str, *tables: Step, **inputs: str) -> Rule:
         figure = Step(f"figures/{name}", f"{folder}.report:draw_{name}", inputs or {"table": f"{name}.csv"})
-        # the others are drawn in the looks of all protocols
+        # only the other two use methods or looks of the registered protocols
         plain = {"protocols": ()} if name in ("participation", "rounds") else {}
         return Rule(name, what, (*tables, figure), follows=plain)
 

@@ -16,9 +16,9 @@ from segshuffle.studies.drawing import POPULATION, draw_measured, draw_series, p
 
 _PANEL = [*POPULATION, "split"]
 _CURVE: dict[str, Any] = {"ms": 2.5, "lw": 0.9}
-#: Room for the legend above curves, over their own.
+#: Height of the room for the legend above curves, divided by the height of the curves.
 _LEGEND_ROOM = 0.4
-#: Points of a hyperbola.
+#: Number of points at which the curve 1 / assumed share is drawn.
 _POINTS = 50
 #: Column of the influence -> what is drawn of it: label, marker, filled or not.
 _SHIFTS = {
@@ -61,7 +61,7 @@ def _epsilons(axis: Axes, rows: pd.DataFrame) -> None:
 
 
 def _errors(axis: Axes, rows: pd.DataFrame) -> None:
-    """Draw a curve per method and budget, below the line of one over the assumed share."""
+    """Draw a curve per method and budget, and the dotted curve 1 / assumed share."""
     rows = rows.assign(label=list(map(_sent, rows["max_messages"])))
     draw_series(axis, rows, "assumed", "error_ratio", series_of(rows["label"]), **_CURVE)
     shares = np.linspace(rows["assumed"].min(), rows["assumed"].max(), _POINTS)
@@ -70,7 +70,7 @@ def _errors(axis: Axes, rows: pd.DataFrame) -> None:
 
 
 def _sent(max_messages: float) -> str:
-    """Say in short what users send: the heading of these figures names the protocol."""
+    """Say in short what users send; all plans in these figures have a Poisson blanket."""
     return "sampling" if np.isnan(max_messages) else f"copies, {max_messages:g} messages"
 
 

@@ -14,7 +14,7 @@ from segshuffle.pipeline.numbers import nearest
 from segshuffle.pipeline.style import finished, log_axes
 from segshuffle.studies.drawing import POPULATION, draw_measured, population_panels, series_of
 
-#: Least ratio of the ends of an axis of errors: a panel without an effect should not look like one.
+#: Least ratio of the ends of an axis of errors: a panel without an effect should not look as if it had one.
 _LEAST_SPAN = 2.0
 #: Ratio of the abscissas of neighbouring splits, which may have the same error.
 _SIDE_BY_SIDE = 1.04

@@ -37,7 +37,7 @@ COLUMNS = (
     *("n_users", "domain_size", "set_size", "epsilon", "split", "method", "accounting", "role", "kind"),
     *("messages_per_user", "mse_expected", "error_ratio", "parameters", "refused"),
 )
-#: What another method of the table contains, and a competitor whose plans would take minutes.
+#: What another method of the table generalises or improves on, and a competitor whose plans would take minutes.
 _LEFT_OUT = ("poisson", "poisson-group", "curator-uniform", "subexp-shuffle")
 _ONE = "one"
 _MOST_COPIES = 64.0
@@ -119,7 +119,7 @@ def size_table(config: Mapping[str, Any], *, n_users: int, domain_size: int, set
             head = {**case, "method": each.name, "accounting": each.accounting, "role": each.role}
             plans += [head | numbers_of(method, make, counts) for method, make in plans_of(each, problem, budgets)]
         measure = next(plan["mse_expected"] for plan in plans if plan["method"] == MEASURE)
-        # choices that make no difference, such as buckets beyond the domain
+        # equal plans are listed once: some choices make no difference, such as more buckets than items
         plans = list({to_json(plan): plan for plan in plans}.values())
         rows += [{**plan, "error_ratio": plan.get("mse_expected", math.nan) / measure} for plan in plans]
     return pd.DataFrame(rows, columns=list(COLUMNS))

@@ -56,7 +56,7 @@ def winners(table: pd.DataFrame, budgets: Sequence[float]) -> pd.DataFrame:
             budget = share * sizes["set_size"]
             within = case[case["messages_per_user"] <= budget * (1 + 1e-9)]
             best = within.groupby("method")["mse_expected"].min().sort_values(kind="stable")
-            # nobody, or nobody else, may plan within the budget
+            # perhaps no protocol, or only one, has a plan within the budget
             (winner, error), (second, other) = [*best.items(), (None, math.nan), (None, math.nan)][:2]
             row = {"winner": winner, "error_ratio": error / measure, "second": second, "second_ratio": other / error}
             rows.append({**sizes, "budget": budget, **row})
@@ -64,13 +64,14 @@ def winners(table: pd.DataFrame, budgets: Sequence[float]) -> pd.DataFrame:
 
 
 _READING = (
-    "The table compares protocols of the shuffle model with proven accounting, at equal (epsilon, delta). The columns "
-    "are limits on the messages of a user, divided by the items that the user holds. A cell names the protocol with "
+    "The table compares protocols of the shuffle model with proven accounting, at equal (epsilon, delta). There are n "
+    "users, each of whom holds s of d items. The last columns are limits on the messages of a user, divided by the items that the user holds. A cell names the protocol with "
     "the least error within this limit. The first number is its error, divided by that of a trusted curator with "
     "Gaussian noise and a weight per level. The number after *next* is the error of the second-best protocol, divided "
     "by that of the best. With split *one* all users have level epsilon; other splits have the levels half, once and "
-    "twice epsilon. Errors are closed forms for uniform frequencies. In the protocol *Fake users* a "
-    "message is a vector of d bits. A user sends one for every item that it holds, and fake ones."
+    "twice epsilon. Errors are closed forms for uniform frequencies. *Clustered* and *signed "
+    "blanket* are our protocol with other dummy messages (docs/plan.md). In the protocol *Fake users* a message is a "
+    "vector of d bits. A user sends one for every item that it holds, and fake ones."
 )
 
 
@@ -150,7 +151,7 @@ MEASURES = (error_within, change_of_extra, error_over_published)
 
 
 def evaluate(table: pd.DataFrame, reference: list[dict[str, Any]]) -> pd.DataFrame:
-    """Judge every statement on all rows of the sweep; see `verdicts.judge`."""
+    """Judge every statement on all rows of the table; see `verdicts.judge`."""
     return judge(table, MEASURES, reference)
 
 

@@ -1,6 +1,6 @@
 """Simulate every method on every panel, and tidy the squared errors up: a row per (panel, accounting, method, role, m).
 
-Jobs are pairs of a curve point and a block of repetitions; random streams are named by what they are for.
+Every block of repetitions of a curve point has a random stream of its own, named by what it is for.
 """
 
 import functools
@@ -33,8 +33,8 @@ _AFTERWARDS = {"recentred": recentred, "projected": project}
 class Task(NamedTuple):
     """One curve point: a method with its plan.
 
-    `role` is a `planning.Role`, `max_messages` the budget of the search (None without one); "recentred" and
-    "projected" change the estimates afterwards, which no other number of the reproduction does.
+    `role` is a `planning.Role`, and `max_messages` the budget of the search (None without one). Only the roles
+    "recentred" and "projected" change the estimates afterwards.
     """
 
     method: Method
@@ -88,7 +88,7 @@ def simulate_scenario(
         points = [(task.role, task.max_messages, task.plan.as_dict()) for task in tasks]
         made_of = (read, scenario, data, points)
         text = kept_of(tasks[0].method, "csv", made_of, functools.partial(made, tasks), **keep)
-        # every digit: means are the same, kept or not
+        # read to the last digit, so that stored errors have the same mean as new ones
         errors = pd.read_csv(io.StringIO(text), dtype=str)["squared_error"].astype(float)
         found += zip(tasks, errors.to_numpy().reshape(len(tasks), config["repetitions"]), strict=True)
     return found
@@ -96,8 +96,8 @@ def simulate_scenario(
 
 def _squared_errors(seed: int, task: Task, samples: Mapping[int, Sample], role: tuple[str, ...]) -> FloatArray:
     """Sum squared errors over items, against the sample's own frequencies, for every repetition."""
-    # named by what was asked for, never by a number that was searched for; the same draws before and after: the
-    # difference is recentring's or the projection's alone
+    # Streams are named by what was asked for, never by a number that was searched for. "recentred" and "projected" use
+    # the draws of "best", so that only the change of the estimates makes a difference.
     points = {"grid": ("grid", repr(task.plan.blanket_per_user)), "budget": ("budget", repr(task.max_messages))}
     role += points.get(task.role, ("best",))
     found = []
@@ -241,7 +241,7 @@ def proven_summary(table: pd.DataFrame, budgets: list[float]) -> pd.DataFrame:
                 "curator_best_over_weighted": error[error.index.str.startswith("curator")].min() / curator,
                 # nan where a run does without recentring
                 "recentred_over_poisson": roles["mse_expected"].get("recentred", math.nan) / ours,
-                # Monte Carlo, after the projection over before, on the same random draws
+                # Monte Carlo: error after the projection divided by error before, on the same random draws
                 "projected_over_poisson": roles["mse_mean"]["projected"] / roles["mse_mean"]["best"],
                 **{f"copies_{each:g}_over_curator": spent["mse_expected"][each] / curator for each in budgets},
             }

@@ -93,7 +93,7 @@ _MSE_COLUMNS = {
     "method": "segmented is the paper's protocol, poisson* are ours, curator* are trusted; the others are competitors",
     "role": "grid = at an m of the grid; best = at the m that the method chose (segmented: by optimizeParameter, "
     "which minimises the error bound); budget = at the best m within max_messages; recentred = best, shifted to sum to "
-    "s; projected = best projected onto possible frequencies",
+    "s; projected = best, projected onto possible frequencies",
     "max_messages": "budget of expected messages per user; empty without one",
     "blanket_per_user": "m, expected blanket messages per user, 0 without a blanket",
     "messages_per_user": "expected messages per user, blanket and data together",
@@ -134,7 +134,7 @@ def figures(config: Config, panels: Panels) -> dict[str, tuple[Output, dict[str,
         honest = config["proven"]["honest_fraction"]
         if accounting == "proven" and honest < 1:
             caption += f" The proven guarantees rely on {honest:.0%} of the users, the published ones on all."
-        # of every level where plans keep each, else the least
+        # the delta of every level if plans use it, else the least one
         deltas = level_deltas(config, 1) if accounting == "proven" else ()
         delta = ", ".join(map(str, deltas or [least_delta(config, 1)]))
         caption += f" Levels ε = {', '.join(map(str, config['levels']))}; δ = {delta}/n."
@@ -232,7 +232,7 @@ def rules(config: Config, panels: Panels) -> list[Rule]:
         return {"population": f"populations/{setting}.npz", "plans": f"plans/{side}/{setting}.json", **rivals}
 
     def tables(name: str) -> dict[str, list[str]]:
-        """Name what a figure is drawn from; on the proven side the paper's curve is drawn beside."""
+        """Name what a figure is drawn from; proven figures also have the paper's curve."""
         beside = ACCOUNTINGS[: ACCOUNTINGS.index(drawn[name]["accounting"]) + 1]
         return {"table": [f"panels/{side}/{panel.id}.csv" for side in beside for panel in drawn[name]["panels"]]}
 

@@ -24,11 +24,11 @@ from segshuffle.protocols.registry import look_of, looks_in
 from segshuffle.studies.drawing import POPULATION, draw_series, population_title
 
 _OPTIMUM = "$m$ from optimizeParameter"
-#: Inches: width of a figure, and where level lines are named; height of a panel, and of each such name.
+#: Inches: width of a figure, and of one with names beside its panels; height of a panel, and of each such name.
 _NARROW, _WIDE, _HEIGHT, _ENTRY = 7.0, 8.4, 2.55, 0.24
 #: Characters in a line of a label beside a panel.
 _CHARACTERS = 24
-#: Where level lines have a mark, in shares of the axis: a line's look is told by marks and dashes, too.
+#: Where horizontal lines have marks, in shares of the axis. Marks and dashes, not only colours, tell lines apart.
 _MARKS = (0, 0.06, 0.35, 0.65, 0.94, 1)
 
 
@@ -118,9 +118,9 @@ def draw(table: pd.DataFrame, accounting: str, drawing: str) -> Figure:
     Parameters
     ----------
     table : DataFrame
-        Rows of results/mse.csv; on the proven side those of the paper's protocol are drawn beside.
+        Rows of results/mse.csv; if proven methods are drawn, also the published rows of the same panels.
     accounting : {"published", "proven"}
-        Whose methods are drawn. The proven ones are many: their level lines are named at the lines.
+        Whose methods are drawn. The proven ones are many, so their names are beside the panels.
     drawing : {"errors", "messages", "summary"}
         Error over m, error over messages, or all competitors at a glance.
     """
@@ -157,7 +157,7 @@ def _draw_errors(panels: Sequence[Panel], accounting: str) -> Figure:
 
 
 def _draw_messages(panels: Sequence[Panel], accounting: str) -> Figure:
-    """Draw error over the weighted curator's, over expected messages per user (closed forms)."""
+    """Draw error, divided by the weighted curator's, over expected messages per user (closed forms)."""
     figure, axes = panel_grid(len(panels), 3, height=2.1)
     curator = look_of("curator-weighted", accounting=accounting)
     for axis, panel in zip(axes, panels, strict=True):
@@ -198,14 +198,14 @@ def _curves(axis: Axes, curves: Mapping[str, pd.DataFrame], **drawn: Any) -> Non
 
 
 def _levels(points: pd.DataFrame, low: float, high: float) -> dict[str, pd.DataFrame]:
-    """Repeat the one error of every method over the panel, with the marks of level lines."""
+    """Repeat the one error of every method at the marks of its horizontal line."""
     x = low * (high / low) ** np.array(_MARKS)
     rows = points.groupby("method", sort=False)
     return {str(name): pd.concat([row] * len(x)).assign(blanket_per_user=x) for name, row in rows}
 
 
 def _beside(axis: Axes, lines: Iterable[Line2D]) -> None:
-    """Name level lines right of a panel, in their order; "proven" is left out, since all are or are trusted."""
+    """Name horizontal lines right of a panel, highest first, without "proven": all are proven, or trusted curators."""
     ordered = sorted(lines, key=lambda line: np.max(line.get_ydata()), reverse=True)
     names = [re.sub(r" \((ours, )?proven\)", "", str(line.get_label())) for line in ordered]
     entries = [textwrap.fill(name, _CHARACTERS) for name in names]
@@ -216,7 +216,7 @@ def _beside(axis: Axes, lines: Iterable[Line2D]) -> None:
 
 
 def words(figure: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
-    """Describe least errors panel by panel; of other figures the page has tables."""
+    """Describe the least errors panel by panel; return None for a figure that is none of error over m."""
     panels = panels_by_figure(tables["mse.csv"]).get(figure.removesuffix("-proven"))
     if panels is None:
         return None
@@ -227,7 +227,7 @@ def words(figure: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
 def _panel_words(panel: Panel, *, proven: bool) -> str:
     accounting = ACCOUNTINGS[proven]
     points, looks = panel.points(accounting), panel.looks(accounting)
-    # on the proven side the paper's curve is drawn beside
+    # proven figures also have the paper's curve
     least = "; ".join(
         f"{panel.looks(side)[name].label}: {_least(curve)}"
         for side in ACCOUNTINGS[: 1 + proven]
@@ -268,14 +268,17 @@ _CELLS = {
     "sampling / curator": "{poisson_over_curator:.2f}",
 }
 READING = (
-    "Errors are expected squared errors in closed form, each method at its best m. All guarantees are proven except "
-    "that of the published protocol. *Ratio* is the error of *published* divided by that of *poisson*, the proven "
-    "protocol. *Competitor ratio* is the error of the best competitor divided by that of *poisson*. *Recentred* is our "
+    "A panel has n users who hold s items each, and a split, such as S1, of the users over the privacy levels. Errors "
+    "are expected squared errors in closed form, each method at its best number m of dummies per user. All guarantees "
+    "are proven except that of the published protocol. *Ratio* is the error of *published* divided by that of "
+    "*poisson*, the proven protocol, whose messages per user are in the column *messages*. *Competitor ratio* is the "
+    "error of the best competitor divided by that of *poisson*. The competitor *mm* is balls into bins with all users "
+    "at the lowest level; *inverse-variance-sepmm* is balls into bins with a collection per level. *Recentred* is our "
     "error after the estimates are shifted to sum to s (closed form), divided by our error before. *Projected* is the "
     "same for estimates that are projected onto possible frequencies (Monte Carlo). *Best curator* and all columns "
     "with */ curator* are errors divided by that of a trusted curator with Gaussian noise and a weight per level. "
-    "*Best curator* is the least error of all trusted curators. *Copies* is the least error within a budget of "
-    "messages per user."
+    "*Best curator* is the least error of all trusted curators. *Sampling* is *poisson*. *Copies* is the least error "
+    "within a budget of messages per user, if users may send several messages about a held item."
 )
 
 
