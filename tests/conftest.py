@@ -19,7 +19,7 @@ pytest_plugins = ["checkouts"]
 # the machine may be busy: a slow example is no failure
 settings.register_profile("quick", deadline=None, max_examples=15)
 settings.register_profile("thorough", deadline=None, max_examples=100)
-# of use to mutants.py, which does not read the examples
+# for mutants.py, which only needs to know that a test fails
 settings.register_profile(
     "fails", deadline=None, max_examples=25, phases=[Phase.explicit, Phase.generate], database=None
 )
@@ -44,10 +44,11 @@ _SHIPPED = {
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """What needs a whole run of the pipeline is exhaustive; what runs it at all is marked so, and goes first.
+    """Mark tests that need a finished run as exhaustive, and those that run the pipeline at all as `pipeline`.
 
-    So are all cases of a test but those that its mark `quick` names, or as many as it says. The latter are drawn by a
-    checksum of their names, so that every process draws the same ones, from all corners of a grid.
+    The latter go first. If a test has the mark `quick`, all its cases are exhaustive but those that
+    the mark names. If the mark is a number, so many cases are left, drawn by a checksum of their names: every process
+    draws the same ones, from all corners of a grid.
     """
     many = defaultdict(list)
     for item in items:
@@ -80,7 +81,7 @@ def _left_out(cases, quick):
 
 
 def pytest_collection_finish(session):
-    """Modules and tests stay to the end: looking for garbage among them takes a tenth of the time."""
+    """Exclude modules and tests, which stay to the end, from garbage collection; it took a tenth of the time."""
     gc.freeze()
     session.processor_seconds = _processor_seconds()
 

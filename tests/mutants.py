@@ -60,7 +60,7 @@ PACKAGES = {
         *(f"pipeline/{name}.py" for name in ("config", "design", "scenarios", "seeds")),
     ),
 }
-#: What tests the package itself: what the command line or a whole run notices is not asked for.
+#: Tests of the package itself, without those of the command line and of whole runs.
 TESTS = (
     "accounting",
     "protocols",
@@ -70,7 +70,7 @@ TESTS = (
     "extension/test_a_new_competitor.py",
     "test_looks.py",
 )
-#: The seed makes a survivor one that survives again; that a test fails is enough, nobody reads the example.
+#: With a fixed seed a survivor survives again. The profile finds no smaller examples, since nobody reads them.
 PYTEST = ["-q", "-p", "no:cacheprovider", "--hypothesis-seed=0", "--hypothesis-profile=fails"]
 #: Whole runs and browsers are no unit tests.
 UNIT = "not pipeline and not browser and not cluster"
@@ -79,16 +79,16 @@ EXHAUSTIVE = f"exhaustive and not quick and {UNIT}"
 #: Processor time after which a fault's tests take far too long: seconds, and so many times what they take without it.
 PATIENCE, PATIENCE_FACTOR, EXHAUSTIVE_PATIENCE = 30, 5, 900
 LARGEST_MEMORY = 6 * 2**30
-#: They need arguments of their own, turn floats into errors that any test sees, or ask who rather than what.
+#: Operators that need arguments, turn floats into errors that any test sees, or compare identity, not value.
 LEFT_OUT = ("VariableReplacer", "VariableInserter", "NoOp", "_LShift", "_RShift", "_BitOr", "_BitAnd", "_BitXor")
 LEFT_OUT += ("_Is", "_IsNot")
-#: `*` and `/` between parameters are no products, and `&` of masks is one.
+#: `*` and `/` between parameters are no operators; of masks `&` is the same as `*`, and `|` as `+`.
 LEFT_OUT += ("_BitAnd_Mul", "_BitOr_Add")
-#: Into what the order of words turns a test for a word, which nobody means.
+#: Comparisons of order, which make no sense as faults where a text is compared with `==` or `!=`.
 ORDERS = ("_Lt", "_LtE", "_Gt", "_GtE")
-#: Numbers that only say how large, thick, dark or far apart something is drawn; what is cut or hidden, tests find.
+#: Numbers that only say how large, thick, dark or far apart something is drawn; tests find what is cut or hidden.
 LOOKS = "height width foot figsize lw linewidth ms markersize mew alpha zorder fontsize size capsize pad dashes ratio"
-#: Nor do these change an answer: what a caller may not do and none does, how much is remembered, gaps between places.
+#: Further words that change no answer: bans on what no caller does, sizes of caches, gaps between ranks.
 IDLE = f"{LOOKS} strict kw_only eq slots frozen maxsize order"
 #: Faults of our own: the wrong end of an interval, the wrong side of a rounding.
 WRONG_SIDE = {
@@ -148,7 +148,7 @@ def copy_project(target: Path) -> None:
 
 
 def freeze(folder: Path) -> None:
-    """From now on the project is this copy of it: it may be edited while it is tried."""
+    """Use a copy of the project from now on, so that the project itself may be edited meanwhile."""
     global ROOT
     copy_project(folder)
     ROOT = folder
@@ -197,7 +197,7 @@ def in_a_copy(folder: str) -> None:
 
 
 def measure(name: str) -> None:
-    """Store which tests of a file run which lines, and of which text of the package's files that holds."""
+    """Store which tests of a file run which lines, with digests of the files for which this holds."""
     answer = _copy / "coverage.json"
     answer.unlink(missing_ok=True)
     os.environ["MUTANTS_COVERAGE"] = str(answer)
@@ -281,10 +281,10 @@ def operator_of(name: str):
 
 
 def left_alone(source: str) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
-    """Places of no fault at all, and of tests for a word."""
+    """Places where no fault is made, and places where a text is compared with a constant."""
     idle: set[tuple[int, int]] = set()
     words: set[tuple[int, int]] = set()
-    # the columns of ast count bytes, those of cosmic-ray characters: as many, where all others are replaced
+    # ast counts columns in bytes, cosmic-ray in characters: equal once all characters beyond ASCII are replaced
     for node in ast.walk(ast.parse(re.sub(r"[^\x00-\x7f]", "?", source))):
         for part in [*looks_in(node), *of_no_effect(node)]:
             idle |= places_in(part)

@@ -10,7 +10,7 @@ from matplotlib.text import Text
 
 #: Overlaps in pixels below which nobody sees anything.
 SLACK = 1.0
-#: Shares of an axis: by how little a point may lie outside, and how much of a logarithmic one is drawn upon.
+#: Shares of an axis: how far a point may lie outside, and the least part of a logarithmic axis that points cover.
 SLIGHT, LEAST_FILLED = 1e-6, 0.4
 
 

@@ -1,7 +1,7 @@
 """The oracles against one another, and against facts that can be derived by hand.
 
-Where a test states something about ``design/math.md`` or about a theorem of a paper, it says so: the note and the
-papers are statements under test here, not the source of the expected values.
+Where a test is about a formula of ours or a theorem of a paper, it says so. These statements are tested here; they are
+not the source of the expected values.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def test_poisson_pair_is_two_independent_counters(rate):
 
 
 def test_loss_with_copies():
-    # Section 4b: r(x) = sum_j Pr[M = j] x (x-1) ... (x-j+1) / mu^j, here M = 2 or 3 with mean 9/4.
+    # Loss of one counter: r(x) = sum_j Pr[M = j] x (x-1) ... (x-j+1) / mu^j, here M = 2 or 3 with mean 9/4.
     mu, cutoff = F(3, 2), 20
     silent, _ = o.poisson_blanket_view(1, [], [], mu, cutoff)
     spoken, _ = o.poisson_blanket_view(1, [(0,)], [F(9, 4)], mu, cutoff)
@@ -143,7 +143,7 @@ SETS = [(0, 1), (1, 2), (1, 3)]
 @pytest.mark.parametrize("rates", [[HALF, F(1), F(1, 3)], [F(1), F(1), F(1)], [F(5, 3), F(1, 2), F(2)]])
 @pytest.mark.parametrize(("slots", "gamma"), [(3, F(1)), (3, F(2, 5)), (0, F(1))])
 def test_error_of_a_fixed_assignment(rates, slots, gamma):
-    # Section 2: [V_blanket + sum of sampling variances + sum_j (sum lambda_i x_ij - w_j N)^2] / N^2.
+    # The closed form is [V_blanket + sum of sampling variances + sum_j (sum lambda_i x_ij - w_j N)^2] / N^2.
     d = 4
     frequencies, scale = o.item_frequencies(d, SETS), sum(rates)
     blanket = slots * gamma * (1 - gamma / d)
@@ -159,8 +159,8 @@ def test_error_of_a_fixed_assignment(rates, slots, gamma):
 @pytest.mark.parametrize("rates", [[F(0), F(1)], [F(1, 4), F(3, 2)]])
 @pytest.mark.parametrize("counts", [[1, 2], [2, 1]])
 def test_error_averaged_over_assignments_has_a_finite_population_factor(rates, counts):
-    # Section 4b writes (s - sum w_j^2)(sum n_k a_k^2 - (sum n_k a_k)^2 / n) for levels at random. With exact counts
-    # per level the enumeration gives n/(n-1) times that.
+    # The last term is (s - sum w_j^2)(sum n_k a_k^2 - (sum n_k a_k)^2 / n) if every user draws a level at random. With
+    # exact counts per level the enumeration gives n/(n-1) times that.
     d, s, n, slots, gamma = 4, 2, 3, 3, F(2, 3)
     frequencies = o.item_frequencies(d, SETS)
     scale = sum(a * c for a, c in zip(rates, counts, strict=True))
@@ -174,7 +174,7 @@ def test_error_averaged_over_assignments_has_a_finite_population_factor(rates, c
 
 
 def test_error_with_poisson_blanket():
-    # V_blanket is n m = d mu there; two users with one item each, rates 1/2 and 1.
+    # With a Poisson blanket V_blanket is n m = d mu. Two users with one item each, rates 1/2 and 1.
     d, mu, cutoff, rates = 2, F(1), 40, [HALF, F(1)]
     view, lost = o.poisson_blanket_view(d, [(0,), (1,)], rates, mu, cutoff)
     value = o.expected_squared_error(view, o.to_mpf(mu), o.to_mpf(sum(rates)), [o.to_mpf(HALF)] * 2)

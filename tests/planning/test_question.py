@@ -80,14 +80,14 @@ def test_the_fewest_messages_have_just_the_error_that_was_asked_for(capsys):
     assert 0.098 < found["top_relative_deviation"] <= 0.1
     fewer = answer(capsys, f"{guessed} --limits max-messages={1 + 0.98 * (found['messages_per_user'] - 1)}")
     assert fewer["top_relative_deviation"] > 0.1
-    # of items that are larger than the mean size says, fewer messages would do
+    # shares given one by one, equal to those of the guess, lead to the same plan
     shares = ",".join(map(str, zipf_shares(3, 200, 1.0)))
     named = answer(capsys, f"{MANY} --guess {shares} --target-error 10%")
     assert named["messages_per_user"] == found["messages_per_user"]
 
 
 def test_the_error_of_the_top_items_ranks_every_law(capsys, monkeypatch):
-    """A million items, of which the top 20 are to be known: no row saves messages at many times their error."""
+    """A million items, of which the top 20 are to be known: no row pays for fewer messages with a much larger error."""
     monkeypatch.setattr("segshuffle.planning.question.PATIENCE", math.inf)
     found = answer(capsys, "plan --items 1e6 --set-size 4 --levels 1:1e6 --delta 1e-8 --guess zipf:1")["blankets"]
     rows = {row["blanket"]: row for row in found if "none" not in row}

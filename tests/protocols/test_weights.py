@@ -15,7 +15,7 @@ from segshuffle.protocols.weights import (
 
 
 def plain_error(copies, counts, terms):
-    """The formula of math.md 4b, for copies of shape (..., n_levels); inf if nobody sends."""
+    """The expected squared error in closed form, for copies of shape (..., n_levels); inf if nobody sends."""
     fraction = copies - np.floor(copies)
     weight = copies @ counts
     imbalance = np.maximum(copies**2 @ counts - weight**2 / counts.sum(), 0.0)

@@ -76,7 +76,7 @@ def test_a_plan_is_read_back(plan, published):
 
 
 def told(call):
-    """What is said by a refusal; nothing where there is none, and any other error is one."""
+    """Text of a refusal, or nothing if there is none; any other error fails the test."""
     try:
         call()
     except DataError as error:

@@ -1,4 +1,4 @@
-"""What is said of a figure to who does not see it is what its table says: by hand, and number by number."""
+"""The words for readers who do not see a figure say what its table says: by hand, and number by number."""
 
 import numpy as np
 import pandas as pd

@@ -26,7 +26,8 @@ def reproduced(claims: pd.DataFrame, errors: pd.DataFrame) -> list[str]:
         f"{len(claims)} statements of the paper's evaluation: "
         f"{', '.join(f'{number} {verdict}' for verdict, number in tally(claims).items())}.",
         f"At its best m the paper's protocol saves {sum(saved) / len(saved):.1%} of the error of "
-        f"the paper's strongest competitor, on average over {len(saved)} panels (from {min(saved):.1%} to {max(saved):.1%}).",
+        f"the paper's strongest competitor, on average over {len(saved)} panels (from {min(saved):.1%} to "
+        f"{max(saved):.1%}).",
         f"Measured errors are means of {count(errors['repetitions'].min())} repetitions; verdicts and ratios use "
         "closed forms.",
     ]

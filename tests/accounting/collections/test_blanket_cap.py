@@ -1,4 +1,4 @@
-"""A cap on a client's blanket: the formulas of docs/proof.md in 50 digits, hardly rounded and to the safe side."""
+"""A cap on a client's blanket: against the formulas of docs/proof.md in 50 digits, rounded to the safe side."""
 
 import math
 
@@ -9,7 +9,7 @@ from segshuffle.accounting.collections.blanket_cap import cap_overflow, capped_d
 
 
 def kappa(blanket_per_user, cap, honest_users, epsilon, delta, rounds=1):
-    """n' T e^(k - x) (x/k)^k, theta the thousandth of delta over e^epsilon."""
+    """n' T e^(k - x) (x/k)^k as in docs/proof.md, with theta = 0.001 delta / e^epsilon."""
     m, n, k = MP.mpf(blanket_per_user), MP.mpf(honest_users), MP.mpf(cap + 1)
     log_tail = MP.log(rounds / (MP.mpf("0.001") * MP.mpf(delta) / MP.exp(MP.mpf(epsilon))))
     x = (n * m + MP.sqrt(2 * n * m * log_tail) + log_tail / 3) / n
@@ -49,7 +49,7 @@ def test_targets_and_deltas_of_a_cap_undo_each_other(overflow, epsilon, delta):
     k, e, d = MP.mpf(overflow), MP.mpf(epsilon), MP.mpf(delta)
     inner_epsilon, inner_delta = uncapped_target(epsilon=epsilon, delta=delta, overflow=overflow)
     for found, exact in ((inner_epsilon, e + MP.log1p(-k)), (inner_delta, d * (1 - k - share))):
-        # what is not positive is no target
+        # a target must be positive
         assert exact * (1 - 1e-13) <= found <= exact * (1 + 1e-16) if exact > 0 else found <= 0
     for uncapped in (inner_delta, 0.3 * delta):
         exact = min((MP.mpf(uncapped) + share * d) / (1 - k), MP.mpf(1))

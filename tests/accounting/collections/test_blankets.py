@@ -126,7 +126,7 @@ def test_two_signed_pairs(copies):
 @pytest.mark.parametrize("log_tail", [5.0, 11.0])
 @pytest.mark.parametrize("copies", [0.7, 1.0])
 def test_what_the_windows_cut_off_is_given_away(log_tail, copies):
-    """With windows far too narrow, both bounds stay on their sides; without the account of it one does not."""
+    """With windows far too narrow, both bounds stay on their sides; if the mass outside is ignored, one does not."""
     blanket, mean = SIGNED[1]
     b = signed_law(blanket, mean, 28)
     low, high = exchange_divergence(with_copies(b, 0, copies), b, 0.5)
@@ -268,7 +268,7 @@ def test_laws_that_hardly_meet_are_refused_not_tabulated():
 @pytest.mark.parametrize("pairs", [1, 4])
 @pytest.mark.parametrize("copies", [16.0, 40.0, 64.0])
 def test_guides_see_that_many_copies_are_not_private(pairs, copies):
-    """A lies nearly whole beyond the values of B that are tabulated: that is a delta of about 1, not of about 0."""
+    """Nearly all mass of A lies beyond the tabulated values of B: delta is about 1, not about 0."""
     pair = SampledSigned(0.6, 0.93, 0.98).pair(200.0, copies)
     assert guided_log_delta(pair, pairs, 1.0, 1e-5) > math.log(0.9)
 
@@ -289,11 +289,11 @@ def test_guides_are_near_what_is_certified(blanket, mean, pairs, epsilon, delta)
     rough = blanket.rough()
     copies = guided_copies(rough, mean, copies_max=64.0, **asked)
     log_delta = log_delta_bound(blanket.pair(mean, copies), pairs, epsilon)
-    # a per cent of delta, and of the copies what that is worth
+    # delta at these copies is near the target
     assert log_delta == pytest.approx(math.log(delta), abs=0.2)
     guided = guided_log_delta(rough.pair(mean, copies), pairs, epsilon, delta)
     assert guided == pytest.approx(log_delta, abs=0.03)
-    # wherever it begins, and at most what is allowed
+    # the same copies wherever the search starts, and never more than allowed
     for start in (0.3 * copies, 3 * copies):
         found = guided_copies(rough, mean, copies_max=64.0, start=start, **asked)
         assert found == pytest.approx(copies, rel=0.01)

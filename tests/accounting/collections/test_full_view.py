@@ -63,7 +63,7 @@ def assert_encloses(interval, exact, rtol=RTOL):
 @pytest.mark.parametrize("blanket", BLANKETS)
 @pytest.mark.parametrize("sent_rate", [F(0), F(1)])
 def test_blanket_alone_is_the_real_protocol_when_all_other_messages_are_certain(blanket, sent_rate):
-    """(ii), d = 4, s = 1: other users' messages are constants, wherever they fall but on the two items."""
+    """d = 4, s = 1: other users' messages are constants, wherever they fall but on the two items."""
     n, rate = 3, F(2, 5)
     view = view_of(4, n, blanket, rate)
     for factor in FACTORS:
@@ -74,7 +74,7 @@ def test_blanket_alone_is_the_real_protocol_when_all_other_messages_are_certain(
 @pytest.mark.quick(0)
 @pytest.mark.parametrize("blanket", BLANKETS)
 def test_concentrated_others_are_the_real_protocol(blanket):
-    """(iii-b), d = 4, s = 1: everybody else holds the same item."""
+    """d = 4, s = 1: everybody else holds the same item."""
     rate, rates = F(2, 5), [F(2, 5), F(3, 4), F(1)]
     view = view_of(4, 4, blanket, rate, [(1, r) for r in rates], covered=1)
     for factor in FACTORS:
@@ -85,7 +85,7 @@ def test_concentrated_others_are_the_real_protocol(blanket):
 @pytest.mark.quick(0)
 @pytest.mark.parametrize("blanket", BLANKETS)
 def test_spread_others_are_the_real_protocol_with_uniform_items(blanket):
-    """(iii-a), d = 4, s = 1: the others' items are independent and uniform on the two that are left."""
+    """d = 4, s = 1: the others' items are independent and uniform on the two that are left."""
     rate, rates = F(2, 5), [F(3, 10), F(3, 4)]
     view = view_of(4, 3, blanket, rate, [(1, r) for r in rates], covered=2)
     fixed = [[((i,), rates[0]), ((j,), rates[1])] for i, j in product((2, 3), repeat=2)]
@@ -224,7 +224,7 @@ def test_user_level_lower_bound_is_below_the_real_protocol(factor, rate):
     (5, 40, 4, 1, 0.3, 6.0),
 ])  # fmt: skip
 def test_user_level_lower_bound_of_few_messages_is_the_sum_over_all_counts(n, d, s, m, rate, epsilon):
-    """Blocks of one count each: what K and both counts tell, with the best threshold for each of them."""
+    """Blocks of one count each: what the number of messages that were sent and both counts tell together."""
     a = np.arange(n * m + s + 1)
     exact = 0.0
     for c in range(n * m + 1):
@@ -236,7 +236,7 @@ def test_user_level_lower_bound_of_few_messages_is_the_sum_over_all_counts(n, d,
     found = worst_split_user_lower(
         domain_size=d, set_size=s, n_users=n, blanket_per_user=m, sampling_rate=rate, epsilon=epsilon
     )
-    # no block has the count that is the least of all
+    # no block contains the smallest count, 0
     lost = s * rate * binom.pmf(0, n * m, 2 * s / d)
     assert exact * (1 - 1e-8) - lost - 1e-10 <= found <= exact
 

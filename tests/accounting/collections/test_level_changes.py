@@ -111,7 +111,7 @@ def test_a_conservative_user_is_not_protected_at_its_own_level():
     liberal, conservative = np.zeros((2, 1001 + 2 * s))
     liberal[2 * s :] = blankets  # all s items, each once
     conservative[: 1001 + s] = np.convolve(blankets, stats.binom.pmf(np.arange(s + 1), s, copies[0])[::-1])
-    # columns are differences from -500 - s on: a shift by s for the liberal one, by less than none for the other
+    # columns are differences from -500 - s on: the liberal set shifts them up by s, the conservative one down
     assert liberal @ np.arange(liberal.size) - conservative @ np.arange(liberal.size) == pytest.approx(
         s * 1.53, rel=1e-3
     )

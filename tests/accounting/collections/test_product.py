@@ -318,7 +318,7 @@ def test_one_pair_is_enclosed(mu, copies, epsilon, rtol):
 @pytest.mark.parametrize("epsilon", [0.5, 3.0])
 @pytest.mark.parametrize("log_tail", [1.0, 3.0, 8.0, 40.0])
 def test_every_table_encloses_and_a_coarser_one_is_wider(mu, copies, epsilon, log_tail):
-    """Cells far too wide and tails cut far too early are paid for."""
+    """Cells far too wide and tails cut far too early make the interval wider, never wrong."""
     pair, exact = ItemPair(mu, copies), delta(mu, copies, epsilon)
     widths = []
     for step in (0.01, 0.08, 0.64):
@@ -348,7 +348,7 @@ def test_blocks_of_counts_enclose(mu, copies):
 
 
 def delta_near_the_mean(mu, copies, epsilon):
-    """As `delta`, in doubles, on twelve standard deviations: masses from one at the mean, by their ratios."""
+    """As `delta`, in doubles, within twelve standard deviations: masses relative to that at the mean, by ratios."""
     half = math.ceil(12 * math.sqrt(mu)) + 70
     count = np.arange(round(mu) - half, round(mu) + half + 1, dtype=float)
     steps = np.concatenate([[0.0], np.cumsum(np.log1p((mu - count[1:]) / count[1:]))])
@@ -365,7 +365,7 @@ def delta_near_the_mean(mu, copies, epsilon):
 @pytest.mark.parametrize("mean", [0.3, 5.0, 40.0, 600.0])
 @pytest.mark.parametrize("share", [0.5, 0.9, 0.99, 0.995, 0.999, 1 - 1e-6, 1.0, 1.001])
 def test_a_window_that_nearly_begins_at_no_count_leaves_no_more_out(mean, share):
-    """No message at all has probability e^-mean: from a tail that small on, the window begins there."""
+    """A count of 0 has probability e^-mean; for tails up to that, the window begins at 0."""
     low, high = window_of_mass(mean, 0.0, share * mean)
     assert stats.poisson.cdf(low - 1, mean) <= math.exp(-share * mean)
     assert stats.poisson.sf(high, mean) <= math.exp(-share * mean)

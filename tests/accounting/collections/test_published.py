@@ -29,7 +29,7 @@ DELTA = 0.01 / 5000
 
 
 def test_full_view_by_enumeration_exceeds_the_published_number():
-    """The same on a case small enough to enumerate the server's histogram: n = 2, d = 3, m = 2, others at rate 1."""
+    """A case small enough to enumerate the server's histogram: n = 2, d = 3, m = 2, others at rate 1."""
     rate, exp_epsilon = F(1, 2), o.exp_fraction(0.25)
     views = [o.segmented_view(3, [(victim,), (2,)], [rate, F(1)], 4, F(1)) for victim in (0, 1)]
     full = o.hockey_stick(*views, exp_epsilon)

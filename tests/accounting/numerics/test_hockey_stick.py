@@ -88,7 +88,7 @@ def test_contains_the_exact_value_anywhere(trials, clone, heads, tails, epsilon)
 
 
 def sum_over_totals(trials, probability, heads, epsilon):
-    """Sum over every total c of three binomial tails (math.md, section 2), no blocks; about 1e-7 relative."""
+    """Sum over every total c of three binomial tails, one by one and not in blocks; accurate to about 1e-7."""
     mean, std = trials * probability, math.sqrt(trials * probability * (1 - probability))
     c = np.arange(max(1.0, math.floor(mean - 14 * std)), math.ceil(mean + 14 * std))
     u, w = (stats.binom.pmf(c - i, trials, probability) for i in (0, 1))

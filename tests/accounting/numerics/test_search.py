@@ -137,7 +137,7 @@ def test_epsilon_of_a_bound_is_the_root_to_its_accuracy(lower, delta, share):
     sign = -1 if lower else 1
     assert -2 * rtol * (1 + 1e-9) <= sign * excess <= 1e-12 or found == pytest.approx(root, rel=1e-9)
     assert sign * (found - root) >= -1e-15 * root
-    # far away wide bounds do, and few of any
+    # far from the root wide bounds are enough, and few bounds are asked for in all
     assert calls[0] == 0.02
     assert len(calls) <= 18
     assert calls.count(rtol) <= 8

@@ -107,7 +107,7 @@ def bands(axes):
 def test_errors_draws_every_method_with_its_band(table, accounting):
     figure = draw(table, accounting, "errors")
     shown = [key for key in METHODS if key[0] == accounting]
-    # the paper's protocol is drawn beside the proven ones
+    # proven figures also have the paper's curve
     paper = [] if accounting == "published" else [("published", "segmented")]
     for axes, panel in zip(visible(figure), PANELS, strict=True):
         lines = {line.get_label(): line for line in axes.lines}
@@ -130,7 +130,7 @@ def test_errors_draws_every_method_with_its_band(table, accounting):
             assert pytest.approx((low.min(), high.max()), rel=1e-12, abs=0) in found, key
         assert len(found) == len(paper) + len(shown)
         if paper:
-            # the level lines are named beside the panel, in the order of their errors
+            # the horizontal lines are named beside the panel, in the order of their errors
             beside = [key for key in shown if key not in CURVES]
             errors = of(table, panel, "proven").query("role == 'best'").set_index("method")["mse_mean"]
             named = {re.sub(r" \((ours, )?proven\)", "", label(key)): errors[key[1]] for key in beside}

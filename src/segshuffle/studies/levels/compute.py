@@ -168,9 +168,9 @@ def _simulate(
     Returns
     -------
     DataFrame
-        A row per repetition: squared_error; expected_error, given round 1; bias: N/N_hat - 1 of its plan, plus (N_hat - N)/N
-        of the plan from exact counts, with N_hat not limited to its range, which has mean 0; bias_fixed: the same with
-        both terms of the plan from exact counts.
+        A row per repetition: squared_error; expected_error, given round 1; bias: N/N_hat - 1 of its plan, plus
+        (N_hat - N)/N of the plan from exact counts (with N_hat not limited to its range, so that the mean is 0);
+        bias_fixed: the same with both terms of the plan from exact counts.
     """
     problem, copies, method = fixed.problem, fixed.scheme.copies, ProvenSegmented()
     noise, rng = stream(seed, "private levels", *role), stream(seed, "protocol", "private levels", *role)
