@@ -84,7 +84,7 @@ def test_lists_of_integers_are_users_too():
 
 
 def test_levels_of_the_users_are_kept():
-    """A level that sends nothing is heard of nothing: its items are only in the blanket."""
+    """Users of the lower level send less, so that the item which they hold is estimated lower."""
     users = Transactions(
         np.arange(2001), np.repeat([0, 1], 1000).astype(np.int32), 2, levels=np.repeat([0, 1], 1000).astype(np.int16)
     )

@@ -1,4 +1,4 @@
-"""What is said of the faults that no test kills holds for the code as it is; and which faults there are."""
+"""The explanations of faults that no test kills hold for the code as it is; and which faults are made."""
 
 import mutants
 from cosmic_ray.ast import ast_nodes, get_ast

@@ -106,7 +106,7 @@ def test_the_level_is_told_at_the_larger_of_two_epsilons_and_no_less(published, 
     (entry,) = spent(published)
     assert (entry["items_spent"][0], entry["level_spent"][0]) == (0.5, 2.0)
     assert re.search(r"at most epsilon = 2 and delta = \S+ about the level", said)
-    # that much the copies do show: a smaller limit of the user's is refused, and no word of the server's can raise it
+    # the copies show that much: a client with a smaller limit refuses to send, whatever the server claims
     for limit in ("0.5", "0.9"):
         asked = client(published, f"--delta 2e-6 --hide-level {limit}", account="other.json")
         assert "a user of level 0 who may be one of level 1" in refusal(capsys, asked)
@@ -135,7 +135,7 @@ def lie(published, **changes):
 @pytest.mark.parametrize(
     ("changes", "options", "says"),
     [
-        # users who do not exist, and the dummies of those who do are a tenth
+        # ten times as many users as there are, each of whom sends a tenth of the dummies
         (
             {"problem": {"level_counts": [12500, 25000, 12500]}, "scheme": {"blanket_per_user": 0.046}},
             "",
@@ -143,7 +143,7 @@ def lie(published, **changes):
         ),
         # levels that are said to be public are told by their copies
         ({"assumptions": {"private_levels": False}, "scheme": {"copies": [0.5, 8.0, 1.0]}}, "", "of level 1"),
-        # levels that are promised nothing are the server's word
+        # that there is a level with hardly any promise (epsilon 99) is only the server's claim
         ({"problem": {"levels": [0.5, 1.0, 99.0]}, "scheme": {"copies": [0.5, 1.0, 8.0]}}, "", "of level 2"),
         ({"problem": {"domain_size": 4}, "scheme": {"blanket_per_user": 0.001}}, "", "as the user believes"),
         ({"problem": {"domain_size": 4}}, "--sets exactly", "sets of exactly 4 of 4 items"),

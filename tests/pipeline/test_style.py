@@ -158,7 +158,7 @@ def test_a_reader_complains():
 
 @pytest.mark.parametrize(("columns", "width", "broken"), [(2, 7.0, False), (2, 6.4, True), (3, 9.6, True)])
 def test_a_title_that_is_too_wide_has_two_lines(columns, width, broken):
-    """It takes 2.7 inches: of a panel's share of the canvas the numbers beside it take 0.6."""
+    """The title takes 2.7 inches; 0.6 inches of a panel's share of the canvas are for the numbers beside it."""
     _, (axes, *_) = panel_grid(3, columns, height=2.0, width=width)
     panel_title(axes, "(a) Synthetic, S2", "$n$ = 50,000, $d$ = 128, $s$ = 8")
     assert ("\n" in axes.get_title()) == broken

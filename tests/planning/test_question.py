@@ -280,7 +280,7 @@ def test_the_table_of_levels_has_what_each_sends_and_is_promised(capsys):
 
 
 def test_each_level_has_the_epsilon_of_its_own_delta(capsys):
-    """If all are honest, what is promised holds: a level whose delta is larger has no larger epsilon than its own."""
+    """If all are honest, the epsilon of each level at its own delta is at most the promised one."""
     asked = f"{SMALL} --levels 0.5:3000,2:3000 --delta 1e-4,1e-9 --blanket poisson"
     all_honest = answer(capsys, asked)["epsilon_if_honest"][0]
     assert all_honest["share"] == 1.0
@@ -347,7 +347,7 @@ def test_the_command_plans_backwards(capsys, least, tmp_path):
     "blanket", [None, Clustered(0.5), Clustered(0.8), Signed(0.5, 0.85, 0.6), Signed(0.85, 0.9, 0.9)]
 )
 def test_intervals_of_rare_items_cover_94_to_96_percent_exactly(blanket):
-    """By enumeration of the dummies' law, for dummies of 8 deviations and more: whole numbers cost 0.06/8 of it."""
+    """By enumeration of the dummies' law, with a deviation of 8 or more: rounding costs up to 0.06/8 of coverage."""
     seen = 0
     for m in np.geomspace(0.5, 500, 40):
         plan = plan_of(m=float(m), blanket=blanket)

@@ -1,4 +1,4 @@
-"""A delta for each level: every level is held to its own, and who knows of one delta only uses the least."""
+"""A delta for each level: every level keeps its own, and accountants that take a single delta use the least."""
 
 import json
 

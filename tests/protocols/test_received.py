@@ -122,7 +122,7 @@ def test_repeated_lines_are_told_by_their_multiples(blanket):
 
 
 def test_multiples_that_chance_makes_are_no_repetition():
-    """A Poisson number of dummies beside the worst number of own messages is even with (1 + exp(-2 mean))/2."""
+    """In the worst case for the users' own messages, a count is even with probability (1 + exp(-2 mean))/2."""
     told = []
     for items in range(5, 60):
         plan = planned("single", items=items, dummies=0.02 * items, counts=(10, 10, 20))

@@ -26,7 +26,7 @@ def plain_error(copies, counts, terms):
 
 
 def brute_force(limits, counts, terms, room, points=41):
-    """Least error on a grid that has all whole numbers, and on the grid's shadow where the budget is used up."""
+    """Least error on a grid with all whole numbers, and on its points moved to where the budget is used up."""
     axes = [np.union1d(np.linspace(0, top, points), np.arange(1, math.floor(top) + 1)) for top in limits]
     grids = [np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, limits.size)]
     if math.isfinite(room):

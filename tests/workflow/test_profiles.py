@@ -1,4 +1,4 @@
-"""Profiles and resources: found by Snakemake, and what failed asks for more."""
+"""Profiles and resources: Snakemake finds them, and a job that failed asks for more."""
 
 import re
 from importlib import metadata

@@ -115,7 +115,7 @@ def test_an_edit_of_the_synthetic_dataset_leaves_msnbc_alone(checkout):
 
 
 def test_a_new_competitor_costs_its_own_work(checkout, tmp_path):
-    """The audit looks at none, and what is known of the others is kept."""
+    """The audit looks at no competitor, and stored results of the other methods are kept."""
     kept = checkout.out / "errors/published/msnbc-n200-s2-S1"
     before = {path.name: path.stat().st_mtime_ns for path in kept.iterdir()}
     config = yaml.safe_load((checkout.folder / "tiny.yaml").read_text())

@@ -88,7 +88,7 @@ def test_every_job_went_through_slurm(on_slurm):
 
 
 def test_the_console_says_what_runs_and_where_its_log_is(on_slurm):
-    """Two lines per job, the executor's own and ours; nothing of accounts, which a cluster without them repeats."""
+    """Two lines per job, the executor's own and ours; no warnings of a missing Slurm account."""
     lines = [line for line in on_slurm.said.splitlines() if line]
     number = sum(JOBS.values()) + 1
     assert [line.split()[0] for line in lines if re.match(rf"\d+ of {number}  0:", line)] == [

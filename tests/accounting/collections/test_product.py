@@ -230,7 +230,7 @@ def test_refusal_when_the_lattice_would_be_too_long():
 
 @pytest.mark.quick(0)
 def test_the_widest_lattice_is_judged_by_its_width():
-    """Half a million cells are too few for the lattice of this width, but few counts are told apart by far fewer."""
+    """Half a million cells are too few for the lattice of this width, but so few counts need far fewer."""
     interval = delta_interval(ItemPair(0.7766, 1.0), pairs=1, epsilon=4.814, rtol=1e-5)
     assert_holds(interval, float(delta(0.7766, 1.0, 4.814)), rtol=1e-5)
 

@@ -150,7 +150,7 @@ class Modest:
 
 
 def test_a_randomizer_that_keeps_more_than_it_claims():
-    """Between the two epsilons nothing is told apart, and below them the numbers are the actual one's."""
+    """Between the actual and the claimed epsilon delta is 0; below both it is that of the actual randomizer."""
     modest, exact = Modest(1.0, 1.5), KaryRandomizedResponse(local_epsilon=1.0, domain_size=2)
     for bound in (hoeffding, bennett):
         assert bound(randomizer=modest, n_users=10).delta(epsilon=1.2) == (0.0, 0.0)
@@ -161,7 +161,7 @@ def test_a_randomizer_that_keeps_more_than_it_claims():
 
 
 def test_bounds_that_diverge_say_nothing():
-    """Both grow with 1/epsilon; of the smallest one a ratio is below the smallest double."""
+    """Both bounds grow with 1/epsilon; at the smallest epsilon a ratio is below the smallest double."""
     for epsilon in (0.0, 5e-324, 1e-320):
         for local in (1e-6, 1.0):
             for bound in (hoeffding, bennett):

@@ -113,14 +113,14 @@ def test_a_pair_that_has_no_more_than_the_local_guarantee_ends_the_search():
 
 @pytest.mark.parametrize("n_users", [1, 100])
 def test_epsilons_of_rows_in_error_are_of_the_end_that_counts(n_users):
-    """Entries off by a thousandth move both ends far more than the search does: either epsilon is on its own side."""
+    """Errors of 0.001 in the entries move both epsilons far more than the search does; each stays on its safe side."""
     rows = np.array([[0.5, 0.3, 0.2], [0.25, 0.35, 0.4], [0.3, 0.4, 0.3]])
     off = MatrixRandomizer(rows, 1e-3)
     upper, lower = bounds(off, n_users)
     most, least = upper.epsilon(delta=0.01), lower.epsilon(delta=0.01)
     assert upper.delta(epsilon=most).upper <= 0.01
     assert lower.delta(epsilon=least).lower >= 0.01
-    # and not far on it
+    # and both are close to their targets
     assert upper.delta(epsilon=0.999 * most).upper > 0.01
     assert lower.delta(epsilon=1.001 * least).lower < 0.01
     assert least < 0.999 * most

@@ -29,7 +29,7 @@ from segshuffle.protocols.messages.simulated_clients import SimulatedClients
 from segshuffle.protocols.scheme import Scheme
 
 ALARM = 1e-9
-#: Asks for nothing that the tests of the draws would have to meet.
+#: A demand that every plan meets: the tests of the draws are not about it.
 ANYTHING = Demand(100.0, 0.999999, 10**9, "exactly")
 
 

@@ -76,7 +76,7 @@ def scene(request):
 
 
 def estimate(scene, last):
-    """The server's estimate, the last messages being of one more sender, behind a shuffler that knows its senders."""
+    """The server's estimate if one more sender sends `last`, of which the shuffler accepts no more than is allowed."""
     most = int(Segmented().influence(scene.plan).most_messages)
     shuffler = Shuffler(np.random.default_rng(42))
     counted = tally(shuffler.release([*scene.others, last[:most]], scene.announcement.dtype), D)

@@ -73,7 +73,7 @@ def test_one_category_has_nothing_to_hide():
 
 
 def test_both_rounds_compose():
-    """For a change of level the numbers of the level with the larger ones, whoever is asked."""
+    """For a change of level: the larger epsilon and delta of both levels, plus those of round 1."""
     levels, deltas = (0.5, 2.0), (1e-5, 1e-6)
     totals = compose_rounds(
         levels=levels, delta=1e-6, kind="published", levels_epsilon=0.3, levels_delta=1e-7, level_deltas=deltas
