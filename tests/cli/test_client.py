@@ -171,7 +171,7 @@ def test_what_is_asked_once_is_remembered(published, capsys):
     status, _, said = run(capsys, client(published, honest_users=None))
     assert status == 0
     assert "of the level" not in said
-    # fewer are believed in now: that is remembered only when something is sent
+    # now the user believes in fewer honest users, which is remembered only when something is sent
     refusal(capsys, client(published, honest_users=50))
     printed(capsys, client(published, honest_users=None))
 

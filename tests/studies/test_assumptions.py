@@ -57,7 +57,7 @@ def test_a_plan_keeps_its_levels_down_to_the_users_it_assumes(participated):
     epsilons, _ = participated
     assert (epsilons["epsilon"].groupby([epsilons["assumed"], epsilons["level"]]).diff().dropna() <= 0).all()
     enough = epsilons[epsilons["really"] >= epsilons["assumed"]]
-    # the curves are certified within 0.1 % of delta, so an epsilon is within less of the least one
+    # the curves are certified within 0.1 % of delta, so an epsilon is even nearer to the least one
     assert (enough["epsilon"] <= enough["level"] * (1 + 1e-4)).all()
     # the most private level has no room left, so one user fewer would break it
     least = epsilons[epsilons["level"] == 0.5]
@@ -76,7 +76,7 @@ def test_a_smaller_share_costs_no_more_than_its_inverse(participated):
 
 
 def test_participation_draws_every_curve(participated):
-    # one population more, after one that words would put behind it, whose plan has no epsilon at the left end
+    # one more panel, S0, which comes after S1 here; one of its levels has no epsilon at the left end
     epsilons, errors = (pd.concat([table, table.assign(split="S0")], ignore_index=True) for table in participated)
     errors = errors.iloc[::-1]
     gone = (epsilons["split"] == "S0") & (epsilons["really"] < 0.4) & (epsilons["level"] == 2.0)
@@ -257,7 +257,7 @@ def test_rounds_cost_less_together_than_apart(repeated):
     assert (copies < sampling).all()
     assert sampling[0] == split[0]
     assert (sampling[1:] < split[1:]).all()
-    # nothing is lost against rounds that share epsilon: that plan's rounds are within the guarantee together
+    # the plan of a round with its share of epsilon is within the guarantee of all rounds together
     problem = problem_of(CONFIG, PANEL.setting, PANEL.split)
     plan = ProvenSegmented().plan(compute.apart(problem, 4))
     assert (plan.problem.levels, plan.problem.delta) == ((0.125, 0.25, 0.5), problem.delta / 4)

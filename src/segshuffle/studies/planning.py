@@ -33,10 +33,10 @@ Plans = dict[str, list[dict[str, Any]]]
 #: What a row of the tidy table is: a point over the grid of m, the method's own best m, the best within a budget of
 #: messages, or the estimates of "best" moved to sum to s, or projected onto possible frequencies.
 Role = Literal["grid", "best", "budget", "recentred", "projected"]
-#: Roles of the methods that are drawn over m, if not "grid" and "best"; all other methods have their best m.
+#: Roles of the methods that are drawn over m, if not "grid" and "best"; all other methods have the role "best" alone.
 _ROLES: dict[str, tuple[Role, ...]] = {
     "poisson": ("grid", "best", "budget", "projected"),
-    # without a budget, copies only grow
+    # no "best": without a budget a plan would take as many copies as are allowed
     "poisson-copies": ("grid", "budget"),
 }
 #: Blanket messages per item below which the exact accountant has no numbers.

@@ -63,7 +63,7 @@ def test_composed_with_a_gaussian_mechanism(mu, copies, epsilon):
     collection = privacy_loss_distribution([(ItemPair(mu, copies), 1)])
     found = collection.compose(pld.from_gaussian_mechanism(3.0)).get_delta_for_epsilon(epsilon)
     assert exact <= found <= exact * (1 + 1e-3)
-    # without it, from the same outcomes
+    # without the Gaussian mechanism, from the same outcomes
     alone = collection.get_delta_for_epsilon(epsilon)
     assert grid_divergence(p, q, epsilon)[0] <= alone < found
 

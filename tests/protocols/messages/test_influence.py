@@ -100,7 +100,7 @@ def test_no_attack_moves_more_than_is_printed(scene, attack):
     shift = estimate(scene, ATTACKS[attack]) - estimate(scene, []) - mean
     assert (np.abs(shift) <= promised.item + 6.5 * spread).all()
     assert np.abs(shift).sum() <= promised.all_items + 6.5 * spread.sum()
-    if attack == "all on one item":  # nothing less would be true
+    if attack == "all on one item":  # this attack attains the bound
         assert shift[0] == pytest.approx(promised.item, abs=6.5 * spread[0])
         assert np.abs(shift).sum() > 0.8 * promised.all_items - 6.5 * spread.sum()
 

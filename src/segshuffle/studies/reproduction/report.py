@@ -75,7 +75,7 @@ class Panel(NamedTuple):
         return {method: grid[method] for method in self.looks(accounting) if method in grid}
 
     def points(self, accounting: str) -> pd.DataFrame:
-        """Return the methods that have one number, lowest expected error first."""
+        """Return the methods that have one error, not a curve, lowest expected error first."""
         best = self.rows(accounting, "best")
         over_grid = self.rows(accounting, "grid")["method"]
         return best[~best["method"].isin(over_grid)].sort_values("mse_expected", kind="stable")
@@ -216,7 +216,7 @@ def _beside(axis: Axes, lines: Iterable[Line2D]) -> None:
 
 
 def words(figure: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
-    """Describe the least errors panel by panel; return None for a figure that is none of error over m."""
+    """Describe the least errors panel by panel; return None for a figure of anything else."""
     panels = panels_by_figure(tables["mse.csv"]).get(figure.removesuffix("-proven"))
     if panels is None:
         return None
