@@ -34,7 +34,7 @@ def test_ten_digits_on_the_side_asked_for(value):
 
 @given(numbers)
 def test_the_sides_are_neighbours(value):
-    """Nothing of ten digits lies between them: no more is given away than the digits ask for."""
+    """No number of ten digits lies between them, so that rounding changes as little as possible."""
     down, up = (Decimal(repr(side(value))) for side in (rounded_down, rounded_up))
     unit = Decimal(1).scaleb(max(down.adjusted(), up.adjusted()) - 9)
     assert up - down in (0, unit, unit / 10)

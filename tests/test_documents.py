@@ -70,7 +70,7 @@ def test_what_is_named_exists(name):
 
 @pytest.mark.parametrize("name", ["CONTRIBUTING.md", "docs/architecture.md"])
 def test_every_file_of_code_that_is_named_exists(name):
-    """Also those named without their folder."""
+    """Files may be named without their folder."""
     files = {
         f"/{path.relative_to(ROOT)}"
         for room in ("src", "tests", "workflow", "docs")
@@ -111,7 +111,7 @@ def test_every_benchmark_is_in_their_table():
     assert named == {path.name for path in (ROOT / "benchmarks").glob("*.py")} - {"timing.py"}
 
 
-#: What makes a benchmark small; the others are.
+#: Options that make a benchmark small; the other benchmarks are small without options.
 SMALL = {
     "account_corners": ["--only", "pure-dump"],
     "assumptions": ["--config", "config/quick.yaml", "--repeats", "1"],
@@ -230,7 +230,7 @@ def test_every_key_is_described_and_every_described_key_exists(schema):
     described = re.findall(r"^\| `([\w.-]+)` \| (.*?) \|", read("config/README.md"), re.MULTILINE)
     assert [name for name, _ in described] == list(dict(described)), "each once"
     keys, names = set(keys_of(whole_schema(schema))), {name for name, _ in described}
-    # datasets and protocols describe their keys in their own files; one that the page has is there with all its keys
+    # datasets and protocols describe their keys in their own files; if the page lists one, it lists all its keys
     sections = {"datasets": every(), "competitors": protocols.listed(), "proven": protocols.listed()}
     elsewhere = {f"{section}.{name}" for section, files in sections.items() for name in files} - names
     assert names == {key for key in keys if not elsewhere & {key, key.rpartition(".")[0]}}

@@ -141,7 +141,7 @@ def lie(published, **changes):
             "",
             "5000 honest",
         ),
-        # levels that are said to be public are told by their copies
+        # the plan says that levels are public, and the copies reveal them
         ({"assumptions": {"private_levels": False}, "scheme": {"copies": [0.5, 8.0, 1.0]}}, "", "of level 1"),
         # that there is a level with hardly any promise (epsilon 99) is only the server's claim
         ({"problem": {"levels": [0.5, 1.0, 99.0]}, "scheme": {"copies": [0.5, 1.0, 8.0]}}, "", "of level 2"),

@@ -74,7 +74,7 @@ def test_its_plan_is_rehearsed_and_its_intervals_hold_what_they_should(made):
 
 @pytest.mark.exhaustive
 def test_users_send_with_it_and_the_server_estimates(made):
-    """A quarter of the users hold each of four items; the sum of four squared errors, each in its standard error."""
+    """A quarter of the users hold each of four items; the sum of four squared errors, in units of standard errors."""
     made.python(SEND)
     rows = json.loads(run(made, "estimate", "plan.json", "messages.txt", "--json"))["estimates"]
     assert len(rows) == DOMAIN_SIZE

@@ -1,4 +1,4 @@
-"""Two configurations never write into one folder, and one that was edited says what was."""
+"""Two configurations never write into one folder, and a run with an edited one says what was edited."""
 
 import copy
 

@@ -30,14 +30,14 @@ def make_sample(problem, repetitions, seed=5):
 
 
 def assert_mean(values, expected):
-    """Means over the first axis are those expected; returns how far off they may be."""
+    """Check that means over the first axis are as expected, and return how far off they may be."""
     allowed = STANDARD_ERRORS * values.std(axis=0, ddof=1) / math.sqrt(len(values))
     assert np.all(np.abs(values.mean(axis=0) - expected) <= allowed + 1e-20)
     return allowed
 
 
 def check_simulation(method, plan, sample, seed=11):
-    """No bias, the expected squared error, the variance of the sum, and the error where that is taken away."""
+    """Check bias, squared error, the variance of the sum of all estimates, and the error after recentring."""
     estimates = method.simulate(plan, sample, np.random.default_rng(seed))
     deviation = estimates - sample.frequencies
     assert_mean(deviation, 0.0)

@@ -1,4 +1,4 @@
-"""Where a plan is of little worth: exactly from where on it is said."""
+"""Plans of little worth: the exact limits beyond which there is a warning."""
 
 import pytest
 

@@ -56,7 +56,7 @@ def accounting_of(method):
     return "proven" if method in PROVEN.values() else "published"
 
 
-#: One plan takes seconds; the proven ones are many.
+#: Methods whose tests are exhaustive: one takes seconds for a plan, and the proven ones are many.
 LEFT_OUT = ("segmented, searched", *PROVEN)
 
 

@@ -76,7 +76,7 @@ FOUND = np.linspace(-0.3, 1.3, 33)
 
 
 def deviations(variance, confidence):
-    """Both ends of the intervals in deviations at the end."""
+    """Distances of both ends of the intervals, in the standard deviations that hold at these ends."""
     low, high = variance.interval(FOUND, confidence)
     return (FOUND - low) / np.sqrt(variance.at(low)), (high - FOUND) / np.sqrt(variance.at(high))
 

@@ -17,7 +17,7 @@ D = 4
 
 
 class Given(ProvenSegmented):
-    """Plans what is given."""
+    """A method whose plan is given."""
 
     def plan(self, problem):
         return given_plan(problem, (0.5, 1.25), 0.5)
@@ -72,7 +72,7 @@ def test_what_is_sent_and_its_error_by_enumeration(s, sets):
 
 
 def test_users_who_were_counted_may_be_others_than_those_who_are_asked():
-    """Shares alone count: ten times as many users of the same kinds say the same of the sample."""
+    """Only shares count: ten times as many users of the same kinds lead to the same error of the sample."""
     users, holders = counted()
     problem = Problem(D, 2, (0.5, 1.0), (1, 3), 0.1, Assumptions(sets="at-most"))
     one, ten = (error_of_sets(Given(), problem, k * users, k * holders) for k in (1, 10))

@@ -39,7 +39,7 @@ def run_of(users, problem=PROBLEM, method=None, **options):
 @pytest.mark.quick(0)
 @pytest.mark.parametrize("privacy", [None, PRIVATE], ids=["shuffled", "private"])
 def test_messages_have_the_expected_error(users, privacy):
-    """Squared over expected error, cutting included: mean 1. An error is a sum of 10 squares: deviation sqrt(2/9)."""
+    """Squared error divided by the expected one, with cutting: mean 1. A sum of 10 squares has deviation sqrt(2/9)."""
     runs = [run_of(users, level_privacy=privacy, seed=seed) for seed in range(16)]
     ratios = np.array([run["squared_error"] / run["expected_error"] for run in runs])
     assert abs(ratios.mean() - 1) < 5 * math.sqrt(2 / 9 / ratios.size)

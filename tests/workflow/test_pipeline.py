@@ -125,7 +125,7 @@ def test_a_run_killed_twenty_times_ends_with_the_same_bytes(checkout, new_checko
     made, moments, killed = new_checkout(), random.Random(20), 0
     while killed < 20:
         with made.started("--cores", "1") as run:
-            # later runs get further: what takes longest must end some time
+            # later runs are killed later, so that the longest job can end
             try:
                 run.communicate(timeout=moments.uniform(1.0, 6.0 + 0.7 * killed))
             except subprocess.TimeoutExpired:

@@ -24,7 +24,7 @@ pytestmark = [
 TARGET = "fig4"
 JOBS = {"dataset": 1, "population": 1, "plan": 2, "simulate": 2, "figure": 1}
 
-#: The profile; a machine sees its own files at once, and without a database behind it sacct knows nothing.
+#: The profile, changed for one machine: it sees its files at once, and has no database for sacct, so squeue is asked.
 ON_SLURM = (
     *("--profile", "profiles/slurm"),
     *("--latency-wait", "5"),
@@ -34,7 +34,7 @@ ON_SLURM = (
 
 
 def obstacle():
-    """Why there can be no cluster here, if so."""
+    """Say why no cluster can run here, or return None if one can."""
     if os.geteuid() != 0:
         return "slurmd needs root"
     missing = [name for name in ("munged", "slurmctld", "slurmd", "sbatch", "srun") if shutil.which(name) is None]

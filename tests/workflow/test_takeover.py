@@ -52,7 +52,7 @@ class Folder(Workflow):
             yield run
 
     def killed(self):
-        """Kill a run and its job; its record, which stays. The next job ends at once."""
+        """Kill a run and its job, and return its record, which stays. The next job ends at once."""
         with self.working():
             pass
         self.go()
