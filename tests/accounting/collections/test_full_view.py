@@ -224,7 +224,7 @@ def test_user_level_lower_bound_is_below_the_real_protocol(factor, rate):
     (5, 40, 4, 1, 0.3, 6.0),
 ])  # fmt: skip
 def test_user_level_lower_bound_of_few_messages_is_the_sum_over_all_counts(n, d, s, m, rate, epsilon):
-    """Blocks of one count each: what the number of messages that were sent and both counts tell together."""
+    """Blocks of one count each: what both counts and the number of messages that the user sent tell together."""
     a = np.arange(n * m + s + 1)
     exact = 0.0
     for c in range(n * m + 1):
