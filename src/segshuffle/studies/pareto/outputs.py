@@ -35,7 +35,7 @@ def figures(config: Config) -> dict[str, tuple[Output, dict[str, object]]]:
             levels = "everybody at ε" if split == "one" else f"levels ε/2, ε and 2ε in the shares of {split}"
             output = Output(
                 f"figures/{name}",
-                f"Error over messages, n = {n_users:,}, d = {domain_size:,}, {split}",
+                f"Error over messages, n = {n_users:,}, d = {domain_size:,}, split {split}",
                 "Expected squared error, divided by that of the Gaussian curator with a weight per level, over "
                 f"expected messages per user; {levels}. A line joins the best plans of one protocol: no other plan of "
                 "that protocol has less error with as few messages. Marks of equal plans overlap. Open marks: "
