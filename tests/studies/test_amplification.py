@@ -125,7 +125,7 @@ def of_theorem_5_1(matrix):
 
 
 def given(lower):
-    """The same of what a figure uses."""
+    """The same parameters as a figure uses them."""
     return [lower.log_p, lower.beta, lower.log_q, lower.log_q if lower.log_q_other is None else lower.log_q_other]
 
 
@@ -169,7 +169,7 @@ def test_fake_messages_meet_the_original_condition_with_the_least_number(epsilon
 
 
 def test_all_fake_messages_hide_one():
-    """Every one of 10^4 or 10^5 users sends the same number of them."""
+    """Each of the 10^4 or 10^5 users sends the same number of fake messages."""
     assert set(ends_of_curves("variation3")["n_users"] % 1000) == {1}
 
 

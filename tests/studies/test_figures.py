@@ -73,7 +73,7 @@ def test_only_a_stand_in_is_labelled_as_one():
 
 
 def test_methods_are_told_apart_without_colour(full_config):
-    """Colour, mark and dashes each do in the figures of the shipped configuration; else colour and mark together."""
+    """By colour, mark or dashes alone in figures of the shipped configuration; else by colour and mark together."""
     assert len({look.label for look in LOOKS.values()}) == len(LOOKS)
     shipped = [PAPER[name] for name in ("segmented", "inverse-variance-sepmm", *full_config["competitors"]["methods"])]
     for field in ("color", "marker", "dashes"):

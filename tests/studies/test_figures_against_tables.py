@@ -279,7 +279,7 @@ def test_referee_draws_every_claim_that_says_something():
                 assert marks, name
                 if look:
                     assert (look.marker, look.color) in {(m.get_marker(), m.get_markeredgecolor()) for m in curves}
-            # a curve each, and what is violated of it
+            # one curve for each accountant that has numbers here
             drawn = {(name, kind) for name, kind in REFEREED.items() if name != "never"} - {("hoeffding", "upper")}
             drawn -= {("stronger-clone", "published")} if local == 8.0 else set()
             assert len([line for line in solid if len(line.get_xdata())]) == 1 + len(drawn)

@@ -310,7 +310,7 @@ def test_ratios_are_of_curves_panels_and_mechanisms():
     laws = rows("a", [1.0], mechanism="gaussian", panel="q"), rows("a", [8.0], mechanism="laplace")
     found = of_curves(curve_claims.ratio, *laws, column="mechanism", pairs=[["gaussian", "laplace"]], by=["curve", "x"])
     assert found == {"gaussian divided by laplace": {"f, q, c, x = 1": 0.125}}
-    # of several curves of the other the least
+    # if the other accountant has several curves, the least one counts
     others = rows("b", [9.0], curve="bad"), rows("b", [1.0], curve="good")
     (part,) = of_curves(curve_claims.ratio, A[:1], *others, pairs=[["a", "b"]], by=["panel", "x"]).values()
     assert part == {"f, p, c, x = 1": 0.5}

@@ -40,7 +40,7 @@ def test_a_figure_says_whose_levels_it_shows():
     assert "everybody at ε." in one.caption
     assert "S2" not in one.caption + one.title
     assert "in the shares of S2." in three.caption
-    assert three.title.endswith("n = 400, d = 17, S2")
+    assert three.title.endswith("n = 400, d = 17, split S2")
 
 
 def test_the_table_has_every_plan_once(found):
@@ -143,7 +143,7 @@ def test_figure_draws_fronts_and_references_of_every_panel():
 
 
 def test_a_front_has_no_two_plans_of_one_error():
-    """Of equal errors the fewest messages, of equal messages the least error; the order of the table is no matter."""
+    """Of equal errors the fewest messages, of equal messages the least error; the order of the table does not matter."""
     plans = [(3.0, 1.0), (2.0, 1.0), (1.0, 5.0), (1.0, 4.0), (2.5, 1.5), (4.0, 0.5)]
     kept = front(pd.DataFrame(plans, columns=["messages_per_user", "mse_expected"]))
     assert kept.to_numpy().tolist() == [[1.0, 4.0], [2.0, 1.0], [4.0, 0.5]]

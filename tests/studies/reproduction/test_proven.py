@@ -296,7 +296,7 @@ def figures(keys):
 
 @pytest.fixture(params=["few", pytest.param("all", marks=pytest.mark.exhaustive)])
 def headline(request, full_config):
-    """Every panel; few are the smaller sets of each dataset's fewest users at one split."""
+    """Every panel; "few" are those of each dataset with the fewest users and the smallest sets, at one split."""
     keys = {name: full_config[name] for name in ("levels", "splits", "delta_times_n", "datasets", "proven")}
     if request.param == "few":
         keys["splits"] = {"S1": keys["splits"]["S1"]}
