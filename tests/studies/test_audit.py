@@ -126,7 +126,7 @@ def test_the_worst_split_is_reachable_only_with_a_level_that_sends_everything(ta
 
 @pytest.mark.quick(0)
 def test_rows_that_need_too_large_a_grid_say_so(plans, table, monkeypatch):
-    """m = 4: 2 n m/d = 500 messages on the two items; if the limit is 499, a level that samples has the published view alone."""
+    """m = 4: 2 n m/d = 500 messages on the two items. With a limit of 499 only the published view of them is left."""
     monkeypatch.setattr(full_view, "LARGEST_MEAN", 499.0)
     short = last_blanket_of(plans)
     found = audit_setting(CONFIG, SETTING, short)

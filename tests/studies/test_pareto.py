@@ -143,7 +143,7 @@ def test_figure_draws_fronts_and_references_of_every_panel():
 
 
 def test_a_front_has_no_two_plans_of_one_error():
-    """Of equal errors the fewest messages, of equal messages the least error; the order of the table does not matter."""
+    """Of equal errors the fewest messages, of equal messages the least error; the order of rows does not matter."""
     plans = [(3.0, 1.0), (2.0, 1.0), (1.0, 5.0), (1.0, 4.0), (2.5, 1.5), (4.0, 0.5)]
     kept = front(pd.DataFrame(plans, columns=["messages_per_user", "mse_expected"]))
     assert kept.to_numpy().tolist() == [[1.0, 4.0], [2.0, 1.0], [4.0, 0.5]]
