@@ -22,13 +22,13 @@ def test_a_window_is_the_least_that_chernoffs_bound_proves(mean, p, log_tail):
     assert 0 <= low < mean < high
     assert chernoff(high, mean, p) >= log_tail
     assert chernoff(high - 2 - 4e-6 * (high - mean), mean, p) < log_tail
-    # none is below 0; the bisection halves a bracket 20 times, below from 0 on
+    # no count is below 0; the bisection halves its bracket 20 times, that of the lower end beginning at 0
     assert low == 0 or chernoff(low, mean, p) >= log_tail
     assert chernoff(min(low + 2 + 2e-6 * mean, mean), mean, p) < log_tail
 
 
 def test_a_tail_that_chernoffs_bound_just_misses_is_not_cut_off():
-    """By what the exponent may round at the largest means, 1e-5."""
+    """The window is wider by the rounding error of the exponent, which is up to 1e-5 at the largest means."""
     for mean, p in ((3.0, 0.5), (50.0, 0.9)):
         for count in range(int(mean) + 2, int(mean) + 40):
             at = float(chernoff(count, mean, p))

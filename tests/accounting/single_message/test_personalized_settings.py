@@ -53,7 +53,7 @@ def test_bounds_of_the_figure(name, mechanism):
 
 
 def test_a_gaussian_guarantee_ends_at_the_largest_budget():
-    """Nobody's message tells two inputs apart by more; below, the law of large numbers speaks."""
+    """Delta is 0 from the largest budget on; below it, delta is that of a Gaussian mechanism."""
     budgets = [(0.5, 400), (1.25, 100)]
 
     def delta(epsilon):

@@ -99,7 +99,7 @@ def test_local_epsilon_is_never_below_the_central_one():
 @pytest.mark.parametrize("part", [0.0, 0.2, 0.9, 0.999])
 @pytest.mark.parametrize("n", [1, 2, 6])
 def test_delta_keeps_its_digits(local, share, part, n):
-    """Exact enumeration at the float parameters, from local epsilon 1e-6 to 20, up to close below it."""
+    """Exact enumeration at the float parameters: local epsilons from 1e-6 to 20, and epsilons up to just below them."""
     beta, epsilon = share * math.tanh(local / 2) * (1 - 2e-16), part * local
     p = o.exp_fraction(local)
     exact = o.hockey_stick(*o.variation_ratio_pair(n, p, F(beta), p), o.exp_fraction(epsilon))

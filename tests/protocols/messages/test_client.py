@@ -74,7 +74,7 @@ def test_bernoulli_by_enumeration(p):
 
 @given(rate=st.floats(1e-300, 1.0))
 def test_a_rate_is_the_number_that_the_accountant_uses(rate):
-    """A double is a fraction: exactly its numerator of the denominator's integers say yes."""
+    """A double is a fraction: of as many integers as its denominator, exactly its numerator say yes."""
     asked: list[int] = []
     numerator = Fraction(rate).numerator
     assert exact.bernoulli(Fraction(rate), lambda n: asked.append(n) or numerator - 1)

@@ -88,7 +88,7 @@ def test_lies_are_refused_with_numbers(honest):
 
 
 def test_the_refusal_says_what_would_have_been_given(honest):
-    """Its epsilon is enough at the same delta, and a little less is not."""
+    """The epsilon that the refusal names holds at the same delta, and a little less does not."""
     lie = replace(honest, blanket_per_user=0.2)
     with pytest.raises(RefusedError) as refusal:
         check_announcement(lie, demand(), 0)
