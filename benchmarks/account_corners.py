@@ -61,7 +61,7 @@ def _fixed(name: str, **sizes: float) -> tuple[str, Make]:
 
 
 def _matrix(inputs: int, outputs: int) -> tuple[str, Make]:
-    """Make random laws of the local epsilon."""
+    """Make a random matrix whose epsilon is at most the local epsilon."""
 
     def make(local_epsilon: float) -> Mechanism:
         random = np.random.default_rng([inputs, outputs])

@@ -28,7 +28,7 @@ def seconds_of(calls: Iterable[Callable[[], object]], clock: Callable[[], float]
 
 
 def median_seconds(call: Callable[[], object], repeats: int, clock: Callable[[], float] = time.process_time) -> float:
-    """Return the median of so many calls."""
+    """Return the median seconds of so many calls."""
     return statistics.median(seconds_of([call] * repeats, clock))
 
 

@@ -46,10 +46,12 @@ _GEMM_ERROR = 2.3e-16
 _ROUND_OFF = 1e-9
 #: Distance of the counts of N- that quick estimates use, in standard deviations of the law tilted to such a count.
 _APART = 0.5
-#: Ranges of r, for noise and flood, that plans choose from (r < 1 has no proof), and the largest p of the flood.
+#: Ranges of the size r of the negative binomial laws that plans choose from, for noise and flood (r < 1 has no proof),
+#: and the largest p of the flood.
 _SIZES, _FLOOD_SIZES, _LARGEST_FLOOD_P = (1.02, 15.0), (5.0, 100.0), 0.98
-#: Largest flood times pairs: a constant, and a multiple of the variance. More would hide hardly anything else. If the
-#: table is still too large, the flood is cut, at most this often. Last, the tail with which tables are judged.
+#: Largest flood times pairs: a constant, plus a multiple of variance/pairs. A larger flood would hide hardly more. If
+#: the table is still too large, the flood is cut, at most this often. Last, how far the tails go when this is judged,
+#: as -log of their mass over delta.
 _MOST_FLOOD, _CUTS, _GUIDED_TAIL = (2500.0, 15.0), 10, 18.0
 
 
@@ -159,9 +161,9 @@ def _sample(mean: float, variance: float, low: int, high: int) -> tuple[IntArray
 
 
 def _products(log_tail: float, noise: Part, flood: Part) -> Any:
-    """Bound the products of two masses in a table, to which time and memory are proportional, by Bernstein's windows.
+    """Bound the number of products of two masses in a table, by Bernstein's windows.
 
-    The parts may have arrays of means.
+    Time and memory are proportional to this number. The parts may have arrays of means.
     """
 
     def width(part: Part) -> Any:
@@ -183,7 +185,8 @@ def _joint(blanket: Signed, mean: float, log_tail: float, sampled: bool) -> tupl
     n, error = f.size, 2 * mass_error(window, noise.mean) + mass_error(flood_window, flood.mean)
     if not sampled and _products(log_tail, noise, flood) > MOST_PRODUCTS:
         raise AccuracyError(
-            f"The counters of {blanket} at {mean:g} messages per item have too many values for a table: take fewer."
+            f"The counters of {blanket} at {mean:g} messages per item have too many values for a table: take fewer "
+            "messages."
         )
     # differences N+ - N- with hardly any mass are left out
     totals, tail = np.correlate(f, f, "full"), math.exp(-log_tail)

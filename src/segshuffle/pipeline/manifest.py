@@ -203,7 +203,7 @@ class Step:
         return (self.output,) if isinstance(self.output, str) else self.output
 
 
-#: What a job follows that uses no method and no dataset, such as one that makes a table from other tables.
+#: `Rule.follows` of a job that uses no method and no dataset, such as one that makes a table from other tables.
 NOTHING: Named = {"protocols": (), "datasets": ()}
 
 

@@ -1,8 +1,8 @@
 """The planner for every law of dummies: it finds the blanket and copies with the least error, and certifies them.
 
 `surface` searches the blanket with quick estimates of the largest copies (`guides`). Here the result is certified. If
-the certificate allows fewer copies than estimated, there are more dummies or fewer copies. The numbers of a plan are
-certified, however wrong the estimates were.
+the certificate allows fewer copies than estimated, the plan gets more dummies or fewer copies. The numbers of a plan
+are certified, however wrong the estimates were.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ class Search:
         mean = problem.honest_mean(blanket_per_user)
         least, most = law.means
         if not least <= mean <= most:
-            allowed = f"such that n m/d of the honest users is in [{least:g}, {most:g}] (it is {mean:g})"
+            allowed = f"such that honest users send {least:g} to {most:g} dummies per item (they send {mean:g})"
             raise ParameterError("blanket_per_user", blanket_per_user, allowed)
         limits = self.limits(law, mean, rtol=FINE)
         if law.rough() is law:
@@ -224,7 +224,7 @@ class Search:
         reached, certificate = attained(problem, copies), list[dict[str, float]]()
         for level, value in zip(problem.levels, copies.tolist(), strict=True):
             lower, upper = certified_delta(law, mean, Target.of(problem, level), value)
-            lower = lower if reached else 0.0  # the lower end belongs to the product, which no two users need attain
+            lower = lower if reached else 0.0  # the lower end is the product's, which perhaps no neighbours attain
             certificate.append({"epsilon": level, "delta_lower": rounded_down(lower), "delta_upper": rounded_up(upper)})
         collection = collection_of(problem, copies, blanket_per_user, law)
         return Plan(
@@ -325,8 +325,8 @@ def _best(search: Search, budget: float) -> Plan:
         raise InfeasibleError(f"max_messages = {budget:g} is too small: raise it, or lower the domain size.")
     if (dummies := search.per_user(best.mean)) > LARGEST_BLANKET:
         raise InfeasibleError(
-            f"The plan with the least error has {dummies:.3g} dummy messages per user, and at most "
-            f"{LARGEST_BLANKET:g} can be announced: set max_messages, or raise the levels, delta or the users."
+            f"The plan with the least error has {dummies:.3g} dummy messages per user, and at most {LARGEST_BLANKET:g} "
+            "can be announced: set max_messages, or raise the levels, delta or the number of users."
         )
     plans = list[Plan]()
     for law, mean in _tries(search, best):
@@ -346,7 +346,7 @@ def _best(search: Search, budget: float) -> Plan:
 
 
 def _tries(search: Search, best: Best) -> Iterator[tuple[Blanket, float]]:
-    """Yield blankets that may be certified, first those with about the least dummies for whole numbers of copies."""
+    """Yield blankets to certify, first those with about the least dummies for whole numbers of copies."""
     whole = [
         (target, float(round(a)))
         for target, a in zip(search.targets, best.copies.tolist(), strict=True)
@@ -377,7 +377,7 @@ def _least_noise(search: Search, best: Best, target: Target, copies: float) -> f
 
 @functools.lru_cache(maxsize=65536)
 def _largest(law: Blanket, mean: float, target: Target, copies_max: float, start: float) -> float:
-    """Find the largest certified copies, rounded down, from a quick estimate, or a whole number next to it."""
+    """Find the largest certified copies, rounded down, from a quick estimate; a whole number close to it is enough."""
     if target.pairs == 0 or start == 0 or start > copies_max:
         return min(start, copies_max)
     whole = float(round(start))

@@ -23,19 +23,21 @@ if TYPE_CHECKING:
 
     from segshuffle.protocols.planner import Search
 
-#: Distance of neighbours of the best point; a point within this share of it of a computed point is not computed.
+#: Distance between the best point and its neighbours. A neighbour is not computed if a computed point is closer to it
+#: than this share of the distance.
 _STEP, _NEAR = 0.5, 0.6
-#: Number of points, for each parameter, that are computed first for a budget. They are taken from a cloud of so many,
-#: if by a first guess their error is at most this many times the least.
+#: Number of points, for each parameter, that are computed first for a budget. They are taken from a cloud of this
+#: many, if by a first guess their error is at most this many times the least.
 _SCATTERED, _CLOUD, _HOPEFUL = 9, 200, 3.0
-#: Logs of the ratios to the first variance that are tried first if dummies use the rest of the budget.
+#: Further variances that are tried first if dummies use the rest of the budget: logs of their ratios to the predicted
+#: best one.
 _AWAY = (-2.0, -1.0, 1.0)
 #: Most rounds of computing points for one budget.
 _ROUNDS = 40
-#: Grid on which predictions are compared: its widths, as shares of the ranges; choices of other parameters; variances,
-#: for all choices together; and then variances on a finer grid, for each choice.
+#: Grids on which predictions are compared: their widths, as shares of the ranges; the number of choices of all other
+#: parameters; the number of variances, for all choices together; and that on finer grids, for each choice.
 _WIDTHS, _CHOICES, _VARIANCES, _FINER = (1.0, 0.3, 0.1), 24, 600, 11
-#: Least log of the ratio to the copies with Gaussian noise; less, or none, is as good as none.
+#: Least log of the ratio to the copies with Gaussian noise; a smaller ratio, or no copies at all, counts as this one.
 _LEAST_RATIO = -6.0
 #: Least share of a budget for dummies, if these use what messages about items leave.
 _LEAST_REST = 0.05
@@ -115,7 +117,7 @@ class Surface:
         return best
 
     def _completed(self, points: FloatArray, budget: float) -> FloatArray:
-        """Add the mean of the dummies, which use the rest of the budget; there is a row per point and cap on copies."""
+        """Add the mean of the dummies, which use the rest of the budget; return a row per point and cap on copies."""
         if not self.law.spends:
             return points
         most = min(max(budget / self.search.problem.set_size, 1.0), self.search.copies_max)
@@ -184,7 +186,10 @@ class Surface:
         return np.asarray(np.abs(points[:, None] - seen).max(axis=2).min(axis=1, initial=math.inf))
 
     def _neighbours(self, point: FloatArray) -> list[FloatArray]:
-        """Return neighbours without a computed point nearby: one step away on axes, up to two in other directions."""
+        """Return neighbours without a computed point nearby.
+
+        They are one step away on axes (up to four for the variance), and up to two in other directions.
+        """
         axes = np.eye(point.size)
         # copies jump at whole numbers, so the error may have a minimum at quite another variance
         far = np.outer([] if self.law.spends else [-4, -3, -2, 2, 3, 4], axes[0])
@@ -202,7 +207,8 @@ class Surface:
         guided = np.maximum(self.search.limits(self._law(parameters), float(mean), start), COPIES_RANGE[0])
         self.points.append(settled)
         self.ratios.append(np.maximum(np.log(guided) - self.unit - settled[0] / 2, _LEAST_RATIO))
-        from scipy.interpolate import RBFInterpolator  # a quarter of a second of every job's start
+        # not at the top: it would delay every job by a quarter of a second
+        from scipy.interpolate import RBFInterpolator
 
         known = np.array(self.points)
         spans = np.linalg.matrix_rank(known - known[0]) == known.shape[1]

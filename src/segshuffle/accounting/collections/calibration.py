@@ -27,13 +27,13 @@ from segshuffle.errors import InfeasibleError
 
 
 def _root_and_slope(function: Function, low: float, high: float, change: float = 1e-3) -> tuple[float, float]:
-    """Return a point near which an increasing function changes sign, and its slope to the left: where to start."""
+    """Return about where an increasing function changes sign, and its slope just left of there, to start a search."""
     for _ in range(60):
         middle = 0.5 * (low + high)
         low, high = (middle, high) if function(middle) < 0 else (low, middle)
     root = 0.5 * (low + high)
     rise = function(root) - function(root - change)
-    return root, max(rise / change, 1e-3) if rise > 0 else 1e-3  # two logarithms of 0 have no difference
+    return root, max(rise / change, 1e-3) if rise > 0 else 1e-3  # the difference of two logarithms of 0 is nan
 
 
 def solve(
@@ -47,9 +47,9 @@ def solve(
 ) -> float:
     """Find x with ``-0.9 rtol <= log_excess(x) <= 0``, or the upper limit if ``log_excess`` is not above 0 there.
 
-    `log_excess` is nondecreasing up to its own error; `slope` > 0 is a guess. The answer is safe whatever its shape:
-    it is a point where the bound was evaluated. It is NaN if even the lower limit is not safe. If it need not be
-    `proven`, the search ends one step earlier, at a point that is expected to be as near.
+    `log_excess` is nondecreasing up to its own error; `slope` > 0 is a guess. The answer is a point where the bound was
+    evaluated, so it is safe even if `log_excess` is not nondecreasing. It is NaN if even the lower limit is not safe.
+    If it need not be `proven`, the search ends one step earlier, at a point that is expected to be as near.
     """
     low, high = limits
     tried: dict[float, float] = {}
@@ -89,8 +89,9 @@ def _calibrate(
 ) -> float:
     """Find the last value, from the first of `ends` on, whose pair meets the target (pairs, epsilon, delta).
 
-    `solve` gets the log of (delta of the pair/delta of the target) as a function of the value's log, or minus that if
-    the values fall; `start` and `slope` are of that. `nothing` is what an error says if not even the first will do.
+    `solve` gets the log of (delta of the pair/delta of the target) as a function of x: the log of the value, or minus
+    this log if `ends` are in falling order. `start` is an x, and `slope` a guess of the slope there. `nothing`
+    is how the error begins if not even the first value will do.
 
     `log_delta_bound` looks at one lattice only; where that was too coarse (few counts, small means), the answer is
     improved with the bound of `delta_interval`, which refines until both its bounds agree.
@@ -116,14 +117,14 @@ def _calibrate(
     if math.isnan(answer):
         raise InfeasibleError(f"{nothing} meets epsilon = {epsilon:g}, delta = {delta:g}: raise delta.")
     if answer < last and sharp(answer) < -math.log1p(BOUND_RTOL):
-        # a step is dear, and where delta jumps a search goes on to the last digit
+        # few steps: each takes long, and where delta jumps a search would go on to the last digit
         better = solve(sharp, answer, slope, (answer, last), steps=12)
         answer = answer if math.isnan(better) else better
     return value(answer)
 
 
 def gaussian_start(epsilon: float, delta: float) -> tuple[float, float]:
-    """Log of the scale at which the Gaussian mechanism meets the target, and how fast its log delta grows there."""
+    """Return the log of the scale at which a Gaussian mechanism meets the target, and how fast its log delta grows."""
 
     def excess(log: float) -> float:
         return gaussian_log_delta(ratio=math.exp(log), epsilon=epsilon) - math.log(delta)
@@ -157,7 +158,7 @@ def epsilon_upper(pair: CounterPair, *, pairs: int, delta: float) -> float:
     check_product(pairs=pairs, delta=delta)
     if pair.copies == 0:
         return 0.0
-    # minus epsilon, in which delta grows; the first guess is the Gaussian mechanism's
+    # the search is over minus epsilon, in which delta grows; it starts at the Gaussian mechanism's
     limits, scale = (-EPSILON_LIMIT, -0.0), min(pair.copies * math.sqrt(2 * pairs / pair.variance), 100.0)
 
     def guess(x: float) -> float:
@@ -180,8 +181,8 @@ def largest_copies(
 ) -> float:
     """Return the largest number of expected copies that keeps the guarantee, rounded down.
 
-    Delta does not decrease in the copies (M grows stochastically, and the optimal test is monotone in the counters),
-    so a root search is sound; for ``copies_max = 1`` this is the largest sampling rate.
+    Delta does not decrease in the copies (their random number grows stochastically, and the optimal test is monotone in
+    the counters), so a root search is sound; for ``copies_max = 1`` this is the largest sampling rate.
 
     Parameters
     ----------
@@ -196,7 +197,7 @@ def largest_copies(
     blanket : Blanket
         Law of the blanket.
     start : float or None
-        A first guess; None takes a Gaussian curator's.
+        A first guess; None takes the copies that Gaussian noise would allow.
 
     Returns
     -------

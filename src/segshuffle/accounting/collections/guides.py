@@ -17,30 +17,30 @@ from segshuffle.accounting.numerics.loss_distribution import AccuracyError, Loss
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.base import COPIES_RANGE, Blanket, CounterPair
 
-#: Cells within one standard deviation of the loss, of several pairs and of one.
+#: Cells per standard deviation of the loss, for several pairs and for one.
 _CELLS, _FINE_CELLS = 24.0, 400.0
-#: Mass given away, over delta, as an exponent.
+#: A tail that is left out has mass e^-_TAIL delta/pairs.
 _TAIL = 7.0
-#: Relative accuracy of delta in a search, and in the last one (also that of a plan's error); most steps of a search.
+#: Relative accuracy of delta in quick searches, and in final ones (also of a plan's error); most steps of a search.
 CLOSE, FINE, _STEPS = 3e-2, 1e-3, 20
-#: Logs of the factors within which, of the Gaussian mechanism's answer, a search looks and starts.
+#: A search looks and starts within these factors (as logs) of the Gaussian mechanism's answer.
 _REACH, _START = 5.0, 1.0
 _SMALLEST, _LARGEST = 1e-200, 1 - 1e-9
 
 
 def _log_delta_of_one(table: LossTable, epsilon: float) -> float:
-    """Return both laws of a single pair on the cells, sorted by their ratios: no lattice, no transform."""
+    """Return the log of the delta of a single pair, from its sorted ratios: no lattice, no transform."""
     log_ratio, log_mass = _law_of(table)
     q = np.append(table.zero_mass, np.exp(log_mass))
     p = np.append(0.0, np.exp(log_mass + log_ratio))
     below = np.searchsorted(log_ratio, log_ratio - epsilon) + 1
     delta = float(p[1:] @ np.cumsum(q)[below - 1] - math.exp(epsilon) * (q[1:] @ np.cumsum(p)[below - 1]))
-    # with many copies nearly all of A is beyond the values of B
+    # with many copies nearly all mass of the law with copies is truncated
     return math.log(max(delta + table.truncated, _SMALLEST))
 
 
 def guided_log_delta(pair: CounterPair, pairs: int, epsilon: float, delta: float) -> float:
-    """Log of the delta of a product of pairs, where it is not far from `delta`; 0 where nothing can be tabulated."""
+    """Estimate the log of the delta of a product of pairs, if it is near that of `delta`; 0 if there is no table."""
     ratio = gaussian_ratio(epsilon=epsilon, delta=delta)
     step = ratio / math.sqrt(pairs) / (_CELLS if pairs > 1 else _FINE_CELLS)
     try:
@@ -59,7 +59,7 @@ def guided_log_delta(pair: CounterPair, pairs: int, epsilon: float, delta: float
 
 
 def _law_of(table: LossTable) -> tuple[FloatArray, FloatArray]:
-    """Log ratio and log mass of the cells that have any."""
+    """Return the log ratio and log mass of every cell that has any mass."""
     kept = table.mass > 0
     log_ratio = (table.first + np.arange(table.mass.size)) * table.step + np.log1p(table.excess)
     return np.asarray(log_ratio[kept]), np.asarray(np.log(table.mass[kept]))
@@ -89,7 +89,7 @@ def guided_copies(
     pairs, epsilon, delta, copies_max
         As for `calibration.largest_copies`.
     start : float or None
-        A first guess; None takes a Gaussian curator's.
+        A first guess; None takes the copies that Gaussian noise would allow.
     rtol : float
         Relative accuracy of delta.
     """
@@ -111,7 +111,7 @@ def guided_copies(
 def guided_noise(
     pair_at: Callable[[float], CounterPair], start: float, *, pairs: int, epsilon: float, delta: float
 ) -> float:
-    """Estimate the least log of a variance whose pair keeps the guarantee, from `start` on; nan if none was found.
+    """Estimate the least log of a variance whose pair keeps the guarantee, near `start`; nan if none was found.
 
     Parameters
     ----------
