@@ -240,7 +240,7 @@ class BlanketPair(AtomPair):
 class CountPair(BlanketPair):
     """Counters of a blanket of one part, whose messages have no signs.
 
-    With X of law NB(r, p), or Poisson for p = 0, and k = floor(a), f = a - k::
+    With X dummies of law NB(r, p), or Poisson for p = 0, M copies, and k = floor(a), f = a - k::
 
         Pr[X + M = x] / Pr[X = x] = q(x) q(x - 1) ... q(x - k + 1) (1 - f + f q(x - k)),   q(x) = x/(p (x + r - 1)).
     """

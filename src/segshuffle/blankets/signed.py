@@ -1,8 +1,9 @@
 """The signed blanket: messages (item, +) and (item, -), and a flood of both that cancels in the estimate.
 
-Per item the server counts N+ = Z1 + Z3 + M and N- = Z2 + Z3, with independent Z1, Z2 of one law, the *noise*, and Z3,
-the *flood*: each of its units sends one + and one -. The estimate is N+ - N-, so only the noise adds to its error. The
-flood hides N+ and N- themselves. With geometric noise the difference is the discrete Laplace mechanism.
+Per item the server counts N+ = Z1 + Z3 + M and N- = Z2 + Z3. M is the number of copies. Z1 and Z2, the *noise*, are
+independent and of one law. Z3 is the *flood*: each of its units sends one + and one -. The estimate is N+ - N-, so only
+the noise adds to its error. The flood hides N+ and N- themselves. With geometric noise the difference is the discrete
+Laplace mechanism.
 
 The law of (N-, N+ - N-) is tabulated as a matrix. Its entries are sums over the flood, within windows of all three
 laws. The mass outside these windows is missing from the entries, and the bounds allow for it (`LossTable.missing`).

@@ -188,7 +188,7 @@ def check_stamp(stamp: Path, *, file: str, config: Config) -> list[str]:
     Raises
     ------
     ConfigError
-        If another file with other values filled the folder, or a file other than `SHIPPED` has its edition.
+        If another file with other values filled the folder, or a file other than `SHIPPED` has the edition "full".
     """
     name = Path(file).stem
     if config["edition"] == "full" and file != SHIPPED:

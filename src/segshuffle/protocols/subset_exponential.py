@@ -85,12 +85,11 @@ class SubsetExponential(ErrorAsPlanned):
     Parameters
     ----------
     local_epsilon : float or None
-        The local privacy parameter, in [1e-12, 50]; None calibrates it so that shuffling gives the lowest level (kind:
-        published).
+        The local privacy parameter, in [1e-12, 50]; None calibrates it so that shuffling gives the lowest level.
     subset_size : int or None
         k; None takes the size with the least error. If shuffled, every size has its own local epsilon.
     accounting : str
-        Accounting if shuffled: "published" (variation ratio) or "proven" (decomposition, kind: upper).
+        Accounting if shuffled: "published" (variation ratio, kind: published) or "proven" (decomposition, kind: upper).
     """
 
     local_epsilon: float | None = None

@@ -48,8 +48,8 @@ def solve(
     """Find x with ``-0.9 rtol <= log_excess(x) <= 0``, or the upper limit if ``log_excess`` is not above 0 there.
 
     `log_excess` is nondecreasing up to its own error; `slope` > 0 is a guess. The answer is a point where the bound was
-    evaluated, so it is safe even if `log_excess` is not nondecreasing. It is NaN if even the lower limit is not safe.
-    If it need not be `proven`, the search ends one step earlier, at a point that is expected to be as near.
+    evaluated, so it is safe even if `log_excess` falls somewhere. It is NaN if even the lower limit is not safe. If it
+    need not be `proven`, the search ends one step earlier, at a point that is expected to be as near.
     """
     low, high = limits
     tried: dict[float, float] = {}
