@@ -97,7 +97,7 @@ class Surface:
         return known
 
     def promised(self, budget: float) -> Best | None:
-        """Return nearly the blanket with the least predicted error, from many choices, each with its best variance."""
+        """Return the blanket with nearly the least predicted error, of many choices, each with its best variance."""
         best, centre = None, (self.low + self.high) / 2
         free = slice(1, self.low.size - (self.law.spends > 0))
         spread = _spread(_CHOICES, centre[free].size) * (self.high - self.low)[free]
