@@ -100,7 +100,7 @@ class ProvenSegmented(Collected):
         return law if self.copies_max <= 1 else f"{law}-copies"
 
     def searches(self, problem: Problem) -> list[Search]:
-        """Return a search for each law; what is found out for one budget or error serves the others."""
+        """Return a search for each law; all budgets and errors share it, and what it has found."""
         return _searches(replace(self, max_messages=None, target_error=None), problem)
 
     def plan(self, problem: Problem) -> Plan:
