@@ -7,7 +7,6 @@ guarantee is the exact product of docs/proof.md, without group privacy. The serv
 N = sum_k n_k a_k.
 """
 
-import functools
 import math
 from dataclasses import dataclass, replace
 
@@ -100,8 +99,10 @@ class ProvenSegmented(Collected):
         return law if self.copies_max <= 1 else f"{law}-copies"
 
     def searches(self, problem: Problem) -> list[Search]:
-        """Return a search for each law; all budgets and errors share it, and what it has found."""
-        return _searches(replace(self, max_messages=None, target_error=None), problem)
+        """Return a search for each law."""
+        measure = self.measure or error_of_all(problem)
+        options = (self.copies_max, measure, self.equal_copies, self.group_privacy)
+        return [Search(problem, laws()[name], *options) for name in self.laws]
 
     def plan(self, problem: Problem) -> Plan:
         """Fix m and all a_k jointly, and certify every level.
@@ -122,13 +123,6 @@ class ProvenSegmented(Collected):
         if self.max_messages is None and len(searches) == 2 and not searches[-1].law.spends:
             return fewest_messages(searches, SLACK * first.error_of(least_error(searches[:1])))
         return least_error(searches, budget)
-
-
-@functools.lru_cache(maxsize=16)
-def _searches(method: ProvenSegmented, problem: Problem) -> list[Search]:
-    measure = method.measure or error_of_all(problem)
-    options = (method.copies_max, measure, method.equal_copies, method.group_privacy)
-    return [Search(problem, laws()[name], *options) for name in method.laws]
 
 
 def expected_seconds(problem: Problem) -> float:

@@ -8,7 +8,6 @@ frequencies, and no data are used.
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import product
 from typing import Any
@@ -21,6 +20,7 @@ from segshuffle.pipeline.design import Setting
 from segshuffle.pipeline.jobs import to_json
 from segshuffle.protocols.base import Plan, Problem, uniform_item_counts
 from segshuffle.protocols.method import Declared, Method
+from segshuffle.protocols.planner import least_error
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.registry import every, made
 from segshuffle.studies import planning
@@ -72,9 +72,9 @@ def plans_of(
     section = {"copies_max": _MOST_COPIES}
     method: Any = made(declared, section)
     if isinstance(method, ProvenSegmented):
+        searches = method.searches(problem)  # what is found out for one budget serves the others
         for budget in budgets:
-            within = replace(method, max_messages=budget)
-            yield within, partial(within.plan, problem)
+            yield method, partial(least_error, searches, budget)
     else:
         for choice in CHOICES.get(declared.name, [{}]):
             method = made(declared, section, choice)
