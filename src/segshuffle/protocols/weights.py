@@ -21,8 +21,6 @@ from segshuffle.arrays import FloatArray
 
 #: With more levels only neighbours exchange copies, to save time.
 _FEW_LEVELS = 8
-#: If there are more levels, only neighbours exchange copies, which is quick.
-_FEW_LEVELS = 8
 #: Least relative gain for a change of the copies; distance from a whole number that counts as round-off.
 _GAIN, _ROUND_OFF = 1e-7, 1e-12
 #: Most numbers in one block of simple plans.
