@@ -65,11 +65,9 @@ def answer(options: argparse.Namespace) -> str:
         for each in entries
     ]
     parameters, entries, left_out = answers[0]
-    head = {
-        name: value
-        for name, value in {**parameters, **points[0], **parameters}.items()
-        if name not in (*several, asked)
-    }
+    # what the mechanism says of itself stands before what was asked, and replaces it
+    parts = itertools.chain(parameters.items(), (each for each in points[0].items() if each[0] not in parameters))
+    head = {name: value for name, value in parts if name not in (*several, asked)}
     _save(options, rows, several, asked)
     if options.json and several:
         return as_json({**head, "rows": rows})
@@ -244,10 +242,11 @@ def _ask(make: Make, point: Point, asked: str, only: tuple[str, ...]) -> Found:
 def _told(head: Point, rows: list[Point], answers: list[Found], varied: list[str]) -> str:
     """Return the parameters, every accountant's numbers, and what is known of them."""
     statuses = {each.accountant: each.status for _, entries, _ in answers for each in entries}
-    reasons = {name: f"not applicable: {why}" for _, _, left_out in answers for name, why in left_out.items()}
+    left = {name: why for _, _, left_out in answers for name, why in left_out.items() if name not in statuses}
+    statuses |= {name: f"not applicable: {why}" for name, why in left.items()}
     numbers = [
         {name: row[name] for name in ("accountant", *varied, "kind")}
         for row in sorted(rows, key=lambda row: [*statuses].index(row["accountant"]))
     ]
-    said = wrapped([f"{name}: {each}" for name, each in {**statuses, **reasons, **statuses}.items()], hang="    ")
+    said = wrapped([f"{name}: {each}" for name, each in statuses.items()], hang="    ")
     return "\n\n".join((shown(head), table(numbers), said))

@@ -339,10 +339,10 @@ def _best(search: Search, budget: float) -> Plan:
             break
     if not plans:
         raise failure
+    # a plan for a smaller budget may be better than all that were found for this one
+    earlier = [each for each in search.plans if each.messages_per_user <= budget]
     search.plans.extend(plans)
-    # a plan for a smaller budget may be better than all that this search found
-    allowed = (each for each in search.plans if each.messages_per_user <= budget * (1 + 1e-12))
-    return min(allowed, key=search.error_of)
+    return min([*earlier, *plans], key=search.error_of)
 
 
 def _tries(search: Search, best: Best) -> Iterator[tuple[Blanket, float]]:

@@ -224,12 +224,17 @@ def new_folder(folder: Path) -> Iterator[Path]:
         folder.parent.mkdir(parents=True, exist_ok=True)
         # folders inside the temporary one, which only its owner may open
         with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as work:
-            new = Path(work, "new")
+            new, old = Path(work, "new"), Path(work, "old")
             new.mkdir()
             yield new
             if folder.exists():
-                folder.rename(Path(work, "old"))
-            new.rename(folder)
+                folder.rename(old)
+            try:
+                new.rename(folder)
+            except OSError:
+                if old.exists():  # the earlier results must not go with the temporary folder
+                    old.rename(folder)
+                raise
     except OSError as error:
         raise DataError(
             f"{folder}: cannot be written ({error.strerror or error}). Make room, or give another folder by --out."
