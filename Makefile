@@ -1,7 +1,7 @@
-# make reproduce      everything of the paper, into results/         (CONFIG=config/quick.yaml: small, into results/quick/)
+# make reproduce      every figure, table and verdict, into results/ (CONFIG=config/quick.yaml: small, into results/quick/)
 # make test           the test suite
 # make exhaustive     the slow tests, which take minutes: every case, whole runs, killed runs, a real Slurm
-# make mutants        how many small faults in the code the tests notice: a sample of MUTANTS=200
+# make mutants        how many small faults in the code the tests notice, of a sample of MUTANTS=200
 # make check          lint, format and types
 # make docs           the documentation as a site, in build/site (open build/site/index.html)
 # make lock           pin the dependencies of pyproject.toml again (needs uv)
@@ -12,7 +12,7 @@ CONFIG ?= config/config.yaml
 MUTANTS ?= 200
 VENV := .venv
 BIN := $(VENV)/bin
-# compiled imports are four times faster, and every job of the pipeline imports
+# compiled modules are imported four times faster, and every job of the pipeline imports many
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: reproduce test exhaustive mutants check docs install lock clean

@@ -2,10 +2,10 @@
 
     .venv/bin/python benchmarks/account_corners.py [--only krr,laplace] [--slowest 20] [--inverse]
 
-An answer asks all accountants that apply. Its time is the sum of their times, with empty caches. The target is 5 s for
-every answer. Answers above the target and warnings are printed at once, and the slowest answers at the end. Each answer
-is printed with its slowest accountant. The whole grid takes about an hour of a processor; `--inverse` asks for local
-epsilons instead.
+For every answer all accountants that apply are asked. Its time is the sum of their times, with empty caches. The target
+is 5 s for every answer. Answers above the target and warnings are printed at once, and the slowest answers at the end.
+Each answer is printed with its slowest accountant. The whole grid takes about an hour of a processor; `--inverse` asks
+for local epsilons instead.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
     python benchmarks/assumptions.py
     python benchmarks/assumptions.py --config config/quick.yaml --shares 0.9,0.5
 
-First table: the error of a plan that relies on a share h of the users, divided by that of a plan that relies on all,
-times h. The largest value of all panels is printed, for equally frequent items. Second table: CPU seconds of this one
-process. Each plan is for a delta of its own (1e-6 apart, relatively), so that no cache of the process helps it.
+First table: h times the error of a plan that relies on a share h of the users, divided by that of a plan that relies on
+all of them. The largest value of all panels is printed, for equally frequent items. Second table: CPU seconds of this
+one process. Each plan is for a delta of its own (1e-6 apart, relatively), so that no cache of the process helps it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parents[1]
 #: Three levels of MSNBC's sizes.
 MSNBC = Problem(17, 4, (0.5, 1.0, 2.0), (1250, 2500, 1250), 2e-6)
 CASES = {
-    "none beyond the plain ones": Assumptions(),
+    "exactly s items, all honest": Assumptions(),
     "sets of at most s items": Assumptions(sets="at-most"),
     "80 % honest": Assumptions(honest_fraction=0.8),
     "private levels": Assumptions(private_levels=True),

@@ -1,7 +1,7 @@
 """Speed, width and memory of the blanket bounds, and their growth with the number of users.
 
-Run: ``python benchmarks/blanket.py``. Figures to reach: k-ary randomized response with n = 1e6, one bound in 1 s, a
-curve of 20 points in 10 s, less than 200 MB.
+Run: ``python benchmarks/blanket.py``. Targets: k-ary randomized response with n = 1e6, one bound in 1 s, a curve of 20
+points in 10 s, less than 200 MB.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What blankets of clusters and of signed dummies buy: error, messages and CPU seconds of their plans.
+"""Error, messages and CPU seconds of plans with clustered and with signed dummies, compared with single dummies.
 
-    python benchmarks/blankets.py            # single questions
-    python benchmarks/blankets.py --panels   # and the 18 panels: messages for 1.10 of the weighted Gaussian curator's
-                                             # error, and the error with many messages
+    python benchmarks/blankets.py            # single plans
+    python benchmarks/blankets.py --panels   # and the 18 panels: messages for 1.10 times the error of the weighted
+                                             # Gaussian curator, and the error with many messages
 
 Errors are divided by the weighted Gaussian curator's. CPU seconds of this one process, without cached calibrations.
 """
@@ -46,7 +46,7 @@ clustered, signed = (functools.partial(ProvenSegmented, laws=(SINGLE, name)) for
 
 
 def panels() -> None:
-    """Print the messages for 1.10 of the weighted Gaussian curator's error, and the errors with many messages."""
+    """Print the messages for 1.10 times the weighted Gaussian curator's error, and the errors with many messages."""
     logs, above = [], []
     for (d, s), n, (split, shares) in itertools.product([(17, 4), (128, 4), (128, 8)], [5_000, 50_000], SPLITS.items()):
         problem = Problem(d, s, LEVELS, level_counts(n, shares), 0.01 / n)
@@ -72,7 +72,7 @@ def panels() -> None:
             flush=True,
         )
     print(f"geometric mean {math.exp(sum(logs) / len(logs)):.5f}, largest {math.exp(max(logs)):.4f}")
-    print(f"best curator at 0.95 or less, but 1.00 or more with many messages: {', '.join(above) or 'nowhere'}")
+    print(f"best curator at most 0.95, but many messages at least 1.00: {', '.join(above) or 'in no panel'}")
 
 
 def every_blanket(words: str, problem: Problem) -> None:

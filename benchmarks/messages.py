@@ -1,10 +1,10 @@
-"""Messages per second per core of the message-level engine: generate, shuffle, count; beside a plain loop over users.
+"""Messages per second per core of simulations message by message, compared with a plain loop over users.
 
     python benchmarks/messages.py                      # n = 1e6, d = 128, s = 4, m = 1
     python benchmarks/messages.py --users 10000000 --chunk-users 200000 --repeats 3
 
-CPU seconds of this one process are what "per core" means; wall-clock seconds are printed too, and differ on a busy
-machine. The engine is single-threaded.
+"Per core" means per CPU second of this one process, which has one thread. Wall-clock seconds are printed too, and
+differ on a busy machine.
 """
 
 from __future__ import annotations

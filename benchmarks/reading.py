@@ -61,7 +61,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--users", type=float, default=1e6)
     parser.add_argument("--order", choices=["sorted", "shuffled"], default="sorted")
-    parser.add_argument("--keep", type=Path, help="write the file here, and leave it")
+    parser.add_argument("--keep", type=Path, help="write the file here, and keep it")
     parser.add_argument("--file", type=Path, help="read this file")
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()

@@ -4,7 +4,7 @@
     python benchmarks/rehearse.py --users 1e6 --levels 0.5:25%,1:75%  # further options are those of rehearse
 
 The file, made as in `benchmarks/reading.py`, and all results lie in a temporary folder. Memory is the largest that the
-command ever held. Figures to reach, on two cores: 120 s by the clock, 2 GB.
+command ever held. Targets, on two cores: 120 s by the clock, 2 GB.
 """
 
 from __future__ import annotations

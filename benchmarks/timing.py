@@ -1,4 +1,4 @@
-"""What the benchmarks share: seconds of calls, each asked afresh."""
+"""What the benchmarks share: seconds of calls, each with empty caches."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from segshuffle.accounting.single_message import decomposition
 
 
 def forget() -> None:
-    """Empty what bounds by decomposition remember: a question that was asked before is answered from memory."""
+    """Empty the caches of bounds by decomposition, which answer a repeated question at once."""
     for each in vars(decomposition).values():
         if hasattr(each, "cache_clear"):
             each.cache_clear()
@@ -28,7 +28,7 @@ def seconds_of(calls: Iterable[Callable[[], object]], clock: Callable[[], float]
 
 
 def median_seconds(call: Callable[[], object], repeats: int, clock: Callable[[], float] = time.process_time) -> float:
-    """Return the median seconds of so many calls."""
+    """Return the median seconds of `repeats` calls."""
     return statistics.median(seconds_of([call] * repeats, clock))
 
 

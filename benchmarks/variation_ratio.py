@@ -1,9 +1,9 @@
 """Speed and accuracy of the variation-ratio accountant, and its growth with the number of users.
 
-Run: ``python benchmarks/variation_ratio.py``. Figure to reach: general randomizers, n = 1e8, delta = 0.01/n, epsilon
-to a relative 1e-6 in 50 ms (the paper's Table 5: 106 s and 118 s for 20 bisections).
+Run: ``python benchmarks/variation_ratio.py``. Target: general randomizers, n = 1e8, delta = 0.01/n, epsilon to
+a relative 1e-6 in 50 ms (the paper's Table 5: 106 s and 118 s for 20 bisections).
 
-Times are medians of the processor time of this process; wall-clock time is printed for the figure to reach.
+Times are medians of the processor time of this process; wall-clock time is printed for the target.
 """
 
 from __future__ import annotations

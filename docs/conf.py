@@ -23,7 +23,7 @@ project = "segshuffle"
 author = "the authors of segshuffle"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 
-# the documents lie where a reader of the repository expects them, so the whole of it is the source
+# documents are where a reader of the repository expects them, so the source is the whole repository
 root_doc = "docs/index"
 include_patterns = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "config/README.md", "docs/**.md"]
 exclude_patterns = ["docs/site", "build", ".venv", "results/**"]
@@ -40,7 +40,7 @@ napoleon_google_docstring = False
 napoleon_use_param = False
 napoleon_use_rtype = False
 default_role = "code"
-# a word in a docstring that more than one thing is called links to none of them
+# a name in a docstring that several things share links to none of them
 suppress_warnings = ["ref.python"]
 
 html_theme = "furo"
@@ -57,13 +57,13 @@ html_math_renderer = "mathml"
 
 
 class Modules(SphinxDirective):
-    """``.. modules:: segshuffle.protocols``: everything public in a room, module by module, in the order of names."""
+    """``.. modules:: segshuffle.protocols``: everything public in a package, by module, in the order of names."""
 
     required_arguments = 1
     optional_arguments = 50
 
     def run(self) -> list[nodes.Node]:
-        """Sections with what autodoc finds."""
+        """Return a section for every module, with what autodoc finds there."""
         lines: list[str] = []
         for room in self.arguments:
             for name in [room, *_below(room)]:
@@ -76,7 +76,7 @@ class Modules(SphinxDirective):
 
 
 def _below(room: str) -> list[str]:
-    """Public modules below a package."""
+    """List the public modules below a package."""
     package = importlib.import_module(room)
     if not hasattr(package, "__path__"):
         return []
@@ -85,7 +85,7 @@ def _below(room: str) -> list[str]:
 
 
 def _mathml(translator: Any, node: nodes.math | nodes.math_block) -> None:
-    """Return a formula as MathML, which browsers draw themselves."""
+    """Write a formula as MathML, which browsers draw themselves."""
     block = isinstance(node, nodes.math_block)
     drawn = convert(node.astext(), display="block" if block else "inline")
     style = "overflow-x: auto; overflow-y: hidden; padding: .4em 0"
@@ -106,7 +106,7 @@ class Scripts(SphinxTransform):
     default_priority = 800
 
     def apply(self, **_options: Any) -> None:
-        """Replace them in everything but code."""
+        """Set the indices and exponents in everything but code."""
         for text in list(self.document.findall(nodes.Text)):
             if not isinstance(text.parent, (nodes.literal, nodes.FixedTextElement, nodes.math, nodes.raw)):
                 parts = _typeset(text.astext())
@@ -133,13 +133,13 @@ def _plain(app: Sphinx, what: str, name: str, found: object, options: object, li
 
 
 def _whole(app: Sphinx, what: str, name: str, found: object, options: object, lines: list[str]) -> None:
-    """Napoleon takes for a property's type what stands before the first colon of its docstring: nothing then."""
+    """Put a colon first: napoleon takes the words before the first colon for a property's type."""
     if what in ("attribute", "data", "property") and lines:
         lines[0] = f": {lines[0]}"
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Add what is above."""
+    """Register the functions and classes of this file."""
     app.add_directive("modules", Modules)
     app.add_lexer("csv", TextLexer)
     app.add_transform(Scripts)

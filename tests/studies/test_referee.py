@@ -411,10 +411,9 @@ def test_the_report_by_hand(by_hand):
         "",
         "## Violations",
         "",
-        "A ratio is the proven number divided by the claimed one. For few users, deltas below 1e-06 are",
-        "left out. For many users delta is the configuration's delta_times_n, divided by n; ratios of deltas are at "
-        "the claimed",
-        "epsilon. *Largest at* is the point with the largest ratio of epsilons.",
+        "The columns for *few users* and *many users* have the proven number divided by the claimed one. For few",
+        "users, deltas below 1e-06 are left out. For many users delta is the configuration's delta_times_n, divided by",
+        "n; ratios of deltas are at the claimed epsilon. *Largest at* is the point with the largest ratio of epsilons.",
         "",
         f"{head} largest at | claimed epsilon | proven epsilon |",
         "|---|---|---|---|---|---|---|---|---|---|",

@@ -92,7 +92,7 @@ def readable(found: pd.DataFrame, claims: pd.DataFrame) -> str:
             "",
             *table,
             "",
-            markdown(claims, title="## What these papers say of their protocols"),
+            markdown(claims, title="## What other papers say of their own protocols (docs/deviations.md)"),
         ]
     )
 

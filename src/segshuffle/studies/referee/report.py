@@ -73,12 +73,12 @@ def _verdict(rows: pd.DataFrame) -> dict[str, Any]:
 
 _INTRO = f"""Every upper bound is compared with a proven lower bound for the same mechanism, n, epsilon and
 delta: the divergence of two neighbouring datasets, rounded down. A bound is called violated only if, rounded up, it
-lies below the proven number by more than a relative {MARGIN:g}. A cell is one point of the grid: n, the local epsilon,
-and an epsilon or a delta. "Sound so far" only means that nothing on this grid refutes the bound. "Vacuous" means that
-the bound is nowhere on the grid better than the local guarantee."""
-_READING = f"""A ratio is the proven number divided by the claimed one. For few users, deltas below {LEAST_DELTA:g} are
-left out. For many users delta is the configuration's delta_times_n, divided by n; ratios of deltas are at the claimed
-epsilon. *Largest at* is the point with the largest ratio of epsilons."""
+lies below the proven number by more than a relative {MARGIN:g}. A case is a mechanism, and a cell is one point of its
+grid: n, the local epsilon, and an epsilon or a delta. "Sound so far" only means that nothing on this grid refutes the
+bound. "Vacuous" means that the bound is nowhere on the grid better than the local guarantee."""
+_READING = f"""The columns for *few users* and *many users* have the proven number divided by the claimed one. For few
+users, deltas below {LEAST_DELTA:g} are left out. For many users delta is the configuration's delta_times_n, divided by
+n; ratios of deltas are at the claimed epsilon. *Largest at* is the point with the largest ratio of epsilons."""
 _COUNTEREXAMPLES = """Each example has the fewest users for which the command's output shows the violation: compare the
 accountant's number with the proven one (`blanket-lower` or `proven`). The numbers are deltas if the command gives an
 epsilon, and epsilons if it gives a delta."""

@@ -277,8 +277,8 @@ READING = (
     "error after the estimates are shifted to sum to s (closed form), divided by our error before. *Projected* is the "
     "same for estimates that are projected onto possible frequencies (Monte Carlo). *Best curator* and all columns "
     "with */ curator* are errors divided by that of a trusted curator with Gaussian noise and a weight per level. "
-    "*Best curator* is the least error of all trusted curators. *Sampling* is *poisson*. *Copies* is the least error "
-    "within a budget of messages per user, if users may send several messages about a held item."
+    "*Best curator* is the least error of all trusted curators. *Sampling* is the error of *poisson*. *Copies* is the "
+    "least error within a budget of messages per user, if users may send several messages about a held item."
 )
 
 
