@@ -1,4 +1,4 @@
-# Table of contents: configuration, rules, default target. `snakemake --list` is the menu.
+# Table of contents: configuration, rules, default target. `snakemake --list` shows all targets.
 from snakemake.utils import min_version
 
 min_version("9.0")

@@ -65,11 +65,11 @@ def test_limit_draws_every_curve():
         assert points(line) == approx(zip(rows["blanket_mean"], rows["error_ratio"], strict=True))
         looks.add((line.get_marker(), line.get_linestyle(), line.get_color()))
     assert len(looks) == len({look[0] for look in looks}) == 6, "told apart without colour"
-    assert points(lines["5 % from 100 on"]) == [(100.0, 1.05), (1e5, 1.05)]
+    assert points(lines["5 % above the curator"]) == [(100.0, 1.05), (1e5, 1.05)]
     # the curator's own error, across the panel
     assert [set(line.get_ydata()) for line in strokes(axes, color=PALETTE["black"], marker="None")] == [{1.0}]
     drawn = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert drawn == [f"$s$ = {s}, $\\delta$ = {delta:g}" for s, delta in sorted(groups)] + ["5 % from 100 on"]
+    assert drawn == [f"$s$ = {s}, $\\delta$ = {delta:g}" for s, delta in sorted(groups)] + ["5 % above the curator"]
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "linear")
     assert_readable(figure)
 

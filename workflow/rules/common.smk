@@ -1,4 +1,4 @@
-# Inputs: the configuration. Outputs: the names that all other rule files use.
+# Inputs: the configuration. Outputs: the names that jobs.smk, targets.smk and stamp.smk use.
 import os
 from pathlib import Path
 
@@ -79,7 +79,7 @@ def minutes(longest_seconds):
 def without_rate_limit():
     """Lift the limit of jobs per second, which is for clusters.
 
-    With it Snakemake looks again at all waiting jobs once a second for every job that has finished: hundreds of times a
+    With this limit every finished job makes Snakemake look at all waiting jobs once a second: hundreds of times a
     second at the end of a long run.
     """
     if workflow.local_exec:

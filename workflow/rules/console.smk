@@ -51,7 +51,7 @@ class Console(logging.Formatter):
         """Leave out what is said in every run."""
         event, said = getattr(record, "event", None), str(record.msg)
         if event == "error":
-            # the job has said more itself, unless it was killed
+            # a job that fails prints its own error; a killed one has another status
             return not said.endswith("returned non-zero exit status 1.")
         if event == "progress":
             return record.done == record.total
@@ -61,7 +61,7 @@ class Console(logging.Formatter):
         return event not in EVENTS and not said.startswith(USUAL)
 
     def format(self, record):
-        """Tell a record of Snakemake by its event; any other record stays as it is."""
+        """Format a record by the method with the name of its event; leave other records as they are."""
         tell = getattr(self, str(getattr(record, "event", None)), None)
         return tell(record) if tell else record.getMessage()
 
@@ -133,7 +133,7 @@ def pointed(record):
 
 
 def seconds_of(rule):
-    """Return about how long a job of a rule takes; one of a rule without an entry is short."""
+    """Return about how long a job of a rule takes; rules without an entry have short jobs."""
     return SECONDS.get(rule, 0.1)
 
 

@@ -2,7 +2,7 @@
 
 
 def configuration():
-    """Name the files of the configuration, relative to the project if they are inside it."""
+    """Name the files of the configuration, relative to the project."""
     return " + ".join(
         os.path.relpath(file.resolve(), ROOT.resolve()) for file in CONFIGFILES
     )

@@ -30,7 +30,7 @@ def doubt(record):
     With --unlock a run that cannot be seen from here counts as dead.
     """
     host, pid, created = record.stem.split("+")
-    # the clock may have been set meanwhile; the number may have been given to another process
+    # another process may have this number now; 10 seconds, because the clock may have been set
     with suppress(psutil.Error):
         born = psutil.Process(int(pid)).create_time()
         if host == HOST and abs(born - float(created)) < 10:
@@ -67,7 +67,7 @@ def take_over(others):
             logger.info("Lifting the lock of a run that was killed.")
             shutil.rmtree(LOCKS)
     if dead and len(dead) == len(doubts):
-        # what a killed writer had not renamed: nobody writes there now
+        # unfinished files of killed jobs; nobody writes there now
         for part in Path("results").rglob(".*.part"):
             part.unlink(missing_ok=True)
     for record in dead:

@@ -1,4 +1,4 @@
-"""Run one job of any rule: functions of the package, as their study declares them; see segshuffle.pipeline.jobs."""
+"""Run one job of any rule: functions of the package that the rule declares; see segshuffle.pipeline.jobs."""
 
 import gc
 

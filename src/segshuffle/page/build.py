@@ -130,7 +130,7 @@ def plotly_text() -> str:
 def words_of(output: Output, results: Results) -> str:
     """Describe what a figure shows, in the words of its study or else by its declaration."""
     said = (words(output.name, results.tables) for words in manifest.words())
-    return next(filter(None, said), f"{output.title}. {output.caption} The numbers are in the tables of its study.")
+    return next(filter(None, said), f"{output.title}. {output.caption} README.md beside this page names the tables.")
 
 
 def groups_of(names: Collection[str], declared: Iterable[Output]) -> dict[Group, list[Output]]:

@@ -28,7 +28,7 @@ def reproduced(claims: pd.DataFrame, errors: pd.DataFrame) -> list[str]:
         f"At its best m the paper's protocol saves {sum(saved) / len(saved):.1%} of the error of "
         f"the paper's strongest competitor, on average over {len(saved)} panels (from {min(saved):.1%} to "
         f"{max(saved):.1%}).",
-        f"Measured errors are means of {count(errors['repetitions'].min())} repetitions; verdicts and ratios use "
+        f"Measured errors are means of {count(errors['repetitions'].min())} repetitions; verdicts and this saving use "
         "closed forms.",
     ]
 
@@ -43,8 +43,8 @@ def audit(audit: pd.DataFrame) -> list[str]:
             f"experiment: {count(found['reachable'])}. The others need other levels, which the theorem allows"
         )
     return [
-        "The paper's proof is about two counters, but the server sees all of them and their sum. So the guarantee "
-        "is called published here, not proven.",
+        "The paper's proof is about the counts of two items, but the server sees the counts of all items and their "
+        "sum. So the guarantee is called published here, not proven.",
         f"At {count(found['broken'])} of {count(found['points'])} points (population, m, level) δ provably exceeds the "
         f"promised δ{excess}.",
     ]
@@ -57,10 +57,11 @@ def proven(summary: pd.DataFrame) -> list[str]:
         return f"{nearest(summary[column].min())} to {nearest(summary[column].max())} times"
 
     return [
-        "A Poisson blanket makes the counters independent. Its accounting is exact and needs no group privacy.",
+        "A Poisson blanket makes the counts of items independent. Its accounting is exact and needs no group privacy.",
         f"At the same (ε, δ) the published protocol has {times('published_over_poisson')} the error of ours, and the "
         f"best proven competitor {times('competitor_over_poisson')} ({len(summary)} panels).",
-        f"A Gaussian curator would still be better: our error is {times('poisson_over_curator')} the curator's.",
+        f"A trusted curator with Gaussian noise is still better: our error is {times('poisson_over_curator')} the "
+        "curator's.",
         *(
             f"With copies (several messages about a held item) and up to {budget:g} messages per user our error is "
             f"{times(f'copies_{budget:g}_over_curator')} the curator's."

@@ -7,7 +7,7 @@ from urllib.parse import quote
 import jinja2
 
 ASSETS = Path(__file__).with_name("assets")
-#: What stands for itself, both in an address and in an attribute of the page.
+#: Characters that need no escape, neither in an address nor in an attribute of the page.
 _UNCHANGED = " !$()*+,-./:;=?@[]^_{|}~"
 
 

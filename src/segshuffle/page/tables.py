@@ -14,7 +14,7 @@ from segshuffle.studies.audit.report import audited, broken_promises, worst_over
 from segshuffle.studies.drawing import POPULATION
 from segshuffle.studies.reproduction.report import Panel
 
-#: Verdict -> class of its badge; the last is for panels that did not run.
+#: Verdict -> class of its badge, the best verdict first.
 VERDICTS = {"reproduced": "yes", "partly reproduced": "partly", "not reproduced": "no", "not evaluated": "open"}
 #: A table as the page shows it: the cells of every row by their titles.
 Rows = list[dict[str, str]]
@@ -50,9 +50,9 @@ def audit_numbers(points: pd.DataFrame) -> dict[str, Any]:
     Returns
     -------
     dict
-        points : number of points (population, m, level); concentrated, alone : largest finite epsilon divided by the
-        claimed one, for the experiment's other users and for the blanket alone; unbounded : points where the latter is
-        not finite; broken : points where delta provably exceeds the promise; reachable : how many of these need no
+        points : number of points (population, m, level); concentrated : largest epsilon divided by the claimed one, for
+        the experiment's other users; alone : the same for the blanket alone, where it is finite; unbounded : points
+        where it is not; broken : points where delta provably exceeds the promise; reachable : how many of these need no
         other levels than the experiment's; excess : largest delta divided by the promised one. NaN where there is no
         such number.
     """

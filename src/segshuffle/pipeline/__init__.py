@@ -1,1 +1,1 @@
-"""Plumbing of the runs: configuration, scenarios, random streams, jobs, tables, provenance, style."""
+"""What all runs need: configuration, scenarios, random streams, jobs, tables, provenance, style."""

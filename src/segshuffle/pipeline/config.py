@@ -1,7 +1,7 @@
 """Checks of the configuration: every problem is found at once, and named with key, value and what is allowed.
 
-A folder of results is stamped with its configuration, and two configurations never write into one folder.
-``python -m segshuffle.pipeline.config FILE`` checks a file first, because Snakemake alone would end in a traceback.
+A folder of results is stamped with its configuration file; another file with other values is refused there.
+``python -m segshuffle.pipeline.config FILE`` says why a file cannot be read; Snakemake alone would end in a traceback.
 
 Every remote job parses the Snakefile, which imports this module. So it does not import numpy, scipy or pandas.
 """
@@ -108,7 +108,7 @@ def whole_schema(schema: Path) -> dict[str, Any]:
 
 
 def _describe(error: jsonschema.ValidationError) -> str:
-    """Describe one schema violation in one line: key, value, what is allowed, and the reason why a number is text."""
+    """Describe one schema violation in one line: key, value, what is allowed, a hint if a number was read as text."""
     key = ".".join(map(str, error.absolute_path)) or "top level"
     schema: Any = error.schema
     known = ""
@@ -176,7 +176,7 @@ def check_stamp(stamp: Path, *, file: str, config: Config) -> list[str]:
     stamp : Path
         The folder's stamp, which need not exist.
     file : str
-        Configuration file, relative to the project if it is inside it.
+        Configuration file, relative to the project.
     config : dict
         Effective configuration.
 

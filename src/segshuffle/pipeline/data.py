@@ -26,7 +26,7 @@ def obtain(
     given : sequence of str
         Path of the user's own copy, or none.
     watched : sequence of str
-        Files whose change calls for the data again.
+        Files; if one changes, the data are obtained again.
     name : str
         The dataset.
     section : mapping

@@ -28,7 +28,7 @@ _FOR_ANNOTATIONS = re.compile(rb"^if TYPE_CHECKING:\n(?:[ ].*\n|\n)*", re.MULTIL
 def digest(modules: Sequence[str], follows: Mapping[str, Collection[str]] | None = None) -> str:
     """Return the SHA-256 of all code that some modules import; an edit changes it.
 
-    The palette counts only where something is drawn: protocols and accountants import it to declare their looks.
+    `looks` counts only where something is drawn: protocols and accountants import it to declare their looks.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def _files_of(name: str, source: Path) -> tuple[Path, ...]:
 
 
 def _found_by(path: Path, follows: Mapping[str, Collection[str]]) -> Iterator[Path]:
-    """List the modules that a module finds by search, without the files of a registry that are not used."""
+    """Yield the files that a module finds by search, without the files of a registry that are not used."""
     used = follows.get(path.parent.name) if path.name == "registry.py" else None
     for pattern in FOUND.get(path.name, ()):
         yield from (file.resolve() for file in path.parent.glob(pattern) if used is None or file.stem in used)

@@ -25,7 +25,7 @@ def paper_first(panels: Panels) -> Callable[[str], bool]:
 
 
 def refreshed(name: str, config: Config, *, look: bool) -> list[Path]:
-    """Return the marker that real data have replaced a stand-in, if they have; then the data are made again.
+    """Return a marker file if real data have replaced a stand-in, so that the data are made again; else nothing.
 
     The real data are looked for only while a stand-in is in use.
     """
@@ -46,7 +46,7 @@ def rules(
     looks: bool,
     commit: str,
 ) -> list[Rule]:
-    """Return the rules that belong to no study.
+    """Return all rules: those of the studies, and those that belong to no study.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def rules(
     results = tuple(manifest.results(targets))
     settings = {panel.setting.id: panel.setting for panel in panels}
     first = paper_first(panels)
-    # those whose users are drawn from data
+    # datasets whose users are drawn from data
     names = tuple(name for name in sections if dataset_of(name).obtain)
     sources = [f"data/{name}/source.json" for name in names]
 

@@ -34,7 +34,7 @@ def modules_of(job: Sequence[Mapping[str, Any]]) -> list[str]:
 def run(job: Sequence[Mapping[str, Any]], log: str, threads: int = 1, edition: str = "full") -> None:
     """Run the steps of a job, as `manifest.Rule.job` gives them, on this many cores; their output goes to the log.
 
-    Texts name their edition, unless it is the full one. Figures name the quick edition only.
+    Markdown texts name their edition, unless it is the full one. Figures name the quick edition only.
     """
     with logged(log), workers(threads):
         made: dict[str, Any] = {}
@@ -125,12 +125,12 @@ def remarked(text: str, edition: str) -> str:
 
 @contextlib.contextmanager
 def logged(path: str | Path) -> Iterator[None]:
-    """Send standard output, standard error and a traceback to the log; an expected error is shown in one line.
+    """Send standard output, standard error and a traceback to the log; the terminal shows only an error's message.
 
     Raises
     ------
     SystemExit
-        With status 1, after an error was written to the log and its last line to the original standard error.
+        With status 1, after an error: its traceback is in the log, its message on the original standard error.
     """
     terminal = sys.stderr
     log = Path(path).open("w", encoding="utf-8", buffering=1)  # noqa: SIM115  closing it may fail as well
@@ -157,7 +157,7 @@ def to_csv(table: pd.DataFrame, *, lower: Collection[str] = (), upper: Collectio
     Parameters
     ----------
     lower, upper : collection of str
-        Columns of certified lower and upper ends, which are rounded down and up; all others are rounded to the nearest.
+        Columns of certified lower and upper bounds, which are rounded down and up; all others to the nearest.
     """
     sides = {**dict.fromkeys(lower, rounded_down), **dict.fromkeys(upper, rounded_up)}
     table = table.copy()

@@ -47,7 +47,7 @@ class Group:
 
 
 FURTHER = Group("further", "Further", "Further studies", "Studies that were added to this project.", 1000)
-#: Categories of the report that hold no figure, so that the page has no such heading.
+#: Categories of the report without figures; no heading of the page is made from them.
 OVERVIEW = Group("overview", "Overview", "Overview", "", -1)
 VERDICTS = Group("verdicts", "Verdicts", "Verdicts", "", 0)
 RUN = Group("run", "The run", "The run", "", 2000)
@@ -112,7 +112,7 @@ def files_of(path: str) -> tuple[str, ...]:
 RECORDS = (
     Output(
         "index.html",
-        "everything on one page: story, verdicts, figures, interactive charts; opens without a network",
+        "everything on one page: summary, verdicts, figures, interactive charts; opens without a network",
         "Every privacy number on the page has its kind.",
         OVERVIEW,
     ),
@@ -184,7 +184,7 @@ class Step:
     arguments : mapping or callable, optional
         Further arguments; Snakemake compares their `repr`.
     lower, upper : tuple of str
-        Columns of certified lower and upper ends, which are rounded down and up.
+        Columns of certified lower and upper bounds, which are rounded down and up.
     read : bool
         Whether the function gets the contents of the files; otherwise it gets their paths.
     """

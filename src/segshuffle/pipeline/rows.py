@@ -1,4 +1,4 @@
-"""What all rows of a table share."""
+"""Rows of tables: values that all share, sources of their data, and Markdown."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -7,7 +7,7 @@ import pandas as pd
 
 
 def common(rows: pd.DataFrame, *columns: str) -> tuple[Any, ...]:
-    """Return what all rows have in some columns.
+    """Return the values that all rows share in some columns.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """What a configuration runs: every population and every panel.
 
-Every remote job parses the Snakefile, which imports this module. So it does not import numpy. This is not in `design`,
-so that a script that only handles a scenario does not depend on the files of all datasets.
+Every remote job parses the Snakefile, which imports this module. So it does not import numpy. These functions are not
+in `design`, so that a script that only handles a scenario does not depend on the files of all datasets.
 """
 
 from segshuffle.datasets.registry import dataset_of

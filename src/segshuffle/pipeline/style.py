@@ -74,7 +74,7 @@ def panel_grid(
 
 
 def panel_title(axes: Axes, what: str, sizes: str) -> None:
-    """Write the title of a panel of `panel_grid`: in one line where it is wide enough, else the sizes in a second.
+    """Write the title of a panel of `panel_grid`: in one line if the panel is wide enough, else in two.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def save(figure: Figure, paths: Sequence[str | Path], edition: str = "full") -> 
     mark_edition(figure, edition)
     metadata = {".pdf": {"CreationDate": None, "ModDate": None}, ".svg": {"Date": None}, ".png": {"Software": None}}
     try:
-        # lay out once: every format would do it twice more, and draw the same
+        # lay out once for all formats: each would repeat the layout twice, with the same result
         figure.draw_without_rendering()
         figure.set_layout_engine(None)
         box = figure.get_tightbbox().padded(_PADDING)

@@ -1,7 +1,7 @@
 """Which methods run under which accounting, and their plans: every parameter, from public quantities only.
 
 The published side is the paper's protocol and the configured competitors with the accounting that their papers state;
-the proven side is the Poisson blanket, the same competitors with proven accounting, and trusted curators.
+the proven side is the Poisson blanket, all competitors that have proven accounting, and trusted curators.
 """
 
 import dataclasses
@@ -100,7 +100,7 @@ def kept_of(
     Parameters
     ----------
     method : Method
-        The method, whose name the file has, before the digest of all that it was made of.
+        The method; the name of the file begins with its name.
     ending : str
         How the name of the file ends.
     made_of : object
@@ -108,10 +108,9 @@ def kept_of(
     make : callable
         Makes the text.
     code : mapping, optional
-        File of a method -> digest of the code behind all that is found out about its methods. Without it nothing is
-        kept.
+        File of a method -> digest of the code behind the results of its methods. Without it nothing is stored.
     folder : str
-        Where it is kept.
+        Where results are stored.
     """
     if code is None:
         return make()

@@ -175,7 +175,7 @@ def _judged(subject: Any, known: Mapping[str, Callable[..., Measured]], entry: M
 def markdown(
     claims: pd.DataFrame, *, title: str, table: pd.DataFrame | None = None, papers: Mapping[str, str] | None = None
 ) -> str:
-    """Write the verdicts to read.
+    """Write the verdicts as Markdown.
 
     Parameters
     ----------

@@ -1,11 +1,11 @@
 """The numbers behind every figure and table of the amplification papers: settings, points of curves, tidy rows.
 
 - Decomposition paper: its "FFT" bounds are those of `accountants/blanket.py`. The upper bound is for all inputs of the
-  others, the lower bound for two particular datasets.
-- Variation-ratio paper: the curves named variation-ratio are the published ones. For a given randomizer the proven
+  other users, the lower bound for two particular datasets.
+- Variation-ratio paper: the curves named variation-ratio are the published ones. In Figures 1 and 5 the proven
   upper and lower bounds of `accountants/blanket.py` are drawn, too.
-- Personalised paper: no number of its figure is a guarantee for users with their own budgets. Baselines without
-  personal budgets assume that all users have the largest one.
+- Personalised paper: for users with their own budgets only the standard clone bound is a guarantee (Gauss mechanism:
+  for budgets up to 1). Baselines without personal budgets assume that all users have the largest one.
 
 docs/amplification.md lists the numbers that the papers do not state.
 """
@@ -38,7 +38,7 @@ Row = dict[str, Any]
 
 
 def tidy(*, parameters: Mapping[str, Any], **columns: Any) -> Row:
-    """Make one row; parameters travel as JSON. A lower bound is rounded down, every other privacy number up."""
+    """Make one row, with parameters as JSON. A lower bound is rounded down, every other privacy number up."""
     safe = rounded_down if columns["kind"] == "lower" else rounded_up
     if columns["y_name"] in ("epsilon", "delta"):
         columns["y"] = safe(columns["y"])
@@ -133,7 +133,7 @@ AGAINST = (*BOTH, "standard-clone", "hoeffding", "bennett")
 #: (local epsilon, epsilon) of Figure 8.
 AMPLIFICATION_VARIABLES = ((1.0, 0.1), (4.0, 0.5))
 
-#: What makes a mechanism of its ``local_epsilon``.
+#: Makes a mechanism from its ``local_epsilon``.
 Build = Callable[..., Mechanism]
 
 SINGLE: dict[str, Build] = {
@@ -238,7 +238,7 @@ def laplace_gparv_cdf(*, local_epsilon: float, epsilon: float, value: float) -> 
     epsilon : float
         At least 0.
     value : float
-        Where.
+        Where it is evaluated.
     """
     least, largest = gparv_range(local_epsilon, epsilon)
     if not least <= value < largest:
@@ -326,7 +326,7 @@ def best_hash(local_epsilon: float) -> Mechanism:
 
 
 def _over_local(panel: str, curve: str, n_users: int, points: int, build: Build) -> Iterator[Row]:
-    """Yield the amplification ratio of one mechanism by Erlingsson's theorem, in its own range, and by `EARLIER`."""
+    """Yield a mechanism's amplification ratio by Erlingsson's theorem, in its range, `EARLIER`, and (subset) `BOTH`."""
     bare, known = partial(Mechanism, name="any"), (*EARLIER, *(BOTH if curve == "subset" else ()))
     few = max(2, points // 3)
     yield from _curves(panel, curve, bare, ("erlingsson",), n_users, few, upto=ERLINGSSON_UP_TO, ratio=True)

@@ -1,8 +1,9 @@
-"""What readers see of the amplification papers' tables: figures, tables to read, and verdicts on their statements.
+"""What readers see of the amplification papers: figures, tables in Markdown, and verdicts on their statements.
 
-An accountant has one look in all figures. The statements are in config/reference/claims-amplification.yaml, the
-measures here (`studies.verdicts`). The *saving* of one accountant against another is 1 - epsilon/epsilon', where
-epsilon' belongs to the other. Which numbers are compared, published or proven, is part of what is printed.
+An accountant has one look in all figures, unless colours tell mechanisms apart. The statements are in
+config/reference/claims-amplification.yaml, the measures here; `studies.verdicts` judges. The *saving* of one accountant
+against another is 1 - epsilon/epsilon', where epsilon' belongs to the other. Which numbers are compared, published or
+proven, is part of what is printed.
 """
 
 import json
@@ -235,7 +236,7 @@ _ROW = ["panel", "curve", "accountant", "kind", "status"]
 
 
 def table_markdown(table: pd.DataFrame, *, title: str, paper: str, remark: str) -> str:
-    """Write a table of the papers to read: a column per abscissa, and beside every value what is known of it."""
+    """Write a table of the papers as Markdown, a column per abscissa, printed values beside ours."""
     known = pd.DataFrame(map(json.loads, table["parameters"]))
     shown = table["y"].map("{:.6g}".format)
     for name in known.columns.intersection(["printed", "without_bisection"]):

@@ -8,7 +8,7 @@ GROUP = Group(
     "Assumptions",
     "What a guarantee relies on",
     "Users who drop out, lie, or pick levels that depend on their items; repeated collections; and the cost of "
-    "weaker assumptions (docs/assumptions.md). All accounting is proven.",
+    "weaker assumptions (docs/assumptions.md). Accounting is proven, except in a part of 'What liars can do'.",
     rank=6,
 )
 PARTICIPATION = (
@@ -81,7 +81,7 @@ def rules(config: Config, panels: Panels) -> list[Rule]:
 
     def rule(name: str, what: str, *tables: Step, **inputs: str) -> Rule:
         figure = Step(f"figures/{name}", f"{folder}.report:draw_{name}", inputs or {"table": f"{name}.csv"})
-        # only the other two use methods or looks of the registered protocols
+        # influence and dependence alone use registered protocols or their looks
         plain = {"protocols": ()} if name in ("participation", "rounds") else {}
         return Rule(name, what, (*tables, figure), follows=plain)
 

@@ -7,7 +7,7 @@ GROUP = Group(
     "audit",
     "Audit",
     "What the published guarantee is worth",
-    "Theorem 3 bounds what two counters reveal; the server sees all counters and their sum.",
+    "Theorem 3 bounds what the counts of two items reveal; the server sees the counts of all items and their sum.",
     rank=2,
 )
 _READING = (
@@ -25,12 +25,12 @@ TABLE = Output(
 FIGURE = Output(
     "figures/audit",
     "Claimed and actual ε",
-    "Lines: claimed ε. Marks: the user-level ε at δ that the paper's group privacy gives in the full view, the largest "
-    "over the splits. If the number m of dummies per user is whole, the server knows their total. Then the item-level "
-    "δ can be larger than published, and group privacy multiplies it. 'Blanket alone' is a proven upper bound. The "
-    "other marks say what the paper's method would have to claim, not what the protocol provably leaks. Marks of "
-    "higher levels are shifted to the right, so that none hides another. A level that sends every item has no marks, "
-    "because the total then reveals nothing.",
+    "Lines: claimed ε. Marks: the user-level ε at δ that the paper's group privacy gives for all that the server sees, "
+    "the largest over the splits. If the number m of dummies per user is whole, the server knows their total. Then the "
+    "item-level δ can be larger than published, and group privacy multiplies it. 'Blanket alone' is a proven upper "
+    "bound. The other marks say what the paper's method would have to claim, not what the protocol provably leaks. "
+    "Marks of higher levels are shifted to the right, so that none hides another. A level that sends every item has no "
+    "marks, because the total then reveals nothing.",
     GROUP,
 )
 PARTS = {"audit/": "the parts of audit.csv, a file per population"}

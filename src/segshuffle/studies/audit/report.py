@@ -17,7 +17,7 @@ _VIEWS = {
     "others-concentrated": ("others as in the experiment, all with the same items", "|", True),
 }
 _CLAIMED, _BEYOND = "$\\varepsilon$ = {:g}, as claimed", "group privacy gives no $\\varepsilon$"
-#: Where a point without an epsilon is drawn, over the largest epsilon.
+#: Where a point without an epsilon is drawn, divided by the largest epsilon.
 _END = 1.5
 #: Ratio of the abscissas of neighbouring levels, which may have the same epsilon.
 _SIDE_BY_SIDE = 1.06
@@ -31,7 +31,7 @@ def draw(table: pd.DataFrame) -> Figure:
     Parameters
     ----------
     table : DataFrame
-        Rows of results/audit.csv. Points with sampling rate 1 are left out: there the blanket is larger than needed.
+        Rows of results/audit.csv. Points with sampling rate 1 are left out: there the victim is never silent.
     """
     worst = pd.concat(
         worst_over_splits(rows).assign(view=view) for view, rows in audited(table).groupby("view") if view in _VIEWS

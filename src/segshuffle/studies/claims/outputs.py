@@ -17,7 +17,7 @@ CLAIMS = tuple(
     )
     for suffix in ("csv", "md")
 )
-_TITLE = "# Statements of the paper's section 6, and what came out"
+_TITLE = "# Statements of the paper, and what came out"
 DOCS = {"claims.md": "claims.md"}
 
 
@@ -27,7 +27,7 @@ def targets(_config: Config, _panels: Panels) -> list[Target]:
 
 
 def rules(config: Config, _panels: Panels) -> list[Rule]:
-    """Make both forms in one job."""
+    """Make table and text in one job."""
     table, text = (output.path for output in CLAIMS)
     read = {"table": MSE.path, "reference": Path("config/reference/claims.yaml")}
     judged = part(config, "delta_times_n", "levels", "splits", "competitors")

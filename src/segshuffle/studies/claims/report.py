@@ -1,8 +1,9 @@
-"""Verdicts on the statements of the paper's section 6, from the tidy table only.
+"""Verdicts on the statements of the paper, from results/mse.csv only.
 
-The statements are in config/reference/claims.yaml, the measures here (`studies.verdicts`). Errors are expected values
-in closed form (tests compare them with simulations), so verdicts do not depend on Monte Carlo noise. "smallest" and
-"largest" name numbers of users. A statement is not evaluated if one of its panels has other settings than the paper's.
+The statements are in config/reference/claims.yaml, the measures here; `studies.verdicts` judges. Errors are expected
+values in closed form (tests compare them with simulations), so verdicts do not depend on Monte Carlo noise. "smallest"
+and "largest" name numbers of users. A statement is not evaluated if one of its panels has other settings than the
+paper's.
 """
 
 from collections.abc import Collection, Iterator
@@ -111,7 +112,7 @@ def errors_of(panels: pd.DataFrame, method: str) -> pd.Series:
 
 
 def reductions(panels: pd.DataFrame, competitor: str) -> pd.Series:
-    """Return 1 - ours/theirs at our best m, for every panel."""
+    """Return by how much the paper's protocol at its best m reduces a competitor's error, for every panel."""
     return 1 - panels["segmented"] / errors_of(panels, competitor)
 
 
@@ -165,7 +166,7 @@ def excess_at(panels: Panels, *, blanket: float, **panel: Any) -> Measured:
 
 
 def reduction(panels: Panels, *, against: list[str], **asked: Any) -> Measured:
-    """Divide our error by a competitor's, and subtract the ratio from 1, for each panel."""
+    """Divide the error of the paper's protocol by a competitor's, and subtract the ratio from 1, for each panel."""
     every = panels.every(**asked)
     return Measured(
         {f"reduction against {'the ' * (name == 'strongest')}{name}": reductions(every, name) for name in against}
@@ -198,11 +199,11 @@ def change(panels: Panels, *, method: str, **asked: Any) -> Measured:
 
 
 def growth_of_gap(panels: Panels, *, method: str, **asked: Any) -> Measured:
-    """Divide a method's error by ours under both splits, and the second ratio by the first, for each population."""
+    """Divide a method's error by the paper's protocol's, and this ratio in the second split by that in the first."""
     before, after = (errors_of(split, method) / split["segmented"] for split in panels.both(**asked))
     names = [f"{name}: {before[name]:.2f}x to {after[name]:.2f}x" for name in before.index]
     found = (after / before).set_axis(names)
-    return Measured({f"error of {method} divided by ours, {asked['before']} to {asked['after']}": found}, ".2f")
+    return Measured({f"error of {method} divided by segmented's, {asked['before']} to {asked['after']}": found}, ".2f")
 
 
 def messages(panels: Panels, **asked: Any) -> Measured:

@@ -1,6 +1,6 @@
-r"""Experiment fig-levels: what it costs to protect the privacy levels too, by epsilon_p of round 1.
+r"""Target fig_levels: what it costs to protect the privacy levels too, by epsilon_p of round 1 (docs/levels.md).
 
-The segmented protocol with a Poisson blanket runs as in Algorithm 1, at the level of counts, exact in distribution:
+The segmented protocol with a Poisson blanket runs as in Algorithm 1. Only counts are drawn, exact in distribution:
 
 1. round 1: counter k is n_k + Poisson(mu), mu = n m_p/K, with the least m_p for (epsilon_p, delta_p), delta_p = delta;
 2. m and all a_k are planned afresh *in every repetition*, from the noisy counts (`LevelEstimates.planning`);
@@ -8,21 +8,21 @@ The segmented protocol with a Poisson blanket runs as in Algorithm 1, at the lev
 
 A calibration per repetition would be too costly, and is not needed: the limits of the a_k over m depend on public
 quantities only. `PlanGrid` calibrates them once, over a grid of m, with the same accountant as `ProvenSegmented`; a
-repetition chooses from it. The exact histogram is planned in the same way, and a test compares the errors of these
-plans with those of `ProvenSegmented`.
+repetition chooses from it. Plans from the exact histogram are made in the same way, and a test compares their errors
+with those of `ProvenSegmented`.
 
 There are three errors (epsilon_p = inf: the exact histogram of Algorithm 1):
 
 - `mse_mean`: mean squared error of the repetitions, against the sample's own frequencies;
-- `mse_expected`: mean over the repetitions of the exact expected error *given* round 1. With plan and N_hat fixed,
-  sum_j V_j / N_hat^2 + (N/N_hat - 1)^2 sum_j w_j^2, where V_j = Var[S_j]: the randomness of round 2 is averaged out;
+- `mse_expected`: mean over the repetitions of the exact expected error *given* round 1. With plan and N_hat fixed it
+  is sum_j V_j / N_hat^2 + (N/N_hat - 1)^2 sum_j w_j^2, V_j the variance of counter j: round 2 is averaged out;
 - `mse_predicted`: closed form without any repetition, for the plan from exact counts, to first order in
   v = Var[N_hat]/N^2 (`noisy_level_error`).
 
 The estimates' relative bias is E[N/N_hat] - 1, the same for every item. To first order it is v for a plan that does not
 depend on the noise (`bias_fixed_plan` measures that, `bias_predicted` is v). Planning with the same noisy counts makes
-the a_k depend on the noise. This adds a second term of the order of the variance, of either sign, which is the larger
-one if a plan reacts to the counts (`bias_mean` has both). For both measured biases, the first-order noise of N_hat,
+the a_k depend on the noise. This adds a second term of the same order, of either sign. Where plans change with the
+counts, it is the larger one (`bias_mean` has both terms). For both measured biases, the first-order noise of N_hat,
 which has mean 0, is subtracted.
 """
 
@@ -178,7 +178,7 @@ def _simulate(
     received = round_1.count(np.broadcast_to(counts, (sample.repetitions, 1, counts.size)), noise)
     levels = [LevelEstimates(counters, problem.n_users, round_1.mean) for counters in received]
     plans = [grid.choose(problem, found.planning) for found in levels]
-    # the repetitions with the same plan have the same round 2
+    # repetitions with the same plan are simulated together
     alike = defaultdict(list)
     for repetition, plan in enumerate(plans):
         alike[plan.scheme].append(repetition)

@@ -7,7 +7,8 @@ GROUP = Group(
     "levels",
     "Private levels",
     "Private privacy levels",
-    "A privacy level can itself be sensitive. This study measures the cost of protecting it in the first round.",
+    "A privacy level can itself be sensitive. Users send it in a first round. This study measures the cost of "
+    "protecting it there.",
     rank=5,
 )
 FIGURE = Output(

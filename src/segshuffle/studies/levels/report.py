@@ -1,4 +1,4 @@
-"""The figure of this study, squared error over the privacy of the users' choices of a level, and its words."""
+"""The figure of this study, squared error over the privacy of the users' choices of a level, and its description."""
 
 import math
 from collections.abc import Mapping
@@ -65,7 +65,7 @@ def words(figure: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
     ratios = errors.div(errors[math.inf], axis=0).drop(columns=math.inf)
     said = [f"{epsilon:g}: {nearest(ratio.min())} to {nearest(ratio.max())}" for epsilon, ratio in ratios.items()]
     return (
-        "Charts of squared error over the privacy of the levels, a panel per population, three splits each. Measured "
+        "Charts of squared error over the privacy of the levels, a panel per population, a curve per split. Measured "
         "error, divided by the error with the exact histogram of levels: its range over populations and splits, at "
         f"each ε of the levels: {'; '.join(said)}."
     )

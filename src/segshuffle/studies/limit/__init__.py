@@ -1,1 +1,1 @@
-"""How close one level comes to a Gaussian curator."""
+"""How close the proven protocol with one level comes to a Gaussian curator."""

@@ -1,4 +1,4 @@
-"""How close the proven protocol comes to a Gaussian curator when all have one level, over the size of the blanket.
+"""How close the proven protocol comes to a Gaussian curator if all have the same level, over the size of the blanket.
 
 With one level and every item sent once, the noise of a counter is Poisson(mu), mu = n m/d; a curator with the same
 guarantee adds Gaussian noise. The error of both is their variance times d/n^2, so the ratio depends on mu, delta and

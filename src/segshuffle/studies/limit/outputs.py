@@ -7,7 +7,7 @@ GROUP = Group(
     "limit",
     "Gaussian curator",
     "The proven protocol and a Gaussian curator",
-    "Both have the same (ε, δ). A curator is trusted with all items; the protocol trusts only the shuffler.",
+    "Both have the same (ε, δ). A curator is trusted with all items; the server of the protocol is not.",
     rank=4,
 )
 TABLE = Output(
@@ -30,7 +30,7 @@ def targets(_config: Config, _panels: Panels) -> list[Target]:
 
 
 def rules(config: Config, panels: Panels) -> list[Rule]:
-    """Make both in one job."""
+    """Make table and figure in one job."""
     settings = {panel.setting for panel in panels}
     sizes = {
         "set_sizes": sorted({min(each.set_size, each.domain_size - each.set_size) for each in settings}),

@@ -22,7 +22,7 @@ def draw(table: pd.DataFrame) -> Figure:
         axis.plot(rows["blanket_mean"], rows["error_ratio"], **stroke(look, ms=3))
     axis.axhline(1.0, color=PALETTE["black"], lw=1.0)
     ends = [_LARGE, table["blanket_mean"].max()]
-    axis.plot(ends, [_CLOSE, _CLOSE], color=PALETTE["grey"], lw=1.0, ls=":", label="5 % from 100 on")
+    axis.plot(ends, [_CLOSE, _CLOSE], color=PALETTE["grey"], lw=1.0, ls=":", label="5 % above the curator")
     axis.set(xlabel="blanket messages per item $n m/d$", ylabel="MSE / Gaussian curator's")
     axis.set_ylim(0.95, max(1.3, min(2.0, float(table["error_ratio"].max()) * 1.02)))
     axis.set_title("One level, every item sent once: same $(\\epsilon, \\delta)$")

@@ -82,7 +82,7 @@ def plans_of(
 
 
 def compared() -> list[Declared]:
-    """List the methods compared: all proven ones, and the literature's own with their published accounting."""
+    """List the methods compared: proven ones but `_LEFT_OUT` and variants, and `CHOICES` with published accounting."""
     return [
         each
         for (accounting, name), each in every().items()

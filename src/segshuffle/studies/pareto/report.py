@@ -1,8 +1,8 @@
 """The study for readers: figures, the protocol with the least error within a number of messages, and verdicts.
 
-The statements of the literature about its own protocols are in config/reference/claims-pareto.yaml, the measures here
-(`studies.verdicts`). These papers treat one item per user and one level, so rows with set_size = 1 and split "one" are
-judged. Errors are mean squared ones, in closed form.
+The statements of the literature about its own protocols are in config/reference/claims-pareto.yaml, the measures here;
+`studies.verdicts` judges. These papers treat one item per user and one level, so rows with set_size = 1 and split "one"
+are judged. Errors are mean squared ones, in closed form.
 """
 
 import math
@@ -92,7 +92,7 @@ def readable(found: pd.DataFrame, claims: pd.DataFrame) -> str:
             "",
             *table,
             "",
-            markdown(claims, title="## What other papers say of their own protocols (docs/deviations.md)"),
+            markdown(claims, title="## What the literature says of its protocols"),
         ]
     )
 

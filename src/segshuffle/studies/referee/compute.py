@@ -117,7 +117,7 @@ CASES: dict[str, Case] = {
     "blh": Case(label="binary local hash", name="blh"),
     "rappor": Case(label="RAPPOR", name="rappor"),
     "oue": Case(label="unary encoding", name="oue"),
-    # any two distinct rows of the matrix are alike
+    # one pair of rows of the matrix is as good as any other
     "hadamard-16": Case(
         label="Hadamard, 16", name="hadamard", parameters={"order": 16}, inputs=[(row,) for row in range(15)]
     ),
@@ -337,7 +337,7 @@ def judged(rows: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     rows : DataFrame
-        Columns local_epsilon (a claim that says no more than it is vacuous), n_users, asked, target, claimed, proven,
+        Columns local_epsilon (a claim that is no better is vacuous), n_users, asked, target, claimed, proven,
         common (lower bound by equal others alone), and at_claim: where an epsilon is claimed, the proven lower bound
         of delta there, nan if it was not computed.
 

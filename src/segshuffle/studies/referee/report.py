@@ -170,7 +170,7 @@ def _counterexample(row: Mapping[Any, Any]) -> str:
 _REFERENCES = ("blanket", "standard-clone")
 #: Inches between panels, and size of tick labels in points.
 _PADS, _SMALL = {"w_pad": 0.02, "h_pad": 0.02, "hspace": 0.02, "wspace": 0.02}, 6.5
-#: Deviations below this, in percent, are drawn on a linear scale, which is as long as so many powers of ten.
+#: Deviations below the first number, in percent, are drawn on a linear scale; the second is its length in decades.
 _LINEAR, _LINEAR_PART = 0.01, 0.4
 _LOW, _HIGH = -150.0, 300.0
 #: Room above the largest deviation.
@@ -185,7 +185,7 @@ def draw(table: pd.DataFrame) -> Figure:
     Parameters
     ----------
     table : DataFrame
-        Rows of results/referee.csv. Cases without any violation at many users are left out, unless there is none.
+        Rows of results/referee.csv. Cases without any violation at many users are left out, unless no case has one.
     """
     asked = table[(table["asked"] == "epsilon") & (table["outcome"] != "not applicable")]
     violated = asked["outcome"] == "violated"
@@ -198,7 +198,7 @@ def draw(table: pd.DataFrame) -> Figure:
     looks |= {name: look._replace(marker="") for name, look in looks.items() if name not in claims}
     highest = max(_HIGH, _MARGIN * float(drawn["percent"].max()))
     cases, locals_, sizes = asked["case"].unique(), sorted(asked["local_epsilon"].unique()), asked["n_users"]
-    # axes that share their scales would ask each other for their ticks: seconds, with so many panels
+    # axes that share their scales would ask each other for their ticks, which takes seconds with so many panels
     figure, axes = panel_grid(len(cases) * len(locals_), len(locals_), height=1.02, width=7.2, foot=1.2)
     figure.set_layout_engine("constrained", **_PADS)
     for axis, (case, local) in zip(axes, product(cases, locals_), strict=True):

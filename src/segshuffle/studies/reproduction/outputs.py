@@ -35,7 +35,7 @@ GROUPS = {
         rank=3,
     ),
 }
-#: Where no panel is the paper's.
+#: Group of the published figures if no panel is the paper's.
 _OWN = replace(
     GROUPS["published"], short="Published protocol", title="The published protocol and its competitors, panel by panel"
 )
@@ -153,7 +153,7 @@ def _panels_title(name: str, panels: Panels) -> str:
 
 
 def targets(config: Config, panels: Panels) -> list[Target]:
-    """Declare the figures of each accounting together, those of the proven one with a summary, and every figure."""
+    """Declare the figures of each accounting together, the proven ones with a summary, and every figure alone."""
     every = figures(config, panels)
     published, proven = (
         tuple(output for output, shown in every.values() if shown["accounting"] == side) for side in ACCOUNTINGS
@@ -200,7 +200,7 @@ def rules(config: Config, panels: Panels) -> list[Rule]:
     public = ("delta_times_n", "levels", "splits")
 
     def code(module: str, of: frozenset[str]) -> dict[str, str]:
-        """Map the file of a method to a digest of the code behind what a module finds out about its methods."""
+        """Map the file of a method to a digest of the code that a module runs for its methods."""
         return {file: digest([module], {"protocols": {file}, "datasets": ()}) for file in sorted(of)}
 
     def planned(case: str) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """What readers see of the panels: error over m under both accountings, error over messages, and all panels at a glance.
 
-Every loop goes over the table: what it holds is drawn, whether or not somebody declared a look for it.
+Every method of the table is drawn, also one without a declared look.
 """
 
 import re
@@ -293,7 +293,7 @@ def summary_table(summary: pd.DataFrame) -> list[dict[str, str]]:
 
 
 def readable(summary: pd.DataFrame, table: pd.DataFrame) -> str:
-    """Write the summary to read, given the table of all panels, which names the sources of the data."""
+    """Write the summary as Markdown, given the table of all panels, which names the sources of the data."""
     rows = summary_table(summary)
     title = "# Proven accounting: errors at the same (epsilon, delta)"
     lines = [title, "", sources_of(table), "", READING, "", *table_of(rows[0], map(dict.values, rows))]
