@@ -12,12 +12,12 @@ def rounded(value: float) -> float:
 
 
 def rounded_down(value: float) -> float:
-    """Return the largest number of ten significant digits that is at most `value`, for rates, copies and lower ends."""
+    """Return the largest number of ten significant digits that is at most `value`: for rates, copies, lower bounds."""
     return _rounded_to_side(value, ROUND_FLOOR, DIGITS)
 
 
 def rounded_up(value: float, digits: int = DIGITS) -> float:
-    """Round `value` up to `digits` significant digits, for blankets, epsilons and upper ends."""
+    """Round `value` up to `digits` significant digits, for blankets, epsilons and upper bounds."""
     return _rounded_to_side(value, ROUND_CEILING, digits)
 
 

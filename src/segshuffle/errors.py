@@ -39,7 +39,7 @@ class InfeasibleError(SegshuffleError, ValueError):
 
 
 class RefusedError(SegshuffleError):
-    """A client does not take part: the announcement guarantees too little, or the client's budget is spent."""
+    """A client does not take part, for example because the announcement guarantees too little."""
 
 
 class DataError(SegshuffleError, ValueError):

@@ -33,7 +33,7 @@ def require(extra: str, purpose: str) -> None:
 
 
 def translated(error: ModuleNotFoundError) -> MissingExtraError | None:
-    """Turn an import error into a sentence, if an extra has the missing module."""
+    """Return the error that names the extra with the missing module, if there is one."""
     missing = (error.name or "").partition(".")[0]
     for extra, modules in EXTRAS.items():
         if missing in modules:

@@ -60,12 +60,12 @@ def refuse_overwriting(option: str, output: Path | None, inputs: Iterable[Path |
     output : pathlib.Path or None
         Where to write.
     inputs : iterable of pathlib.Path or str or None
-        What is read; "-" is standard input, None nothing.
+        What is read; "-" is standard input, None is left out.
 
     Raises
     ------
     ParameterError
-        If the output is one of them.
+        If the output is also an input.
     """
     for each in inputs:
         if output is not None and each is not None and _is_same(output, each):

@@ -3,7 +3,7 @@
 `plan` makes a plan from public numbers, `simulate` simulates the users, `rehearse` tries a plan on them, and `estimate`
 estimates from counts. `account` is for one message per user, `compose` for several collections. An accountant is given
 by its name or as an object. The *blanket* is the dummy messages of all users; *copies* are messages of a user about one
-held item. Randomness here is reproducible, not secret: do not use `simulate` as a client.
+held item. Random numbers are reproducible, not secret: do not use `simulate` as a client.
 """
 
 from collections.abc import Sequence
@@ -119,7 +119,7 @@ def plan(
     -------
     Plan
         Its ``scheme.copies`` are the messages about a held item, by level, and ``blanket_per_user`` is the number of
-        dummies, both on average. Its ``certificate`` is an interval that contains the delta of each level.
+        dummies, both on average. Its ``certificate`` has, for each level, an interval that contains delta.
 
     Raises
     ------

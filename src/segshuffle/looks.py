@@ -27,7 +27,7 @@ PALETTE: dict[str, str] = {
     "grey": "#7f7f7f",
     "dark-grey": "#555555",
 }
-#: Colours of backgrounds, frames and text; they distinguish nothing.
+#: Colours of backgrounds, frames and text, which no `Look` has.
 TINTS: dict[str, str] = {
     "white": "#ffffff",
     "ink": "#1a1a1a",

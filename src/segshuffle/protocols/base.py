@@ -140,7 +140,7 @@ class Problem:
                 "levels", self.levels, f"as many as level_counts ({len(self.level_counts)}), at least 1"
             )
         for count in self.level_counts:
-            check_integer("level_counts", count, 0, f"an integer >= 0, of {LARGEST_COUNT:g} users together at most")
+            check_integer("level_counts", count, 0, f"an integer >= 0, all together at most {LARGEST_COUNT:g}")
         most = LARGEST_DOMAIN
         check_integer("domain_size", self.domain_size, 2, f"an integer in [2, {most}]", most=most)
         check_sizes(domain_size=self.domain_size, n_users=self.n_users, set_size=self.set_size)
@@ -258,8 +258,7 @@ class Plan:
     mse_bound : float
         The error bound, or closed form of the error, that the protocol minimised.
     parameters : dict
-        The protocol's own values, JSON only. Other code reads only ``bits_per_message``, which is there if a message is
-        not an item.
+        The protocol's own values, JSON only; ``bits_per_message`` is there if a message is not an item.
     collections : tuple of Collection
         What users send, if they send copies of their items and dummies: one collection for all levels, or one for every
         level that somebody chose. Otherwise empty.

@@ -95,7 +95,7 @@ class Curator:
         return float(self._terms(plan.problem, parameters, item_counts).error(weights, counts))
 
     def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
-        """Return the variance of the noise of all counters."""
+        """Return the variance of the sum of all estimates, which only noise causes."""
         weights, parameters = _chosen(plan)
         noise = plan.problem.domain_size * self.variance(**parameters)
         return noise / float(np.dot(plan.problem.level_counts, weights)) ** 2

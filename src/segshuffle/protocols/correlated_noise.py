@@ -1,9 +1,10 @@
 """Private counting by correlated noise (Ghazi, Kumar, Manurangsi and Pagh, 2020; Ghazi et al., ICML 2021).
 
 Every item has its own counter. A user sends (item, +) for every item that it holds. For every item of the domain it
-also sends its share of negative-binomial noise: NB(1/n, p) messages +, and independently as many -. Over all users
-their difference has the discrete Laplace law exp(-eps* |z|). In addition it sends NB(r/n, p') pairs of one + and one -,
-a *flood* that cancels in the estimate and hides the numbers N+ and N- of both. The estimate is (N+ - N-)/n.
+also sends its share of negative-binomial noise: NB(1/n, p) messages +, and independently NB(1/n, p) messages -.
+Over all users their difference has the discrete Laplace law exp(-eps* |z|). In addition it sends NB(r/n, p') pairs of
+one + and one -, a *flood* that cancels in the estimate and hides N+ and N-, the numbers of + and of -. The estimate is
+(N+ - N-)/n.
 
 Published: with eps_c = eps/(2 t) and delta_c = delta/(2 t) for each of the 2 t counters in which two sets differ, and a
 share gamma of epsilon for the flood, eps* = (1 - gamma) eps_c, p = e^(-eps*), r = 3 (1 + ln(1/delta_c)),

@@ -31,7 +31,7 @@ def listed(folder: Path = FOLDER) -> dict[str, Listed]:
     Raises
     ------
     ConfigError
-        If a file is not Python, or its declaration is not as described. The error names the file.
+        If a file is not Python, or its declaration has another form. The error names the file.
     """
     found = {path.stem: _declared_in(path, path.read_bytes()) for path in sorted(folder.glob("*.py"))}
     return {file: declared for file, declared in found.items() if declared is not None}

@@ -180,9 +180,9 @@ class Declared:
     accounting : str
         "published" or "proven": the kind of privacy numbers with which the method plans.
     role : str
-        "curve": drawn over m; "competitor": one number per panel; "reference": not a protocol of the shuffle model;
-        "variant": a curve that runs if the configuration names it (``proven.variants``); "compared": only in
-        comparisons of all protocols, not in the panels.
+        "curve": drawn over the dummies per user; "competitor": one number per panel; "reference": not a protocol of the
+        shuffle model; "variant": a curve that runs if the configuration names it (``proven.variants``); "compared":
+        only in comparisons of all protocols, not in the panels.
     in_paper : bool
         Whether it is a competitor of the paper; only these count for the verdicts on the paper's statements.
     detail : str

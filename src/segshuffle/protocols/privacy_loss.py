@@ -38,7 +38,7 @@ def privacy_loss_distribution(plan: Plan, *, level: float, interval: float = 1e-
     Raises
     ------
     ParameterError
-        If the plan is of another protocol or has no such level, or the interval is outside its range.
+        If the plan is of another protocol, has a cap or has no such level, or the interval is outside its range.
     MissingExtraError
         If dp_accounting is not installed.
     """
@@ -57,7 +57,7 @@ def product_of(plan: Plan, *, level: float) -> tuple[CounterPair, int]:
     Raises
     ------
     ParameterError
-        If the plan is of another protocol or has no such level.
+        If the plan is of another protocol, has a cap or has no such level.
     """
     check_kind("plan", plan, Plan)
     check_within("level", level, 0, 100, "(]")

@@ -98,7 +98,7 @@ def made(declared: Declared, section: Mapping[str, Any], chosen: Options | None 
 
 
 def paper_competitors() -> frozenset[str]:
-    """Return the names of the paper's competitors, the only ones that count for its verdicts."""
+    """Return the names of the paper's competitors, which alone count for the verdicts on it."""
     return frozenset(each.name for each in every().values() if each.in_paper)
 
 

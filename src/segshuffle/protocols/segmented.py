@@ -22,7 +22,7 @@ _BRACKET_POINTS = 16
 _BLANKET_RTOL = 1e-3
 
 
-# cached for plans of several splits: neither depends on how many users chose a level
+# cached for several plans: neither function depends on how many users chose a level
 _rate = functools.lru_cache(maxsize=4096)(largest_sampling_rate)
 _least_blanket = functools.lru_cache(maxsize=4096)(least_blanket_per_user)
 

@@ -25,7 +25,7 @@ from segshuffle.protocols.method import Declared, ErrorAsPlanned, Influence
 
 #: Number of users simulated at once; it bounds the memory of a repetition.
 _CHUNK = 65_536
-#: Larger subsets are never best for the privacy levels of interest (epsilon >= 0.1 per set).
+#: Largest subset that is tried; a larger one may be best at a low local epsilon in a large domain.
 _LARGEST_SUBSET = 64
 _SEARCH_RTOL = 2e-4
 
@@ -207,7 +207,7 @@ def _distinct(rng: np.random.Generator, n_rows: int, population: int, size: int)
 
 def _not_held(rows: Numbers, ranks: Numbers) -> Numbers:
     """Return the items of the given ranks, shape (ranks, n_rows), among those not in each (ascending) row."""
-    # item = rank + number of held items at or below it; held item l passes when rows[l] - l <= rank
+    # item = rank + number of held items at or below it; held item l counts if rows[l] - l <= rank
     ranks = ranks.astype(rows.dtype)
     found = ranks.copy()
     for place, held in enumerate(np.ascontiguousarray(rows.T)):

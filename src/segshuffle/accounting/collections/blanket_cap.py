@@ -15,9 +15,9 @@ from typing import Any
 
 from segshuffle.accounting.numerics.ranges import check_integer
 
-#: e^epsilon theta over the delta asked for.
+#: Share of the required delta that e^epsilon theta takes.
 TAIL_SHARE = 1e-3
-#: Room for the round-off of kappa's logarithm, far above it.
+#: Relative room for the round-off of kappa's logarithm.
 _ROUND_OFF = 1e-9
 
 
@@ -56,7 +56,7 @@ def cap_overflow(
     per_user = (total + math.sqrt(2 * total * log_tail) + log_tail / 3) / honest_users
     if cap + 1 <= per_user:
         return 1.0
-    # x/k in one logarithm: k - x - k log(k/x) loses nothing, as long as it is far below 0
+    # k - x - k log(k/x): where it is far below 0, cancellation does no harm
     log_one = (cap + 1) - per_user - (cap + 1) * math.log((cap + 1) / per_user)
     return min(math.exp(math.log(honest_users * rounds) + log_one * (1 - _ROUND_OFF)) * (1 + _ROUND_OFF), 1.0)
 
@@ -64,7 +64,7 @@ def cap_overflow(
 def uncapped_target(*, epsilon: float, delta: float, overflow: float) -> tuple[float, float]:
     """Return the (epsilon', delta') that the uncapped protocol must meet, so that the capped one meets its target.
 
-    Both are rounded down where they are positive; where they are not, the cap is too small for any protocol.
+    Both are rounded down where positive. If one is negative, nothing can be proven with this cap.
     """
     if overflow >= 1.0:
         return -math.inf, 0.0
@@ -94,7 +94,7 @@ def capped_epsilon(uncapped: Callable[[float], float], *, delta: float, cap: int
     uncapped : callable
         Epsilon at any delta without the cap (upper bound; +inf where there is none).
     delta, cap, **dummies
-        As for `cap_overflow`, with its other parameters. A cap of None means no cap.
+        As for `cap_overflow`; `dummies` are its other parameters but epsilon. Cap None: no cap.
 
     Returns
     -------

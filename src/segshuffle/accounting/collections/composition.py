@@ -4,9 +4,9 @@ Random numbers are fresh in every collection, so the likelihood ratios multiply.
 its own blanket and copies, form one product (docs/proof.md). T collections with the same plan do not need this module:
 they count as t T pairs (`Problem.pairs`).
 
-dp_accounting can compose their losses with other mechanisms. The outcomes of a counter are split onto its lattice as
-for our own bounds (docs/proof.md, "Numbers"). The distribution dominates that of the collections. So every delta
-computed from it is an upper bound, up to the round-off of dp_accounting, about 1e-15.
+dp_accounting can compose their losses with other mechanisms. The outcomes of a counter are split onto dp_accounting's
+lattice as for our own bounds (docs/proof.md, "Numbers"). The distribution dominates that of the collections. So every
+delta computed from it is an upper bound, up to the round-off of dp_accounting, about 1e-15.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ _ROUNDS = 8
 #: How much coarser the next lattice is where a transform would be too long.
 _COARSER = 4.0
 _BISECTIONS = 60
-#: Distance at which mass given away is no longer seen in log delta, and log delta below which nobody asks for accuracy.
+#: Lost mass is negligible if its log is this far below log delta. Log delta below which no accuracy is needed.
 _LITTLE, _NEGLIGIBLE = 5.0, -600.0
-#: Mass of every tail that is given away for dp_accounting, which itself gives away about 1e-15.
+#: For dp_accounting each tail of mass 1e-16 counts as a loss of +inf; it does so itself with about 1e-15.
 _LOG_TAIL = -math.log(1e-16)
 
 
@@ -144,7 +144,7 @@ def _log_delta(parts: list[Collected], epsilon: float) -> float:
     if _infinite(parts) > 1 - 1e-9:
         return 0.0
     all_pairs = sum(pairs for _, pairs in parts)
-    # where tails begin: the Gaussian mechanism with the same ratios of copies to noise
+    # a first guess: the Gaussian mechanism with the same ratios of copies to noise
     ratio = math.sqrt(sum(2 * pairs * pair.copies**2 / pair.variance for pair, pairs in parts))
     estimate = gaussian_log_delta(ratio=min(max(ratio, 1e-130), 100.0), epsilon=epsilon)
     value = 0.0
@@ -179,7 +179,7 @@ def _on_one_lattice(parts: list[Collected], step: float, log_tail: float) -> lis
 def _tilt_and_step(parts: list[Collected], epsilon: float, log_tail: float) -> tuple[float, float]:
     """Find the tilt at which the mean loss of all pairs is about epsilon, and the step for a bound within `_RTOL`.
 
-    A poor tilt only makes the bound slower. If delta is negligible, any tilt and step that show this will do.
+    Any tilt gives a valid bound. If delta is negligible, any tilt and step that show this will do.
     """
     laws = [(*pair.coarse_law(log_tail), pairs) for pair, pairs in parts]
     all_pairs = sum(pairs for _, pairs in parts)
@@ -208,7 +208,7 @@ def _tilt_and_step(parts: list[Collected], epsilon: float, log_tail: float) -> t
 
 
 def on_step(table: LossTable, step: float) -> LossTable:
-    """Split a table on a finer lattice onto that of `step`: its divergence can only grow. Others stay as they are."""
+    """Split a table on a finer lattice onto that of `step`: its divergence can only grow. Return others unchanged."""
     if table.step >= step:
         return table
     index, mass = ends_of(table)
@@ -217,7 +217,7 @@ def on_step(table: LossTable, step: float) -> LossTable:
 
 
 def ends_of(table: LossTable) -> tuple[IntArray, FloatArray]:
-    """Split every cell between its two ends, with its mean ratio: lattice indices, and B's mass there."""
+    """Return the lattice points between which `split_masses` splits the cells, as indices, and B's mass there."""
     mass = split_masses(table)
     kept = mass > 0
     return (table.first + np.arange(mass.size, dtype=np.int64))[kept], mass[kept]
@@ -267,7 +267,7 @@ def counter_losses(pair: CounterPair, interval: float) -> list[tuple[Mapping[int
     Returns
     -------
     list of (mapping, float)
-        Lattice index -> probability, which is never below the true one by more than the infinite loss makes up for.
+        Lattice index -> probability. The infinite loss makes up for probabilities that are below the true ones.
         First the counter of the item that the user holds, then that of the item exchanged for it.
     """
     table = on_step(pair.loss_table(interval, _LOG_TAIL), interval)

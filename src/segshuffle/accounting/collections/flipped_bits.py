@@ -1,10 +1,10 @@
 """Fake users (Cheu and Zhilyaev): the exact privacy loss of one item among vectors of flipped bits.
 
-The vectors of other users only hide more, so they are left out. The victim's vector hides among K fake ones, all bits
-flipped with probability q. Once they are shuffled, their likelihood given the victim's item x is proportional to the
-sum over the vectors of one number each: a = (1 - q)/q if bit x is set, b = q/(1 - q) if not. So it depends on x through
-the count of column x alone, and an exchanged item is a pair of independent counters, A = Bin(K, q) + Ber(1 - q) and
-B = Bin(K + 1, q), with
+The vectors of other users only hide more, so they are left out. A user's vector hides among K fake ones, all bits
+flipped with probability q. Once they are shuffled, their likelihood given the user's item x is proportional to the sum
+over the vectors of one number each: a = (1 - q)/q if bit x is set, b = q/(1 - q) if not. So it depends on x through the
+count of column x alone, and an exchanged item is a pair of independent counters, A = Bin(K, q) + Ber(1 - q) and B =
+Bin(K + 1, q), with
 
     dA/dB (N) = (a N + b (K + 1 - N))/(K + 1).
 
@@ -22,7 +22,7 @@ from segshuffle.accounting.numerics.ranges import check_integer, check_within
 from segshuffle.accounting.numerics.search import safe_edge
 from segshuffle.blankets.atoms import AtomPair, Atoms
 
-#: Relative error of a mass, but for what the rounded mean adds; ten times that of `laws`.
+#: Relative error of a mass, except what the rounding of the mean adds; ten times that of `laws`.
 _MASS_ERROR = 1e-11
 _LARGEST_FLIP = 0.4999
 _SMALLEST_FLIP = 1e-9
@@ -31,7 +31,7 @@ _TOLERANCE = 1e-3
 
 @dataclass(frozen=True)
 class FlippedPair(AtomPair):
-    """Columns of an exchanged item: the victim's vector among fakes.
+    """The two columns that change if an item is exchanged.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def least_flip(*, fakes: int, pairs: int, epsilon: float, delta: float) -> float
 def published_flips(
     n_users: int, epsilon: float, delta: float, *, least: int = 1, largest_flip: float = 0.5
 ) -> tuple[int, float]:
-    """Return the fakes of every user k and the flips q of the published condition (kind: published).
+    """Return the fakes k of every user and the flip probability q of the published condition (kind: published).
 
     The condition is q (1 - q) >= 33/(5 n k) ((e^eps + 1)/(e^eps - 1))^2 ln(4/delta); q meets it with equality.
 
@@ -117,7 +117,7 @@ def published_flips(
     n_users : int
         Users n.
     epsilon, delta : float
-        What one exchanged item should have.
+        Target for one exchanged item.
     least : int
         Fewest fakes of a user; more are used if q would not be below `largest_flip`.
     largest_flip : float

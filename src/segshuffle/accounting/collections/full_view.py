@@ -2,9 +2,9 @@ r"""Deltas of the segmented protocol when the server sees the whole histogram: i
 
 The published analysis (`published`) is about two counters. The server sees all counters: c = c_0 + c_1 messages about
 the two items in question, and the rest of the histogram. The size of the rest tells whether the *victim*, the user
-whose item changes, was silent, unless something hides it. Here the view is (c_0, c_1, u, r). u counts the messages
-about `covered_items` other items. They include random messages that do not depend on the victim, because users sample
-their own items. r counts the messages about all other items.
+whose item changes, *spoke* (sent it) or was *silent*, unless messages hide it. Here the view is (c_0, c_1, u, r). u
+counts the messages about `covered_items` other items. They include random messages that do not depend on the victim,
+because users sample their own items. r counts the messages about all other items.
 
 - `covered_items` = 0: the blanket alone hides the victim. What other users send is independent of it, so adding it is
   post-processing: the result is an upper bound of the item-level delta for every dataset and every choice of levels.
@@ -52,7 +52,7 @@ _FIRST_PIECES = 6
 _MAX_REFINEMENTS = 5
 #: Half widths of the windows in standard deviations; what lies outside is counted (upper) or dropped (lower).
 _TOTAL_WIDTH, _CELL_WIDTH = 7.5, 8.0
-#: Largest mean count of blanket messages on the two items: a grid takes 1 kB per message of it, its use as much again.
+#: Largest mean count of blanket messages on the two items: a grid takes 1 kB per such message, its use as much again.
 LARGEST_MEAN = 1.5e6
 _CELLS_AT_ONCE = 2**18
 #: Error of the mass of a block of blanket counts, in `worst_split_user_lower`.
@@ -133,7 +133,7 @@ class FullView:
         Returns
         -------
         DeltaInterval
-            Encloses the divergence of the view, within 1e-3 of it above about 1e-9.
+            Encloses the divergence of the view, to a relative 1e-3 if it is above about 1e-9.
 
         Raises
         ------
@@ -267,8 +267,8 @@ def group_epsilon(
     Returns
     -------
     float
-        A point that meets delta, at most a relative 2e-5 or so above the first root found from `claimed` on; +inf if
-        the search passes 100 without finding one.
+        A point that meets delta, at most a relative 2e-5 or so above the first root found from `claimed` on. If there
+        is none from `claimed`/1000 to 100: about `claimed`/1000, or +inf if that does not meet delta.
     """
     check_guarantee(epsilon=claimed, delta=delta)
 
@@ -303,8 +303,8 @@ def worst_split_user_lower(
     """Return a proven lower bound of the *user-level* delta when everyone else sends every item and m is an integer.
 
     The neighbouring users hold disjoint sets, nobody else holds any of the 2s items (needs d >= 3s). The total then
-    shows how many items K ~ Binomial(s, lambda) the victim sent, and the test is whether the count on the one set
-    exceeds a threshold that depends on K and on the count on both: any threshold gives a lower bound.
+    shows how many items K ~ Binomial(s, lambda) the victim sent, and the test is whether the count on one set exceeds a
+    threshold that depends on K and on the count on both sets: any threshold gives a lower bound.
 
     Parameters
     ----------
@@ -330,7 +330,7 @@ def worst_split_user_lower(
     check_within("sampling_rate", sampling_rate, 0, 1, "(]")
     check_within("epsilon", epsilon, 0, LARGEST_EPSILON, "(]")
     law = BinomialLaw(slots, 2.0 * set_size / domain_size)
-    # the conditional divergence falls in the blanket's count (more fair coins), so a block counts at its largest one
+    # the conditional divergence falls in the blanket's count (more fair coins): a block is taken at its largest count
     marks = np.unique(np.round(law.mean + law.std * np.arange(-7.0, 7.05, 0.1)))
     marks = marks[(marks >= 0) & (marks <= law.largest)]
     mass = np.diff(law.at_most(marks)) - _MASS_ERROR

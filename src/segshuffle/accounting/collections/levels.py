@@ -6,9 +6,9 @@ user's category (a instead of b) differ in the counters a and b alone::
 
     P = (Poisson(mu) + 1, Poisson(mu)),    Q = (Poisson(mu), Poisson(mu) + 1),
 
-which is the pair of counts with C ~ Poisson(2 mu), heads = 1 and tails = 0. The other users' messages are constants. So
-the divergence of that pair is the guarantee, no more and no less (kind: exact), for K = 2 as for any K > 2. With K = 1
-there is nothing to hide and no blanket is needed.
+which is the pair of `numerics.hockey_stick` with C ~ Poisson(2 mu), heads = 1 and tails = 0. The other users' messages
+are constants. So the divergence of that pair is the guarantee, no more and no less (kind: exact), for K = 2 as for any
+K > 2. With K = 1 there is nothing to hide and no blanket is needed.
 
 In Algorithm 1 of the segmented protocol this protects the privacy levels, the categories of round 1: the guarantee is
 (epsilon_p, delta_p). Round 2 collects the items. `compose_rounds` adds the guarantees of both rounds.
@@ -154,7 +154,7 @@ class UserGuarantee:
 
     @property
     def total_delta(self) -> float:
-        """Delta of the same."""
+        """Largest delta of all alternatives."""
         return max(each.delta for each in self.against)
 
     def as_dict(self) -> dict[str, Any]:
@@ -241,7 +241,7 @@ def _sum_up(one: float, other: float) -> float:
 
 
 def _delta(mean: float, epsilon: float, rtol: float = 1e-4) -> DeltaInterval:
-    """Return the divergence at blanket mean mu; above epsilon = 20 it is enclosed, not resolved.
+    """Enclose the divergence at blanket mean mu; the interval is wide above epsilon = 20.
 
     It falls in epsilon, and never below exp(-mu), the probability under P that the second counter is 0, an event that Q
     excludes. Doubles do not tell tanh(epsilon/2), on which the threshold rests, from 1 beyond epsilon = 36, and the

@@ -7,9 +7,9 @@ with probability ``sampling_rate``. The published reduction (p = +inf, beta = sa
 sampling_rate) is a pair of counts with C ~ Binomial(n_users * ceil(m) - 1, 2 gamma/domain_size). A user with s items
 counts as s virtual users, by group privacy: (eps', delta') per item gives (s eps', s exp(s eps') delta') per user.
 
-Status: the reduction ignores that the total number of messages shows whether the victim was silent, so its proof has
-a gap; every number from it is labelled "published", not "upper". Proposition 1 is a proven lower bound for one changed
-item.
+Status: the reduction ignores that the total number of messages shows whether the changed item was sent, so its proof
+has a gap; every number from it is labelled "published", not "upper". Proposition 1 is a proven lower bound for one
+changed item.
 """
 
 import math
@@ -32,7 +32,7 @@ from segshuffle.errors import InfeasibleError, ParameterError
 
 #: Smallest sampling rate and smallest item-level delta.
 SMALLEST_RATE = 1e-290
-#: Relative widths of the intervals that are searched with, far from the target and near it.
+#: Relative widths of the intervals that a search asks for, far from the target and near it.
 _COARSE, _SEARCH_RTOL = 0.02, 2e-4
 
 
@@ -85,7 +85,7 @@ def proven_lower_item_delta(*, epsilon: float, rtol: float = 1e-4, **protocol: A
 
 
 def item_target(*, epsilon: float, delta: float, set_size: int) -> tuple[float, float]:
-    """Return the item-level (epsilon', delta') whose group of `set_size` items has the user-level (epsilon, delta).
+    """Return the item-level (epsilon', delta') that gives a group of `set_size` items the user-level (epsilon, delta).
 
     Group privacy as in Theorem 3: epsilon' = epsilon/s, delta' = delta/(s exp(epsilon)).
     """
@@ -121,13 +121,13 @@ def largest_sampling_rate(
     check_sizes(domain_size=domain_size, n_users=n_users, set_size=set_size)
     item = item_target(epsilon=epsilon, delta=delta, set_size=set_size)
     known = {"domain_size": domain_size, "n_users": n_users, "blanket_per_user": blanket_per_user}
-    # delta(rate) <= rate: with probability 1 - rate the victim is silent on both sides (and the interval has a width)
+    # delta(rate) <= rate: with probability 1 - rate the item is sent in neither dataset (and the interval has a width)
     safe = item[1] * (1 - 2 * _SEARCH_RTOL)
     return safe_edge(lambda rate: _log_excess(*item, **known, sampling_rate=rate), safe=safe, unsafe=1.0)
 
 
 def least_blanket_per_user(*, domain_size: int, set_size: int, n_users: int, epsilon: float, delta: float) -> float:
-    """Return the least blanket per user m_k that allows a sampling rate of 1 at (epsilon, delta), rounded up.
+    """Return the least blanket per user m that allows a sampling rate of 1 at (epsilon, delta), rounded up.
 
     The published delta falls in m while ceil(m) is fixed and over integer m, but may jump up where ceil(m) grows
     (the law of the blanket widens); so the least feasible integer is found first and then the piece below it.

@@ -1,12 +1,12 @@
-"""Noise of density exp(-|x|^q) that a trusted curator adds to counters, by the same product of pairs as a blanket.
+"""Noise of density exp(-|x|^q) that a trusted curator adds to counters: a product of pairs, as for a blanket.
 
 A user who holds an item shifts its counter by a weight a, in units of the noise's scale. If t items of its set are
-exchanged, the guarantee is the divergence of t exchange pairs, A the shifted law and B the law itself. q = 1 is
+exchanged, the guarantee is the divergence of t pairs of counters, with A the shifted law and B the law itself. q = 1 is
 Laplace, q = 2 Gaussian with deviation 1/sqrt(2). The density is log-concave for q >= 1, so log dA/dB = |x|^q -
 |x - a|^q does not decrease in x: a cell of the loss is an interval of x, and its two masses are integrals over it.
 
-On the integers the same is done for the discrete Laplace law, whose loss takes two values: the 2 t changed counters are
-as many randomized responses, and delta is a sum over a binomial law.
+On the integers the same is done for the discrete Laplace law, whose loss takes two values: the 2 t changed counters act
+like 2 t randomized responses, and delta is a sum over a binomial law.
 """
 
 import functools
@@ -84,7 +84,7 @@ class ShiftPair:
         return self.log_ratio(middle), constant - np.abs(middle) ** self.exponent
 
     def loss_table(self, step: float, log_tail: float) -> LossTable:
-        """Return cells as intervals of x."""
+        """Return a table with intervals of x as cells."""
         window = self._window(log_tail)
         if window[1] ** self.exponent > _LARGEST_EXPONENT:
             raise AccuracyError(
@@ -125,7 +125,7 @@ def noise_variance(exponent: float) -> float:
 
 
 def _masses(points: FloatArray, exponent: float) -> FloatArray:
-    """Return the mass of exp(-|x|^q) between neighbouring points, none of which has 0 inside."""
+    """Return the mass of exp(-|x|^q) between neighbouring points; 0 is not strictly between any two."""
     power = np.abs(points) ** exponent
     # counted from 0 or from infinity, whichever is nearer
     near, far = (np.abs(np.diff(part(1 / exponent, power))) / 2 for part in (special.gammainc, special.gammaincc))
@@ -171,7 +171,7 @@ def largest_shift(*, exponent: float, pairs: int, epsilon: float, delta: float) 
 
 
 def randomized_response_delta(*, local_epsilon: float, answers: int, epsilon: float) -> float:
-    """Return delta of so many independent binary randomized responses to one question (kind: exact, rounded up).
+    """Return delta of `answers` independent binary randomized responses to one question (kind: exact, rounded up).
 
     Parameters
     ----------

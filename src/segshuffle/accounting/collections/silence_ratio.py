@@ -1,4 +1,4 @@
-r"""Bounds on the likelihood ratio of the victim's silence, as the rest of the histogram shows it.
+r"""Bounds on the likelihood ratio of the victim's silence, as the rest of the histogram shows it (see `full_view`).
 
 Given the total c of the two counters in question, the rest of the histogram enters the divergence through one random
 number, the likelihood ratio L of "silent" against "spoke" (`RatioLaw`, under "spoke"), and L enters through one convex
@@ -43,7 +43,7 @@ def window(mean: float, std: float, width: float, largest: float) -> tuple[int, 
 
 
 class RatioLaw(NamedTuple):
-    """A law of L on finitely many points, ascending; below total mass 1 where mass was dropped."""
+    """A law of L on finitely many points, ascending; its mass is below 1 if some was dropped."""
 
     value: FloatArray
     mass: FloatArray
@@ -58,7 +58,7 @@ class SumLaw(NamedTuple):
 
 @lru_cache(maxsize=256)
 def _windowed(trials: int, probability: float) -> SumLaw:
-    """Return Binomial(trials, probability) around its mean; splits, levels and both ends of an interval share it."""
+    """Return Binomial(trials, probability) around its mean; cached for all levels and both ends of an interval."""
     law = BinomialLaw(trials, probability)
     low, high = window(law.mean, law.std, _REST_WIDTH, trials)
     pmf = law.pmf(np.arange(low, high + 1.0))
@@ -103,13 +103,13 @@ class Rest:
 
 @lru_cache(maxsize=64)
 def _anchors(rest: Rest, refinement: int) -> IntArray:
-    """Return the numbers of free slots at which the law of covered items is computed: where most are, and both ends."""
+    """Return the numbers of free slots at which the law of covered items is computed: likely ones, and both ends."""
     reach = 8.5 * math.sqrt(rest.most * rest.free * (1.0 - rest.free)) + 12.0
     blanket = rest.most * rest.free * rest.covered * (1.0 - rest.covered)
     mass = rest.sent.pmf / rest.sent.pmf.sum()
     place = np.arange(mass.size)
     users = mass @ (place - mass @ place) ** 2
-    # the fewer messages hide the blanket on the covered items, the more its own number of slots matters
+    # the less the users' messages vary on the covered items, the more the number of free slots matters
     share = blanket / (blanket + users) if blanket > 0 else 0.0
     count = 3 + math.ceil(48 * share) * 2**refinement
     inner = np.linspace(max(rest.least * rest.free - reach, 1.0), rest.most * rest.free + reach, count)
@@ -187,7 +187,7 @@ def _mixed(rest: Rest, refinement: int, slots: int, upper: bool) -> RatioLaw:
 
 @lru_cache(maxsize=128)
 def psi(rest: Rest, refinement: int, slots: int, upper: bool) -> tuple[FloatArray, FloatArray]:
-    """Bound Psi from one side, with `slots` blanket slots off the two items (spoke).
+    """Bound Psi from one side, if `slots` blanket slots are off the two items under "spoke".
 
     Returns
     -------

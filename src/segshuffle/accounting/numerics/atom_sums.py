@@ -1,6 +1,6 @@
-"""Sums of copies of a law with finitely many atoms: tilts, and the mean positive part where few copies matter.
+"""Sums of samples of a law with finitely many atoms: tilts, and the mean positive part where few samples matter.
 
-Few copies matter if there are few, or if few differ from the most likely atom. Then the multinomial counts of the
+Few samples matter if there are few, or if few are *away* from the most likely atom. Then the multinomial counts of the
 atoms are enumerated.
 """
 
@@ -26,9 +26,9 @@ _EXACT_STATES = 100_000
 """Up to this many outcomes of the multinomial counts, the sum is enumerated."""
 _LARGEST_COUNT = 5000
 _DEVIATIONS, _MORE = 9, 20
-"""How far above its mean the number of samples away from one atom is enumerated: standard deviations, and samples."""
+"""The number of samples away is enumerated up to its mean plus so many standard deviations, and so many more."""
 _RATES = np.log(np.array([1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 1e2, 1e3, 1e5, 1e8]))
-"""Rates of the Chernoff bounds on more samples away from one atom."""
+"""Rates of the Chernoff bounds on samples away that are not enumerated."""
 
 
 Side = Literal["lower", "upper"]
@@ -63,7 +63,7 @@ class AtomLaw:
 
 @dataclass(frozen=True, eq=False)
 class Tilted:
-    """A law multiplied by e^{theta G} and normalised, of which `count` copies are added; `log_mgf` is K(theta)."""
+    """The law of G tilted by e^{theta G}; `count` samples are added; `log_mgf` is K(theta) = log E e^{theta G}."""
 
     law: AtomLaw
     count: int
@@ -85,7 +85,7 @@ class Tilted:
 
     @property
     def chernoff(self) -> float:
-        """Logarithm of a bound on the sum's mean positive part, max(0, x) <= e^{theta x}/(e theta)."""
+        """Logarithm of a bound on the sum's mean positive part, by max(0, x) <= e^{theta x}/(e theta)."""
         return self.count * (self.log_mgf + self.log_mgf_error) - 1 - math.log(self.theta)
 
 
@@ -122,7 +122,7 @@ def log_mgfs(law: AtomLaw, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def saddle(law: AtomLaw, count: int) -> Tilted:
-    """Tilt near the least value of n K(theta) - 2 log theta, where the integrand oscillates least.
+    """Tilt near the least value of n K(theta) - 2 log theta, where `tilted_inversion`'s integrand oscillates least.
 
     Newton's steps for the zero of its slope in log theta, kept within the bracket seen so far. Any tilt is valid.
     """
@@ -160,9 +160,9 @@ def enumerable(tilted: Tilted) -> int:
 
 
 def enumerated(tilted: Tilted, limit: int, side: Side) -> float:
-    """Sum over the multinomial counts with at most `limit` samples away from the tilted law's most likely atom.
+    """Bound the log of E[max(0, S)]/count by a sum over the multinomial counts with at most `limit` samples away.
 
-    If J > `limit` samples are away from it, then e^{lambda (J - limit - 1)} >= 1: Chernoff in J and in the sum at once.
+    If J > `limit` samples are away, then e^{lambda (J - limit - 1)} >= 1: Chernoff in J and in the sum at once.
     """
     law, count, common = tilted.law, tilted.count, int(np.argmax(tilted.mass))
     mass, value = np.delete(law.mass, common), np.delete(law.value, common)
@@ -187,10 +187,10 @@ def enumerated(tilted: Tilted, limit: int, side: Side) -> float:
 
 @dataclass(frozen=True, eq=False)
 class _States:
-    """Vectors of counts c_1, ..., c_kinds, in the shorter of two forms: the counts, or which kinds they are of."""
+    """Vectors of counts c_1, ..., c_kinds, in the shorter of two forms: the counts, or the kind of every sample."""
 
     table: IntArray | FloatArray
-    """Counts, shape (kinds, states); or kinds in ascending order, `kinds` standing for none, shape (limit, states)."""
+    """Counts, shape (kinds, states); or kinds, ascending, with the number `kinds` for none, shape (limit, states)."""
     listed: bool
     """Whether the table lists kinds."""
     number: IntArray

@@ -76,7 +76,7 @@ _ROUND_OFF_CAP = 4e15
 _LARGEST_ODDS = 1e200
 #: Relative error of a product of a few terms: nine roundings.
 TERM_ERROR = 2e-15
-#: If `CountPair.speak` is this close to 1, it counts as 1: 1 - speak would be round-off, and a larger one is safe.
+#: If `CountPair.speak` is this close to 1, it counts as 1: 1 - speak would be round-off, and a larger `speak` is safe.
 _NEARLY_ALWAYS = 1e-15
 
 
@@ -141,7 +141,7 @@ class CountPair:
 
     def __post_init__(self) -> None:
         check_within("log_ratio", self.log_ratio, 0, math.inf, "(]")
-        # beta over the contrast may round to just above 1
+        # the difference may round to just above the contrast
         check_within("difference", self.difference, 0, min(self.contrast * (1 + 1e-12), 1.0), "(]")
         check_within("split", self.split, 0, 1, "()")
 

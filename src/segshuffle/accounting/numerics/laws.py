@@ -51,7 +51,7 @@ def round_off(count: FloatArray) -> FloatArray:
 
 
 def stirling_error(count: FloatArray | float) -> FloatArray:
-    """Return log(count!) minus Stirling's approximation for count >= 1, and 0 at count = 0, where no caller uses it."""
+    """Return log(count!) minus Stirling's approximation; for count < 1, which no caller uses, the value at 1."""
     x: FloatArray = np.maximum(count, 1.0)
     inverse = 1.0 / x
     square = inverse * inverse

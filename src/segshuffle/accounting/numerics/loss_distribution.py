@@ -1,7 +1,7 @@
 """Certified hockey-stick divergences of products of exchange pairs, by tilted FFT on a loss lattice.
 
 An *exchange pair* comes from two laws A and B on one line: P = A x B and Q = B x A. Its privacy loss is log r(a) - log
-r(b), r = dA/dB, with a drawn from A and b from B. The product of ``pairs`` copies has the hockey-stick divergence::
+r(b), r = dA/dB, with a drawn from A and b from B. The product of t such pairs has the hockey-stick divergence::
 
     delta(epsilon) = D_{e^epsilon}(P^(x)t || Q^(x)t) = E_P[(1 - e^(epsilon - L))_+],   L the sum of the losses.
 
@@ -47,15 +47,15 @@ _FFT_CONSTANT = 8.0
 _WINDOW_WIDTHS = 7.5  # e^(-7.5^2/2) = 6e-13: wrapped-around mass stays far below any useful rtol
 # Below 10000 terms, where OpenBLAS starts threads in every dot product of a direct convolution.
 _LONGEST_CONVOLUTION = 2**13
-# Share of round-off in a bound from which on it is worth a direct convolution, of positive numbers only. It is
-# reached when single rare counters, not sums of many, make the loss large: no tilt centres such a law.
+# If round-off is more than this share of a bound, a direct convolution, of positive numbers only, replaces the FFT.
+# This happens when single rare counters, not sums of many, make the loss large: no tilt centres such a law.
 _NOISE = 5e-5
 _CUT = 700.0  # exponents of cells with mass are below 691, exp() overflows at 709
 _LOG_NEGLIGIBLE = -580.0  # log delta below which nobody asks for accuracy
 
 
 class AccuracyError(SegshuffleError, ArithmeticError):
-    """The requested relative width needs a finer lattice than the largest transform allows."""
+    """The accuracy is out of reach: the lattice would be too fine, or a pair has no table."""
 
 
 @dataclass(frozen=True)
@@ -369,7 +369,7 @@ class _LowerLaws(NamedTuple):
     error_q: float
     error_difference: float
     relative: float = 0.0
-    """Round-off of each entry relative to that of ``2 * under_q + difference``, where that is how it is bounded."""
+    """Bound of each entry's round-off, relative to ``2 * under_q + difference``; 0 if norms bound it."""
 
 
 def _lower_laws(weights: FloatArray, extra: FloatArray, pairs: int, frame: _Frame) -> _LowerLaws:

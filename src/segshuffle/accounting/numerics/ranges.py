@@ -20,7 +20,7 @@ LARGEST_USERS = 10**15
 LARGEST_EPSILON = 300.0
 #: Smallest delta that a search for epsilon takes: ten orders of magnitude above the smallest one that is told from 0.
 SMALLEST_TARGET = 1e-280
-#: Below it the contrast of the clone pairs, of the size of the local epsilon, would lose its digits.
+#: Smallest local epsilon of a bound: below it the contrast of a clone pair, about as small, loses its digits.
 SMALLEST_LOCAL_EPSILON = 1e-6
 LARGEST_LOCAL_EPSILON = 50.0
 #: Smallest local epsilon of a randomizer: a smaller one is lost in the rounding of every probability.
@@ -86,7 +86,7 @@ def check_flag(name: str, value: object) -> None:
 
 
 def check_kind(name: str, value: object, *kinds: type) -> None:
-    """Refuse anything but an object of one of the classes, or with the methods of a protocol."""
+    """Refuse anything but an object of one of the classes, or with the methods of a `typing.Protocol`."""
     if not isinstance(value, kinds):
         allowed = " or ".join(kind.__name__ for kind in kinds)
         raise ParameterError(name, value, f"a {allowed}, not a {type(value).__name__}")

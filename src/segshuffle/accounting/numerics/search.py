@@ -19,7 +19,7 @@ from segshuffle.errors import InfeasibleError, ParameterError
 #: A number as a function of another.
 Function = Callable[[float], float]
 _MAX_STEPS = 200
-#: Narrowest interval asked for, and the distance from the target, in log(delta), at which a narrow one pays.
+#: Width of the narrowest intervals, and distance from the target, in log(delta), below which narrow ones are used.
 _FINEST, _NEAR = 1e-9, 0.03
 #: Relative width of the intervals asked for far away from a target.
 _COARSE = 0.02
@@ -30,7 +30,7 @@ _SMALLEST_GAP = 1e-12
 #: Brackets narrower than this are not halved further, because the function may jump: relative to the argument, and in
 #: searches of epsilon relative to the upper end of the first bracket, at most a hundred times the result.
 _RESOLUTION, _SMALLEST_STEP = 1e-13, 1e-10
-#: The same for lower bounds, which jump only where round-off is most of them.
+#: The same for lower bounds, which jump only where they are mostly round-off.
 _LOWER_STEP = 1e-7
 #: Factor by which a search lowers epsilon while delta underflows to 0.
 _DESCENT = 8.0
@@ -283,9 +283,9 @@ def certified_root(
     """Find the smallest epsilon with delta(epsilon) <= target, to relative accuracy rtol, rounded up.
 
     First it takes secant steps in log(delta) against log(epsilon), through the middles of wide, cheap intervals; the
-    middles are far more accurate than the width suggests. Then it takes one narrow interval, at an epsilon so chosen
-    that the upper end lies below the target, and the lower end above the delta of an epsilon larger than the root by
-    rtol. It bisects wherever the secant does not help.
+    middles are far more accurate than the width suggests. Then it takes one narrow interval, at an epsilon slightly
+    above the guessed root: the upper end is to be below the target, and the lower end to show that the root is at most
+    a relative rtol lower. It bisects wherever the secant does not help.
 
     Parameters
     ----------

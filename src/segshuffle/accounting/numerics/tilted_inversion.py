@@ -13,8 +13,8 @@ raised to a power by repeated convolution. The width w takes the place of the gr
 * lower bound: E[max(0, s + w Z)] - max(0, s) = w (phi(x) - |x| Phi(-|x|)) <= w phi(x) with x = s/w, so
   E[max(0, S)] >= E[max(0, S + w Z)] - E[w phi(S / w)].
 
-The gap is about w^2 theta^2 in relative terms: second order. Both integrals are discrete Fourier sums with the step
-2 pi / L (trapezoid rule). By Poisson's summation formula the rule gives, exactly,
+The gap is about w^2 theta^2 in relative terms: second order. Both integrals are computed as discrete Fourier sums with
+the step 2 pi / L (trapezoid rule). By Poisson's summation formula the rule gives, exactly,
 
     sum_j e^{-theta j L} E[max(0, S + w Z + j L)],    and    sum_j e^{-theta j L} E[w phi((S + j L) / w)],
 
@@ -78,7 +78,7 @@ def mean_positive_part(law: AtomLaw, *, count: int, rtol: float, side: Side) -> 
     count : int
         Number n >= 1 of copies.
     rtol : float
-        Relative distance from the value asked for, in (0, 1), where the work allows it; a wider one is as valid.
+        Relative distance of the end from the value, in (0, 1); larger where it would be too much work.
     side : {"upper", "lower"}
         Which end.
     """

@@ -48,7 +48,7 @@ class Entry(NamedTuple):
 def applicable(mechanism: Mechanism, only: Collection[str] = ()) -> list[Accountant]:
     """Return the named accountants, or all that know enough of the mechanism; raise ParameterError for other names.
 
-    They are in the order of lists and legends.
+    Without names they are in the order of lists and legends.
     """
     check_kind("mechanism", mechanism, Mechanism)
     names = [each.name for each in ACCOUNTANTS.values() if each.applies(mechanism)]
@@ -176,8 +176,8 @@ def local_epsilon_for(
     Returns
     -------
     float
-        For a guarantee, the largest local epsilon that was found to meet the target. The bound was evaluated there,
-        unless it is `epsilon` itself, which needs no shuffling. 0 if no local epsilon from 1e-6 on meets the target.
+        Unless the bound is a lower one, the largest local epsilon found to meet the target. The bound was evaluated
+        there, unless it is `epsilon` itself, which needs no shuffling. 0 if no local epsilon from 1e-6 on meets it.
         For a lower bound, the least local epsilon found at which no analysis can prove the target; inf if there is none
         up to 50.
 

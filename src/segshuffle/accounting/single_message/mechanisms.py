@@ -96,7 +96,7 @@ def mechanism(name: str, *, local_epsilon: float | None = None, **parameters: fl
     if local_epsilon is not None:
         check_local(local_epsilon, least=SMALLEST_LOG_RATIO)
     for size in _LEAST.keys() & parameters.keys():
-        # not the reals: a share such as cap_area has a range of its own
+        # sizes only: a share such as cap_area has a range of its own
         allowed = f"an integer in [{_LEAST[size]}, {maker.largest:g}] for {name}"
         check_integer(size, parameters[size], _LEAST[size], allowed, most=maker.largest)
     return Mechanism(
@@ -221,11 +221,11 @@ MECHANISMS: dict[str, _Maker] = {
     ),
     # local hash into hash_size values, large domain
     "local-hash": _Maker(tables.local_hash, encodings.LocalHash),
-    # likelier on a cap of share cap_area
+    # a point, likelier in a cap of share cap_area of a sphere
     "privunit": _Maker(tables.privunit),
     # RAPPOR of one of domain_size options, set_size of them held
     "sampling-rappor": _Maker(tables.sampling_rappor),
-    # likelier on set_size arcs of arc_length
+    # likelier on set_size arcs of arc_length on a circle
     "wheel": _Maker(tables.wheel),
     # one of `levels` levels of a binary tree, then krr on its nodes
     "range-query": _Maker(tables.range_query),

@@ -104,7 +104,7 @@ def local_hash(*, local_epsilon: float, hash_size: int) -> VariationRatio:
 def hadamard_response(*, local_epsilon: float, order: int) -> VariationRatio:
     """Describe Hadamard response: outputs in the input's set are e^local_epsilon times as likely as the others.
 
-    There are K = order >= 2 outputs. Every set is half of them (one block of the paper's), and two sets share half of
+    There are K = order >= 2 outputs. Every set is half of them (one block, in the paper), and two sets share half of
     theirs. beta is attained.
     """
     return _contrasted(local_epsilon, 0.25, 0.5)
@@ -178,7 +178,7 @@ def planar_laplace(*, distance: float, largest_distance: float) -> VariationRati
     return _metric(distance, largest_distance, min(2.0 / math.pi * integral, 1.0))
 
 
-# -- Table 4: multi-message protocols --------------------------------------------------------------------------------
+# -- Table 4: multi-message protocols; [n] is number n in the paper's list of references -----------------------------
 
 
 def biased_coin_sum(*, coin: float) -> VariationRatio:

@@ -9,7 +9,7 @@ unbiased for n_k, with variance mu, independently over k. There are three forms,
 - `planning`: integers >= 0 that sum to n, nearest to the estimates (least squares), rounded. *Used for planning.*
 
 Planning with noisy counts costs accuracy, but no privacy. The accountants of the segmented protocols use only the
-public n, d, s, E_k, delta and m, never an n_k. The n_k only influence the choice of m among safe pairs (m, lambda).
+public n, d, s, E_k, delta and m, never an n_k. The n_k only influence the choice of m and a_k among safe ones.
 Protocols that collect every level separately compute their blanket from n_k itself. So they are refused with private
 levels (see `server.Server.collections`).
 

@@ -85,7 +85,7 @@ class Shuffler:
         Raises
         ------
         DataError
-            If there is no room for the file.
+            If the file cannot be written.
         """
         words: Words = np.empty(0, dtype)
         try:

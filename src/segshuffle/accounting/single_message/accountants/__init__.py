@@ -1,7 +1,7 @@
-"""Accountants of one shuffled message: files of functions, with what each declares in ``ACCOUNTANTS``.
+"""Accountants of one shuffled message, which the files of this folder declare in ``ACCOUNTANTS``.
 
-`registry` finds the files. No other file names an accountant, and ``segshuffle account``, the referee and the figures
-use all of them. `declared` says what a declaration has. The mathematics of larger bounds (the blanket decomposition,
+`registry` finds the files, so no list has to name a new accountant: ``segshuffle account`` and the referee use all of
+them. `declared` says what a declaration has. The mathematics of larger bounds (the blanket decomposition,
 variation ratio) is beside this folder.
 """
 

@@ -13,7 +13,7 @@ for L in an interval of length b, L <= b_+, E[L^2] <= c, h(u) = (1 + u) log(1 + 
 the mean over M has a closed form: over m >= 1 it is (1 - gamma + gamma q)^n - (1 - gamma)^n with q the factor per
 blanket message.
 
-The quantities come from the randomizer's own blanket classes, or, for a randomizer known by its local epsilon alone,
+The quantities come from the randomizer's classes (`randomizers.reference`), or, if only its local epsilon is known,
 from the generic bounds of the paper (its Lemma 5.2): gamma >= e^{-epsilon_0},
 e^{-epsilon_0} - e^{eps + epsilon_0} <= L <= e^{epsilon_0} - e^{eps - epsilon_0}.
 
@@ -38,7 +38,7 @@ from segshuffle.looks import Look
 
 Inequality = Literal["hoeffding", "bennett"]
 _EPS = math.ulp(1.0)
-#: The inequalities diverge with 1/epsilon, and say nothing below this one.
+#: The inequalities diverge with 1/epsilon, and say nothing below this value.
 _DIVERGED = 1e-200
 _ROUND = 1e-13
 """Relative margin of range, maximum, second moment and gamma: more than the error of the masses of the classes."""
@@ -213,7 +213,7 @@ def tails_epsilon(*, delta: float, **asked: Any) -> float:
 
 
 _HOEFFDING, _BENNETT = (of_bound(partial(tail_bound, inequality=each)) for each in get_args(Inequality))
-#: The better of the two: curves of figures.
+#: The better of the two, for figures.
 _BETTER = {"epsilon": tails_epsilon, "asked": ()}
 _ROWS: tuple[tuple[Any, ...], ...] = (
     ("hoeffding", "randomizer", _HOEFFDING, "Blanket, Hoeffding", "sky", "^", 3),

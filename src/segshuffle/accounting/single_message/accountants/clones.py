@@ -12,8 +12,8 @@ Stronger clone (the same authors, SODA 2023, as published): the same pair with C
 Kind: published. Its general statement rests on a reduction that mixes the left-over of the victim (what it sends for
 both inputs alike) with that of the others (section 3.3 of the paper with Theorem 1 above). For binary randomized
 response nothing is left over on the victim's side and the pair *is* the blanket reduction (gamma = 2/(e^epsilon_0 + 1),
-a uniform bit): there the number is a proven upper bound. For other randomizers neither a proof nor a counterexample of
-the *general* statement is known here; the randomizer-specific versions of it (variation ratio) do have counterexamples.
+a uniform bit): there the number is a proven upper bound. For other randomizers we know neither a proof nor a
+counterexample of the *general* statement; its randomizer-specific versions (variation ratio) do have counterexamples.
 
 Approximate local privacy, (epsilon_0, delta_0) per user, adds (e^eps + 1)(1 + e^{-epsilon_0}/2) n delta_0 to delta (the
 same papers).

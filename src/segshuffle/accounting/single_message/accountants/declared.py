@@ -3,7 +3,7 @@
 * kind ``upper``: a guarantee; ``lower``: no analysis can prove less; ``published``: as its paper states, not proven;
   ``asymptotic``: a limit without an error term; ``exact``: the value itself. Only ``upper`` and ``exact`` are
   guarantees.
-* status: one sentence on what is known of it.
+* status: one sentence on what is proven or refuted.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Mechanism:
     lower : VariationRatio, optional
         Its parameters for the lower bound of the variation-ratio paper.
     caveat : str
-        What is not proven of `randomizer`'s pair of inputs; empty if nothing.
+        What is not proven of `randomizer`'s pair of inputs, or empty.
     no_left_over : bool
         Whether the victim's message has no left-over: no part that is the same for both inputs but differs from what
         others send. Then the number of the variation-ratio reduction is proven.
@@ -69,7 +69,7 @@ class Accountant:
     name : str
         Identifier in tables, figures and on the command line.
     kind : Kind
-        Direction of its numbers.
+        Kind of its numbers.
     status, source : str
         What is known of it, and where it is from.
     look : Look
@@ -85,7 +85,7 @@ class Accountant:
         Interval of its delta at ``epsilon``.
     asked : tuple of str, optional
         Mechanisms for which it answers when all accountants are asked; by default all whose part is known and finite.
-        Accountants that only figures use have none.
+        Empty for accountants that only figures use.
     proven_for_binary : bool
         Whether its number is proven where the victim has no left-over.
     """

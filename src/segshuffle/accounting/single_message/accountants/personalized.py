@@ -100,7 +100,7 @@ _TIE = 1e-12
 _ROUND = 1e-14
 """Relative margin for the factor s and the shifted epsilon."""
 _MARGIN = 1e-9
-"""Relative margin on delta: what `gaussian_log_delta` is held to."""
+"""Relative margin on delta: the error that tests allow `gaussian_log_delta`."""
 
 
 class PersonalizedUsers:
@@ -112,7 +112,7 @@ class PersonalizedUsers:
         Budgets epsilon_i in [1e-50, 50].
     local_delta : float
         Failure probability of every user, in [0, 1). With 0 the noise is Laplace's, of scale 1/epsilon_i (pure);
-        otherwise Gaussian, of deviation sqrt(2 log(1.25/delta))/epsilon_i. Range of values 1.
+        otherwise Gaussian, of deviation sqrt(2 log(1.25/delta))/epsilon_i. Values are in [0, 1].
 
     Attributes
     ----------

@@ -14,7 +14,7 @@ def every(folder: Path = Path(__file__).parent, package: str = __name__.rpartiti
     Raises
     ------
     ConfigError
-        If a file cannot be imported or two declare the same name; says which.
+        If a file cannot be imported, or two accountants have the same name; names the file.
     """
     found: dict[str, Accountant] = {}
     for path in sorted(folder.glob("*.py")):
@@ -33,7 +33,7 @@ def every(folder: Path = Path(__file__).parent, package: str = __name__.rpartiti
 
 ACCOUNTANTS: dict[str, Accountant] = every()
 
-#: How each is drawn, the same in every figure, in the order of the legend, and the one curve that is no accountant's.
+#: How accountants are drawn in all figures, in the order of the legend, and a curve of no accountant.
 ACCOUNTANT_LOOKS: dict[str, Look] = {name: each.look for name, each in ACCOUNTANTS.items()} | {
     "gparv": Look.of("Distribution function (exact)", "blue", "", 0)
 }

@@ -1,8 +1,8 @@
 r"""Joint and parallel composition of randomizers, and Poisson subsampling.
 
 The theorems are those of "Decomposition-Based Optimal Bounds for Privacy Amplification via Shuffling". Its section 8
-leaves open which neighbours are the worst under joint composition. For the blanket bound this follows from convex
-order, for randomizers that are *symmetric*: exchanging the two inputs exchanges the two ratios, mass for mass. A table
+leaves open which neighbours are the worst under joint composition. For the blanket bound convex order gives the
+answer, for randomizers that are *symmetric*: exchanging the two inputs exchanges the two ratios, mass for mass. A table
 of your own that is not symmetric is refused here. Fix the ratios A, B of the other coordinates. A coordinate in which
 the neighbours differ has the classes (u, v) and (v, u) with equal mass, by symmetry; one in which they agree has (u, u)
 and (v, v):
@@ -43,7 +43,7 @@ _LARGEST_WORK = 100_000
 
 @dataclass(frozen=True, kw_only=True)
 class _Composition(ABC):
-    """One randomizer, or several that are symmetric in the two inputs; for others, pairs would be left out."""
+    """One randomizer, or several that are symmetric in the two inputs; for others, pairs of inputs would be missing."""
 
     components: tuple[Randomizer, ...]
 
@@ -61,7 +61,7 @@ class _Composition(ABC):
         return self._combined([blanket_tables(part, side) for part in self.components])
 
     def common_input(self, side: Side) -> Tables:
-        """Combine them for choices of the components' common inputs; any choice gives a lower bound."""
+        """Combine the classes for choices of the components' common inputs; any choice gives a lower bound."""
         return self._combined([part.common_input(side) for part in self.components])
 
     @abstractmethod
