@@ -51,7 +51,7 @@ class Workflow:
 
     @contextlib.contextmanager
     def started(self, *arguments, **options):
-        """Begin a run; nothing of it outlives the block."""
+        """Begin a run, and kill what is left of it at the end of the block."""
         run = self.start(*arguments, **options)
         try:
             yield run
@@ -61,13 +61,13 @@ class Workflow:
             run.communicate(timeout=PATIENCE)
 
     def run(self, *arguments, **options):
-        """Run snakemake to its end; returns exit status and everything it said."""
+        """Run snakemake to its end, and return exit status and everything it said."""
         with self.started(*arguments, **options) as run:
             said, _ = run.communicate(timeout=PATIENCE)
         return run.returncode, said
 
     def finish(self, *arguments, **options):
-        """Run snakemake and insist that it succeeds."""
+        """Run snakemake, check that it succeeds, and return what it said."""
         status, said = self.run(*arguments, **options)
         assert status == 0, said
         return said
@@ -91,7 +91,7 @@ class Checkout(Workflow):
         self.out = folder / "results/quick"
 
     def environ(self, msnbc=""):
-        """No trace of the tests' own environment; bytecode is kept, as make does."""
+        """Return an environment without traces of the tests' own; bytecode is kept, as make does."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("SNAKEMAKE", "PYTEST"))}
         return {
             **kept,
@@ -104,18 +104,18 @@ class Checkout(Workflow):
         return super().start(*arguments, "--configfile", configfile, environ=self.environ(msnbc))
 
     def copied(self, folder):
-        """A copy with all that was made here."""
+        """Return a copy with all that was made here."""
         shutil.copytree(self.folder, folder)
         return Checkout(folder)
 
     def python(self, code):
-        """What a line of Python prints there."""
+        """Return what a line of Python prints in this copy."""
         command = [sys.executable, "-c", code]
         environ = self.environ()
         return subprocess.run(command, cwd=self.folder, env=environ, capture_output=True, text=True, check=True).stdout
 
     def would_run(self, *targets, **options):
-        """Jobs per rule that a dry run announces; the default target counts as none."""
+        """Return the jobs per rule that a dry run announces, without the default target."""
         said = self.finish("-n", "--cores", "1", *targets, **options)
         if "Nothing to be done" in said:
             return {}
@@ -158,11 +158,11 @@ class Checkout(Workflow):
             yield
 
     def text(self, name):
-        """Text of a file of the results."""
+        """Return the text of a file of the results."""
         return (self.out / name).read_text(encoding="utf-8")
 
     def results(self):
-        """Bytes of everything that must not depend on how the run was made."""
+        """Return the bytes of everything that must not depend on how the run was made."""
         # run times are measured, and the page shows them
         measured = {"runtimes.csv", "index.html"}
         paths = sorted(path for path in self.out.iterdir() if path.is_file() and path.name not in measured)
@@ -172,12 +172,12 @@ class Checkout(Workflow):
         return {str(path.relative_to(self.out)): path.read_bytes() for path in paths}
 
     def leftovers(self):
-        """Temporary files of writers that did not finish."""
+        """Return temporary files of writers that did not finish."""
         return [path for path in self.folder.rglob("*") if ".part" in path.name and ".snakemake" not in path.parts]
 
 
 def project_files(root):
-    """Tracked files and those about to be, by their names below the root."""
+    """Return tracked files and those about to be, by their names below the root."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "-co", "--exclude-standard"], cwd=root, capture_output=True, text=True, check=False
     )
@@ -188,7 +188,7 @@ def project_files(root):
 
 @pytest.fixture(scope="session")
 def snapshot(root, tmp_path_factory):
-    """The project as it is now, without tests; later edits of it do not matter. The tiny configuration is in it."""
+    """Return a copy of the project as it is now, without tests and documents, and with the tiny configuration."""
     folder = tmp_path_factory.mktemp("snapshot")
     for name in project_files(root):
         if not name.startswith(("tests/", "docs/")):
@@ -201,7 +201,7 @@ def snapshot(root, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def new_checkout(snapshot, tmp_path_factory):
-    """Make a fresh copy of the project, in a folder with a space in its name."""
+    """Return a function that makes a fresh copy of the project, in a folder with a space in its name."""
 
     def make():
         folder = tmp_path_factory.mktemp("a checkout") / "with spaces"
@@ -213,7 +213,7 @@ def new_checkout(snapshot, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def checkout(new_checkout):
-    """A copy in which the pipeline has run on two cores; tests leave it as they found it."""
+    """Return a copy in which the pipeline has run on two cores; tests leave it as they found it."""
     made = new_checkout()
     made.said = made.finish("--cores", "2")
     return made

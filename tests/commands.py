@@ -10,7 +10,7 @@ def words_of(asked):
 
 
 def run(capsys, asked):
-    """Exit status, standard output and standard error of one command."""
+    """Return exit status, standard output and standard error of one command."""
     capsys.readouterr()
     try:
         status = main(words_of(asked))
@@ -21,19 +21,19 @@ def run(capsys, asked):
 
 
 def printed(capsys, asked):
-    """What a command prints that succeeds."""
+    """Check that a command succeeds, and return what it prints."""
     status, out, err = run(capsys, asked)
     assert status == 0, err
     return out
 
 
 def answer(capsys, asked):
-    """What a command answers with --json."""
+    """Return what a command answers with --json."""
     return json.loads(printed(capsys, [*words_of(asked), "--json"]))
 
 
 def refusal(capsys, asked):
-    """The one line that a command refuses with."""
+    """Check that a command refuses in one line, and return the line."""
     status, out, err = run(capsys, asked)
     assert (status, out, err.count("\n")) == (2, "", 1), (status, out, err)
     return err

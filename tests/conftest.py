@@ -29,7 +29,7 @@ _approx = pytest.approx
 
 
 def approx_by_what_is_asked(expected, rel=None, abs=None, nan_ok=False):
-    """Where a relative width is asked for it is the only one: pytest would add 1e-12, wider than a small delta."""
+    """Compare by a relative width alone, if one is given: pytest would add 1e-12, wider than a small delta."""
     return _approx(expected, rel=rel, abs=0.0 if rel is not None and abs is None else abs, nan_ok=nan_ok)
 
 
@@ -46,9 +46,9 @@ _SHIPPED = {
 def pytest_collection_modifyitems(config, items):
     """Mark tests that need a finished run as exhaustive, and those that run the pipeline at all as `pipeline`.
 
-    The latter go first. If a test has the mark `quick`, all its cases are exhaustive but those that
-    the mark names. If the mark is a number, so many cases are left, drawn by a checksum of their names: every process
-    draws the same ones, from all corners of a grid.
+    Tests of the pipeline go first. If a test has the mark `quick`, all its cases are exhaustive but those that
+    the mark names. If the mark is a number, that many cases stay quick, drawn by a checksum of their names: every
+    process draws the same ones, from all corners of a grid.
     """
     many = defaultdict(list)
     for item in items:
@@ -69,12 +69,12 @@ def pytest_collection_modifyitems(config, items):
 
 
 def _case(item):
-    """Name of a case: what stands in brackets."""
+    """Return the name of a case: what stands in brackets."""
     return item.name.partition("[")[2].removesuffix("]")
 
 
 def _left_out(cases, quick):
-    """Cases that are exhaustive, by the arguments of the mark `quick`: a number, or names of cases."""
+    """Return the cases that are exhaustive, by the arguments of the mark `quick`: a number, or names of cases."""
     if isinstance(quick[0], str):
         return [item for item in cases if _case(item) not in quick]
     return sorted(cases, key=lambda item: zlib.crc32(item.name.encode()))[quick[0] :]
@@ -106,7 +106,7 @@ def pytest_runtest_makereport(item):
 
 
 def pytest_runtest_logreport(report):
-    # a process that crashed reports without us
+    # the report of a process that crashed has no processor time
     _cost[report.nodeid] += getattr(report, "processor_seconds", 0.0)
 
 
@@ -119,31 +119,31 @@ def pytest_terminal_summary(terminalreporter):
 
 @pytest.fixture(autouse=True)
 def other_blankets_take_too_long(monkeypatch):
-    """`plan` compares blankets beside every plan: seconds that only its own tests have a use for."""
+    """Keep `plan` from comparing other blankets, which takes seconds; the tests of the comparison allow it again."""
     monkeypatch.setattr("segshuffle.planning.question.PATIENCE", 0.0)
 
 
 @pytest.fixture(autouse=True)
 def no_account_of_the_developer(monkeypatch, tmp_path_factory):
-    """A client remembers what it spent: in every test it begins anew."""
+    """Give the client of every test a new account, which has spent nothing."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.getbasetemp() / f"state-{secrets.token_hex(8)}"))
 
 
 @pytest.fixture(scope="session")
 def root():
-    """Folder of the project."""
+    """Return the folder of the project."""
     return ROOT
 
 
 @pytest.fixture(scope="session")
 def schema():
-    """The configuration's schema file."""
+    """Return the schema file of the configuration."""
     return SCHEMA
 
 
 @pytest.fixture(scope="session")
 def msnbc_file(root):
-    """The real MSNBC log, where it is at hand."""
+    """Return the file of the real MSNBC log; skip the test without it."""
     for place in (os.environ.get("SEGSHUFFLE_MSNBC"), root.parent / "shared/data/msnbc990928.seq.gz"):
         if place and Path(place).is_file():
             return Path(place).resolve()
@@ -152,26 +152,26 @@ def msnbc_file(root):
 
 @pytest.fixture(scope="session")
 def browser():
-    """A headless Chromium; one for all tests, for playwright starts once in a process."""
+    """Yield a headless Chromium; one for all tests, because playwright starts only once in a process."""
     with chromium() as found:
         yield found
 
 
 @pytest.fixture
 def full_config():
-    """A fresh copy of config/config.yaml."""
+    """Return a fresh copy of config/config.yaml."""
     return copy.deepcopy(_SHIPPED["config"])
 
 
 @pytest.fixture
 def quick_config():
-    """A fresh copy of config/quick.yaml."""
+    """Return a fresh copy of config/quick.yaml."""
     return copy.deepcopy(_SHIPPED["quick"])
 
 
 @pytest.fixture
 def tiny_config(quick_config):
-    """A configuration whose scenarios are planned and simulated in moments."""
+    """Return a configuration whose scenarios are planned and simulated in moments."""
     quick_config["repetitions"] = 4
     quick_config["repetition_block"] = 3
     quick_config["blanket_per_user"] = {"low": 1.0, "high": 10.0, "points": 2, "include": []}

@@ -1,4 +1,4 @@
-"""What a user adds: a competitor, a dataset, an accountant, a study, a split and levels of their own."""
+"""What a user adds: a competitor, a dataset, an accountant, a study, a law, a split and levels of their own."""
 
 import re
 
@@ -152,7 +152,7 @@ def words(figure, tables):
 
 
 def add_study(made):
-    """One folder of three files."""
+    """Add a study: one folder of three files."""
     folder = made.folder / "src/segshuffle/studies/thanks"
     folder.mkdir()
     for name, text in STUDY.items():
@@ -161,14 +161,14 @@ def add_study(made):
 
 
 def add_accountant(made):
-    """One file."""
+    """Add an accountant: one file."""
     folder = made.folder / "src/segshuffle/accounting/single_message/accountants"
     (folder / "half_of_it.py").write_text(ACCOUNTANT, encoding="utf-8")
     return made
 
 
 def add_competitor(made):
-    """One file, one entry of one line, and an option of its proven side."""
+    """Add a competitor: one file, one entry of one line, and an option of its proven side."""
     (made.folder / "src/segshuffle/protocols/guess.py").write_text(COMPETITOR, encoding="utf-8")
 
     def change(config):
@@ -179,7 +179,7 @@ def add_competitor(made):
 
 
 def add_dataset(made, text=None):
-    """One file, and one section; the data are the user's own."""
+    """Add a dataset: one file, and one section; the data are the user's own."""
     (made.folder / "src/segshuffle/datasets/baskets.py").write_text(text or DATASET, encoding="utf-8")
     lines = (f"{i % 4} {4 + i % 3} 7" for i in range(300))
     (made.folder / "baskets.txt").write_text("\n".join(lines), encoding="utf-8")
@@ -188,7 +188,7 @@ def add_dataset(made, text=None):
 
 
 def add_split_and_levels(made):
-    """A fourth split, and seven levels of which nobody chose the last under one split."""
+    """Add a fourth split, and make seven levels; nobody chose the last five under the new split."""
 
     def change(config):
         config["levels"] = [0.4, 0.6, 0.8, 1.0, 1.4, 1.8, 2.2]
@@ -206,7 +206,7 @@ def _change(made, change):
     return made
 
 
-#: The same dataset, to be fetched from a network that is there when the folder "network" is.
+#: The same dataset, fetched from a network that is there if a file or folder "network" exists.
 FETCHED = DATASET.replace(
     "def _population(",
     """def _fetched(section, place):
@@ -289,6 +289,6 @@ class MixedPair(BlanketPair):
 
 
 def add_law(made):
-    """One file."""
+    """Add a law: one file."""
     (made.folder / "src/segshuffle/blankets/mixed.py").write_text(LAW, encoding="utf-8")
     return made

@@ -13,7 +13,7 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-
 
 @contextlib.contextmanager
 def chromium():
-    """A running browser; the test is skipped where there is none."""
+    """Yield a running browser; skip the test where there is none."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     given = os.environ.get("SEGSHUFFLE_CHROMIUM")
     program = given or next(filter(None, map(shutil.which, PROGRAMS)), None)
@@ -29,7 +29,7 @@ def chromium():
 
 @contextlib.contextmanager
 def visit(browser, path, *, warnings=True, **options):
-    """Open a file; whatever the page complains about in the console, or asks of a network, fails the test."""
+    """Open a file; fail if the page writes an error or a warning to the console, or asks the network."""
     context = browser.new_context(**options)
     page = context.new_page()
     page.set_default_timeout(30_000)
@@ -47,13 +47,13 @@ def visit(browser, path, *, warnings=True, **options):
 
 
 def check_local(address, complaints):
-    """Only files and data may be loaded."""
+    """Complain about an address that is neither a file nor data."""
     if not address.startswith(("file:", "data:", "blob:", "about:")):
         complaints.append(f"asked the network for {address}")
 
 
 def png_size(path):
-    """Width and height of a PNG file."""
+    """Return width and height of a PNG file."""
     head = path.read_bytes()[:24]
     assert head.startswith(b"\x89PNG")
     return int.from_bytes(head[16:20], "big"), int.from_bytes(head[20:24], "big")

@@ -3,12 +3,12 @@
 Usage: ``python tests/mutants.py [--mutants N] [--seed S] [--package NAME ...] [--jobs J]`` (``make mutants``). Faults
 are those of cosmic-ray. The sample has the same number of faults per package: a place in the code, drawn uniformly,
 then one of the faults that are possible there. A fault is killed if a test that runs its line fails, or if it takes far
-too long: first the tests in the mirror of its folder, then the others, the cheapest first, then all tests of the files
-concerned (their fixtures are shared), exhaustive ones too unless they run the pipeline. Everything happens in copies of
-the project. Survivors that no test can kill are explained in ``tests/mutants-explained.toml``, for the text that their
-function has today. It also names what is left out of the sample: where a search begins, how much work is taken on and
-how large something is drawn decide no answer. The exit status is 1 if less than 95 % of the sample are killed, or if a
-survivor is not explained.
+too long. First come the tests in the folder that mirrors that of the fault, then the others, the cheapest first, then
+all tests of the files concerned (their fixtures are shared), exhaustive ones too unless they run the pipeline.
+Everything happens in copies of the project. Survivors that no test can kill are explained in
+``tests/mutants-explained.toml``, for the text that their function has today. That file also names what is left out of
+the sample: where a search begins, how much work is taken on and how large something is drawn change no answer. The exit
+status is 1 if less than 95 % of the sample are killed, or if a survivor is not explained.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-import matplotlib.pyplot  # noqa: F401 - for the forks, as all here but pytest
+import matplotlib.pyplot  # noqa: F401 - loaded for the forks, as all of these but pytest
 import mpmath  # noqa: F401
 import pandas  # noqa: F401
 import pytest
@@ -120,7 +120,7 @@ class Coverage(NamedTuple):
     seconds: dict[str, float]
 
     def of(self, fault: Fault) -> list[str]:
-        """Tests that run the line, the quickest first; for a line that runs at import, all that run the module."""
+        """Return the tests that run the line, the quickest first; for a line run at import, all of the module."""
         lines = self.tests.get(fault.path, {})
         found = set(lines.get(fault.line, ()))
         if "" in found:
@@ -128,7 +128,7 @@ class Coverage(NamedTuple):
         return self.by_cost(found - {""})
 
     def by_cost(self, tests: set[str]) -> list[str]:
-        """The quickest first, and those of one file together if they are quick."""
+        """Sort tests: the quickest first, and those of one file together if they are quick."""
         return sorted(tests, key=lambda test: (round(self.seconds[test]), test.split("::")[0], self.seconds[test]))
 
 
@@ -155,16 +155,16 @@ def freeze(folder: Path) -> None:
 
 
 def run_pytest(copy: Path, options: list[str], tests: list[str], limit: float = 0) -> int | None:
-    """Exit status of pytest on the copy; None if it took more than `limit` seconds of processor time.
+    """Return the exit status of pytest on the copy; None if it took more than `limit` seconds of processor time.
 
-    In a fork that has the libraries already, for most faults are found in less time than these take to load.
+    It runs in a fork that has the libraries already: most faults are found in less time than these take to load.
     """
     child = os.fork()
     if child == 0:
         status = 3
         try:
             os.setsid()
-            signal.alarm(20 * math.ceil(limit))  # one that waits uses no processor
+            signal.alarm(20 * math.ceil(limit))  # a test that waits uses no processor time
             if limit:
                 resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(limit), math.ceil(limit) + 5))
                 resource.setrlimit(resource.RLIMIT_AS, (LARGEST_MEMORY, LARGEST_MEMORY))
@@ -214,14 +214,14 @@ def stored_at(name: str) -> Path:
 
 
 def stored(name: str) -> dict:
-    """What was measured of a file of tests; nothing if that file, or one of the package that it runs, has changed."""
+    """Return what was measured of a file of tests; nothing if it, or a file of the package that it runs, changed."""
     found = json.loads(stored_at(name).read_text()) if stored_at(name).exists() else {"files": {"": ""}}
     fresh = all((ROOT / path).is_file() and digest(ROOT / path) == text for path, text in found["files"].items())
     return found if fresh else {}
 
 
 def measured_coverage(pool: multiprocessing.pool.Pool, folders: list[str]) -> Coverage:
-    """Lines that each test runs; kept per file of tests until it or what it runs changes."""
+    """Return the lines that each test runs; stored per file of tests until it or what it runs changes."""
     CACHE.mkdir(exist_ok=True)
     names = [name for name in project_files() if fnmatch(name, "tests/*test_*.py")]
     names = [name for name in names if any(Path(name).is_relative_to(f"tests/{folder}") for folder in folders)]
@@ -256,7 +256,7 @@ class WrongSide:
     """Operator of cosmic-ray's kind, on names and words."""
 
     def mutation_positions(self, node):
-        # `lower` and `upper` as parts of something: a local name has been given its value under that name
+        # of `lower` and `upper` only attributes: a local variable exists under its own name only
         if node.type not in ("name", "string") or node.value not in WRONG_SIDE or is_name_of(node):
             return
         before = node.get_previous_leaf()
@@ -269,7 +269,7 @@ class WrongSide:
 
 
 def is_name_of(node) -> bool:
-    """A name that something is given here: a definition, an import, an argument."""
+    """Return whether something is given this name here: in a definition, an import or an argument."""
     given = node.parent.type == "argument" and node.get_next_leaf().value == "="
     return given or node.parent.type.startswith(("import", "funcdef", "param", "class"))
 
@@ -281,7 +281,7 @@ def operator_of(name: str):
 
 
 def left_alone(source: str) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
-    """Places where no fault is made, and places where a text is compared with a constant."""
+    """Return the places where no fault is made, and those where something is compared with a constant text."""
     idle: set[tuple[int, int]] = set()
     words: set[tuple[int, int]] = set()
     # ast counts columns in bytes, cosmic-ray in characters: equal once all characters beyond ASCII are replaced
@@ -298,7 +298,7 @@ def left_alone(source: str) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]
 
 
 def looks_in(node: ast.AST) -> Iterator[ast.AST]:
-    """Parts of a node that only say how large, thick, dark or far apart something is drawn."""
+    """Yield parts of a node that only say how large, thick, dark or far apart something is drawn."""
     if isinstance(node, ast.Dict):
         named = zip(node.keys, node.values, strict=True)
         yield from (value for key, value in named if isinstance(key, ast.Constant) and key.value in LOOKS.split())
@@ -309,7 +309,7 @@ def looks_in(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def of_no_effect(node: ast.AST) -> Iterator[ast.AST]:
-    """Annotations and imports for types, what no caller does, how much is remembered and how many work."""
+    """Yield annotations, imports for types, bans on what no caller does, sizes of caches, and looks."""
     yield from filter(None, (getattr(node, "annotation", None), getattr(node, "returns", None)))
     if isinstance(node, ast.keyword) and node.arg in IDLE.split():
         yield node.value
@@ -320,7 +320,7 @@ def of_no_effect(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def caches(node: ast.FunctionDef) -> list[ast.expr]:
-    """Decorators that remember answers."""
+    """Return the decorators that remember answers."""
     return [each for each in node.decorator_list if re.search(r"\b(lru_)?cache\b", ast.unparse(each))]
 
 
@@ -333,7 +333,7 @@ def places_in(node: ast.AST) -> set[tuple[int, int]]:
 
 
 def faults_of(path: str) -> Iterator[Fault]:
-    """All faults of cosmic-ray in a file, and ours."""
+    """Yield all faults of cosmic-ray in a file, and ours."""
     from cosmic_ray import plugins
     from cosmic_ray.ast import ast_nodes, get_ast
 
@@ -352,7 +352,7 @@ def faults_of(path: str) -> Iterator[Fault]:
 
 
 class Ready(NamedTuple):
-    """A fault with the file that has it, what names it in the list of the explained, and the lines that go and come."""
+    """A fault, the text of the file with it, the place that an explanation names, and the lines that go and come."""
 
     fault: Fault
     code: str
@@ -372,7 +372,7 @@ class Place(NamedTuple):
 
 
 def places_of(path: str) -> Iterator[tuple[range, Place]]:
-    """Functions, methods, and the other statements of a module, with their lines."""
+    """Yield functions, methods, and the other statements of a module, with their lines."""
     source = (ROOT / path).read_text(encoding="utf-8")
     lines = source.splitlines()
 
@@ -390,13 +390,13 @@ def places_of(path: str) -> Iterator[tuple[range, Place]]:
 
 
 def name_of(node: ast.stmt) -> str:
-    """What a statement defines or assigns; nothing for another one."""
+    """Return what a statement defines or assigns; nothing for another one."""
     targets = [node.target] if isinstance(node, ast.AnnAssign) else getattr(node, "targets", [])
     return str(getattr(node, "name", ", ".join(map(ast.unparse, targets))))
 
 
 def ready(fault: Fault) -> Ready | None:
-    """The fault as a change of its file; nothing if the file would no longer be Python, or still mean the same."""
+    """Return the fault as a change of its file; nothing if the file were no longer Python, or still meant the same."""
     from cosmic_ray.mutating import mutate_code
 
     source = (ROOT / fault.path).read_text(encoding="utf-8")
@@ -413,9 +413,9 @@ def ready(fault: Fault) -> Ready | None:
 
 
 def sample(package: str, number: int, seed: int, only: str) -> list[Ready]:
-    """Places drawn uniformly without replacement, one fault at each; none that is left out.
+    """Draw places uniformly without replacement, and one fault at each; none on lines that are left out.
 
-    What is drawn of a line depends on the seed and on its text alone: it stays where other code changes.
+    What is drawn of a line depends only on the seed, the line's text and equal lines above: other edits change nothing.
     """
     drawn: list[tuple[str, list[Fault]]] = []
     for path in sorted(name for name in project_files() if name.startswith("src/") and name.endswith(".py")):
@@ -436,7 +436,7 @@ def sample(package: str, number: int, seed: int, only: str) -> list[Ready]:
 
 
 def names_of_lines(path: str) -> dict[int, str]:
-    """What tells a line apart, by its number: the file, its text, and how many lines above have the same."""
+    """Return what tells a line apart, by its number: the file, its text, and how many lines above have the same."""
     seen: Counter[str] = Counter()
     names = {}
     for number, line in enumerate((ROOT / path).read_text(encoding="utf-8").splitlines(), 1):
@@ -449,7 +449,7 @@ def names_of_lines(path: str) -> dict[int, str]:
 
 
 def stages(fault: Fault, tests: list[str], coverage: Coverage) -> Iterator[tuple[list[str], list[str], float]]:
-    """Options and tests of one run of pytest after the other, with the processor time it may take."""
+    """Yield options and tests of one run of pytest after the other, with the processor time it may take."""
     mirror = "tests/" + fault.path.removeprefix("src/segshuffle/").rpartition("/")[0]
     near = [test for test in tests if test.startswith(mirror)]
     files = {test.split("::")[0] for test in tests}
@@ -461,7 +461,7 @@ def stages(fault: Fault, tests: list[str], coverage: Coverage) -> Iterator[tuple
 
 
 def outcome(fault: Fault, code: str, coverage: Coverage) -> tuple[str, str]:
-    """'killed', 'too slow', 'survived' or 'not run', and the test that fails."""
+    """Return 'killed', 'too slow', 'survived' or 'not run', and the test that fails."""
     tests = coverage.of(fault)
     for options, chosen, limit in stages(fault, tests, coverage) if tests else ():
         with changed(fault.path, code):
@@ -492,7 +492,7 @@ def changed(path: str, code: str) -> Iterator[None]:
 
 
 def forget_bytecode(source: Path) -> None:
-    """Bytecode is told apart by seconds and sizes, which a fault need not change."""
+    """Delete bytecode: Python tells it apart by seconds and sizes, which a fault need not change."""
     for stale in source.parent.glob(f"__pycache__/{source.stem}.*"):
         stale.unlink()
 
@@ -527,20 +527,20 @@ def processor_time() -> float:
 
 @cache
 def explained(kind: str) -> list[dict]:
-    """Entries of one kind, 'mutant' or 'left_out'."""
+    """Return the entries of one kind, 'mutant' or 'left_out'."""
     found: list[dict] = tomllib.loads((ROOT / EXPLAINED).read_text(encoding="utf-8")).get(kind, [])
     return found
 
 
 def lines_left_out(path: str) -> set[int]:
-    """Lines of a file where no fault can make an answer wrong, for the reason that its entry gives."""
+    """Return the lines of a file where no fault can make an answer wrong, as the entries of the file explain."""
     names = {name for entry in explained("left_out") if entry["file"] == path for name in entry["within"]}
     return {line for lines, place in places_of(path) if place.within in names for line in lines}
 
 
 @cache
 def reasons() -> dict[Place, dict[tuple[str, ...], str]]:
-    """Reasons by place and change."""
+    """Return the reasons by place and change."""
     found: defaultdict[Place, dict[tuple[str, ...], str]] = defaultdict(dict)
     for entry in explained("mutant"):
         found[Place(entry["file"], entry["within"], entry["text"])][tuple(entry["change"])] = entry["reason"]
@@ -550,8 +550,8 @@ def reasons() -> dict[Place, dict[tuple[str, ...], str]]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--mutants", type=int, default=200, help="faults in all (default 200)")
-    parser.add_argument("--seed", type=int, default=1, help="of the sample (default 1)")
-    parser.add_argument("--package", action="append", choices=PACKAGES, help="only this one (may be repeated)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the sample (default 1)")
+    parser.add_argument("--package", action="append", choices=PACKAGES, help="only this package (may be repeated)")
     parser.add_argument("--tests", nargs="*", default=TESTS, help=f"parts of tests/ (default: {' '.join(TESTS)})")
     parser.add_argument("--only", default="*", help="pattern of the files to put faults into")
     parser.add_argument("--jobs", type=int, default=1, help="faults tried at the same time (default 1)")
@@ -567,7 +567,7 @@ def main() -> int:
 
 
 def results(folder: str, drawn: dict[str, list[Ready]], options: argparse.Namespace) -> Iterator[Tried]:
-    """What became of the faults, printed as they are tried."""
+    """Yield what became of the faults, printed as they are tried."""
     global _coverage
     fork = multiprocessing.get_context("fork")
     with fork.Pool(options.jobs, in_a_copy, (folder,)) as pool:
@@ -576,7 +576,7 @@ def results(folder: str, drawn: dict[str, list[Ready]], options: argparse.Namesp
         pool.join()
     with fork.Pool(options.jobs, in_a_copy, (folder,)) as pool:
         asked = [(package, each) for package, many in drawn.items() for each in many]
-        # packages in turns: what a run that is stopped has tried is of all of them
+        # packages in turns: a run that is stopped has then tried faults of all of them
         for one in pool.imap_unordered(tried, sorted(asked, key=lambda each: drawn[each[0]].index(each[1]))):
             fault = one.mutant.fault
             print(f"{one.package} {one.result} ({one.seconds:.0f} s) {fault.path}:{fault.line} {one.test}", flush=True)
@@ -588,7 +588,7 @@ def results(folder: str, drawn: dict[str, list[Ready]], options: argparse.Namesp
 
 
 def report(found: list[Tried], seed: int, seconds: float) -> int:
-    """Killed and survived per package; 1 if too many survive, or one without an explanation."""
+    """Print killed and survived per package; return 1 if too many survive, or one without an explanation."""
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for one in found:
         kind = {"too slow": "killed", "not run": "survived"}.get(one.result, one.result)

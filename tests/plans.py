@@ -14,7 +14,7 @@ SMALL = Problem(domain_size=8, set_size=2, levels=(0.5, 1.0, 2.0), level_counts=
 
 
 def given_plan(problem, copies, blanket_per_user, law=None, *, kind="exact", blanket_cap=None, certificate=()):
-    """Users of each level send so many copies among dummies of this law, a Poisson number of single ones if None."""
+    """Return a plan in which each level sends the given copies, among dummies of a law (None: Poisson)."""
     own = problem.set_size * float(np.dot(problem.level_counts, copies)) / problem.n_users
     whole = collection_of(problem, copies, blanket_per_user, law or POISSON)
     whole = replace(whole, announcement=replace(whole.announcement, blanket_cap=blanket_cap))
@@ -23,7 +23,7 @@ def given_plan(problem, copies, blanket_per_user, law=None, *, kind="exact", bla
 
 
 def separate_plan(problem, blankets, weights, law=BINOMIAL, *, kind="published"):
-    """Users of every level send all their items, in a collection of their own with so many dummies and that weight."""
+    """Return a plan in which each level sends all items in a collection of its own, with given dummies and weight."""
     everything = (1.0,) * len(blankets)
     collections = tuple(
         collection_of(problem, everything, m, law, levels=(k,), weight=float(w))

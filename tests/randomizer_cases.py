@@ -37,7 +37,7 @@ def oue_matrix(d):
 
 
 def case(randomizer, matrix, star, other=1, **sizes):
-    """A randomizer, its matrix, the pair of inputs (0, other), and the input x* of all others."""
+    """Return a randomizer, its matrix, the pair of inputs (0, other), and the input x* of all others."""
     return randomizer(local_epsilon=E0, **sizes), matrix, (0, other), star
 
 
@@ -80,7 +80,7 @@ def blanket_row(matrix):
     return [min(column) for column in zip(*matrix, strict=True)]
 
 
-#: Randomizers of a local epsilon.
+#: Functions that make a randomizer from its local epsilon.
 MAKERS = [
     lambda e: KaryRandomizedResponse(local_epsilon=e, domain_size=7),
     lambda e: BinaryLocalHash(local_epsilon=e),

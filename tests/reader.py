@@ -15,7 +15,7 @@ SLIGHT, LEAST_FILLED = 1e-6, 0.4
 
 
 def complaints(figure):
-    """Everything that is wrong with the layout of a figure, in words; an empty list is a figure that can be read.
+    """List everything that is wrong with the layout of a figure, in words; empty for a figure that can be read.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def _watermark(text):
 
 
 def _ghosts(figure):
-    """Texts that exist and are not printed: those of hidden panels, and labels of ticks outside the limits."""
+    """Return texts that exist but are not printed: those of hidden panels, and labels of ticks outside the limits."""
     ghosts = set()
     for axes in figure.axes:
         if not axes.get_visible():
@@ -52,7 +52,7 @@ def _ghosts(figure):
 
 
 def _ticks(axis):
-    """Ticks that are drawn: those inside the limits."""
+    """Return the ticks that are drawn: those inside the limits."""
     low, high = sorted(axis.get_view_interval())
     margin = 1e-9 * max(abs(low), abs(high))
     every = [*axis.get_major_ticks(), *axis.get_minor_ticks()]
@@ -60,7 +60,7 @@ def _ticks(axis):
 
 
 def _cut(figure, texts):
-    """Texts outside the canvas."""
+    """Report texts outside the canvas."""
     canvas = figure.bbox
     for text, box in texts.items():
         if box.x0 < -SLACK or box.y0 < -SLACK or box.x1 > canvas.x1 + SLACK or box.y1 > canvas.y1 + SLACK:
@@ -68,7 +68,7 @@ def _cut(figure, texts):
 
 
 def _overlapping(texts):
-    """Texts on other texts."""
+    """Report texts on other texts."""
     for (one, first), (two, second) in itertools.combinations(texts.items(), 2):
         if _overlap(first, second):
             yield f"on each other: {one.get_text()!r} and {two.get_text()!r}"
@@ -79,7 +79,7 @@ def _overlap(one, two):
 
 
 def _beneath_legends(figure, texts):
-    """Texts under a legend that they are no part of, and panels under the legend of the figure."""
+    """Report texts and panels under a legend, and legends and boxes that are wider than the canvas."""
     for legend in figure.legends:
         box = legend.get_window_extent()
         own = set(legend.findobj(Text))
@@ -96,7 +96,7 @@ def _beneath_legends(figure, texts):
 
 
 def _axes(figure):
-    """Logarithmic axes with fewer than two numbers, and panels in which nothing is drawn."""
+    """Report logarithmic axes with fewer than two numbers, and panels in which nothing is drawn."""
     for axes in figure.axes:
         if not axes.get_visible():
             continue
@@ -109,7 +109,7 @@ def _axes(figure):
 
 
 def _wrong_numbers(figure):
-    """Ticks whose label is another number than their place."""
+    """Report ticks whose label is another number than their place."""
     for axis in (axis for axes in visible(figure) for axis in (axes.xaxis, axes.yaxis)):
         for tick in _ticks(axis):
             text = tick.label1.get_text().replace("\N{MINUS SIGN}", "-").replace(",", "").removesuffix(" %")
@@ -119,7 +119,7 @@ def _wrong_numbers(figure):
 
 
 def _misplaced(figure):
-    """Panels that hide a part of what they draw, or are mostly empty around it."""
+    """Report panels that hide a part of what they draw, or leave most of a logarithmic axis empty."""
     for axes in visible(figure):
         lines = [line for line in axes.lines if line.get_transform() == axes.transData and len(line.get_xdata())]
         drawn = [
@@ -135,33 +135,33 @@ def _misplaced(figure):
 
 
 def _numbered(figure, axes, name):
-    """Whether an axis shows numbers itself: in a grid with common axes only the outer ones do."""
+    """Return whether an axis shows numbers itself: in a grid with common axes only the outer ones do."""
     which = {"x": "labelbottom", "y": "labelleft"}[name]
     return bool((axes.xaxis if name == "x" else axes.yaxis).get_tick_params()[which])
 
 
 def visible(figure):
-    """Panels that are shown, in order."""
+    """Return the panels that are shown, in order."""
     return [axes for axes in figure.axes if axes.get_visible()]
 
 
 def legend_texts(figure):
-    """Texts of the legend of a figure, in order."""
+    """Return the texts of the legend of a figure, in order."""
     return [text.get_text() for text in figure.legends[0].get_texts()]
 
 
 def points(line):
-    """What a line connects: pairs of abscissa and ordinate."""
+    """Return what a line connects: pairs of abscissa and ordinate."""
     return [(float(x), float(y)) for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True)]
 
 
 def strokes(axes, **wanted):
-    """Lines of a panel that look as asked for: keywords are properties, such as color and marker."""
+    """Return the lines of a panel that look as asked for: keywords are properties, such as color and marker."""
     return [line for line in axes.lines if all(getattr(line, f"get_{name}")() == is_ for name, is_ in wanted.items())]
 
 
 def room(axes, name):
-    """Shares of an axis, "x" or "y", before the first and after the last point of the lines in it."""
+    """Return the shares of an axis, "x" or "y", before the first and after the last point of its lines."""
     places = np.concatenate([line.get_xydata() for line in axes.lines if line.get_transform() == axes.transData])
     places = axes.transAxes.inverted().transform(axes.transData.transform(places[np.isfinite(places).all(axis=1)]))
     column = places[:, "xy".index(name)]
@@ -169,10 +169,10 @@ def room(axes, name):
 
 
 def shape(figure):
-    """Rows and columns of the grid of panels."""
+    """Return rows and columns of the grid of panels."""
     return figure.axes[0].get_gridspec().get_geometry()
 
 
 def open_marks(line):
-    """Whether what lies beneath a line's marks is seen, or covered in white."""
+    """Return whether the marks of a line are open: transparent or white inside."""
     return line.get_markerfacecolor() in ("none", "white")

@@ -1,4 +1,4 @@
-"""A results folder in moments: made-up numbers in the columns of a run, for tests of what is made from it."""
+"""A folder of results with made-up numbers in the columns of a run, for tests of what is made from it."""
 
 import json
 from pathlib import Path
@@ -21,11 +21,11 @@ SCENARIOS = [
     for dataset, n_users, set_size, domain_size in SETTINGS
     for split in SPLITS
 ]
-#: As shipped.
+#: The configuration as shipped.
 CONFIG = yaml.safe_load((Path(__file__).parents[1] / "config/config.yaml").read_text(encoding="utf-8"))
 COMPETITORS = ("subexp-shuffle", "mm", "weighted-sepmm")
 PROVEN = ("mm", "inverse-variance-sepmm", "curator-uniform", "curator-weighted")
-#: Closed-form errors of the paper's protocol over GRID; its least is at m = 1.
+#: Closed-form errors of the paper's protocol over GRID; the least one is at m = 1.
 ERRORS = (8e-3, 4e-3, 1e-3, 2e-3, 6e-3)
 SVG = (
     '<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg" width="200pt" height="100pt" '
@@ -63,7 +63,7 @@ def make_results(folder: Path, *, edition: str = "full", source: str = "real") -
 
 
 def _tables(source):
-    """All that is made up, by the name of the file."""
+    """Return all made-up tables, by the name of the file."""
     errors = _errors(source)
     return {
         "mse": errors,
@@ -100,14 +100,14 @@ def _tables(source):
 
 
 def read(folder: Path):
-    """The results and figures of a folder, as the rule reads them."""
+    """Return the results and figures of a folder, as the rule of the page reads them."""
     results = read_results(folder, [path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*.csv"))])
     figures = {path.stem: path.read_text(encoding="utf-8") for path in sorted((folder / "figures").glob("*.svg"))}
     return SimpleNamespace(results=results, figures=figures)
 
 
 def _crossed(table, names, rows):
-    """Every row of a table with each of these."""
+    """Return every row of a table with each of these rows."""
     return table.merge(pd.DataFrame(rows, columns=names), how="cross")
 
 

@@ -13,7 +13,7 @@ numbers = st.floats(min_value=1e-300, max_value=1e300) | st.floats(min_value=-1e
 
 
 def digits_of(value):
-    """Significant digits of the shortest decimal that reads back as the value."""
+    """Count the significant digits of the shortest decimal that reads back as the value."""
     return len(Decimal(repr(value)).normalize().as_tuple().digits)
 
 
@@ -34,7 +34,7 @@ def test_ten_digits_on_the_side_asked_for(value):
 
 @given(numbers)
 def test_the_sides_are_neighbours(value):
-    """No number of ten digits lies between them, so that rounding changes as little as possible."""
+    """No number of ten digits lies between the two sides, so that rounding changes as little as possible."""
     down, up = (Decimal(repr(side(value))) for side in (rounded_down, rounded_up))
     unit = Decimal(1).scaleb(max(down.adjusted(), up.adjusted()) - 9)
     assert up - down in (0, unit, unit / 10)

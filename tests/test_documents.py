@@ -35,7 +35,7 @@ def read(name):
 
 
 def sentences(text):
-    """Sentences of running text and of list entries; code, tables, headings and pictures are none."""
+    """Yield the sentences of running text and of list entries, without code, tables, headings and pictures."""
     text = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
     text = re.sub(r"^(?:    |\||#|!\[).*$", "", text, flags=re.MULTILINE)
     text = re.sub(r"\]\([^)]*\)", "]", text)
@@ -59,7 +59,7 @@ def test_sentences_are_short(name):
 
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_what_is_named_exists(name):
-    """Links, and paths in code marks; capitals stand for a name of the reader's own."""
+    """Links and paths in code marks exist; capitals stand for a name of the reader's own."""
     text = read(name)
     for link in re.findall(r"\]\((?!http)([^)#]+)\)", text):
         assert (ROOT / name).parent.joinpath(link).exists(), link
@@ -191,7 +191,7 @@ def test_imports_point_one_way():
 
 
 def test_the_readmes_numbers_are_those_of_the_documented_run():
-    """The summary over all panels, as `docs_figures` copies it from a full run."""
+    """They are those of the summary over all panels, which `docs_figures` copies from a full run."""
     (summary,) = (ROOT / "docs").glob("*-summary.md")
     rows = [line.strip("| ").split(" | ") for line in summary.read_text().splitlines() if line.startswith("|")]
     columns = {name: [row[at] for row in rows[2:]] for at, name in enumerate(rows[0])}
@@ -211,7 +211,7 @@ def test_the_readmes_numbers_are_those_of_the_documented_run():
 
 
 def keys_of(rules, name=""):
-    """Every key that a schema names, with dots."""
+    """Yield every key that a schema names, with dots."""
     for key, below in rules.get("properties", {}).items():
         yield f"{name}{key}"
         yield from keys_of(below, f"{name}{key}.")

@@ -14,12 +14,12 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def blocks(name, languages):
-    """Pairs of a language and a block of a document, in order."""
+    """Return pairs of a language and a block of a document, in order."""
     return re.findall(rf"```({languages})\n(.*?)```", (ROOT / name).read_text(encoding="utf-8"), re.DOTALL)
 
 
 def commands(name):
-    """Our commands in a document."""
+    """Return the commands of segshuffle in a document."""
     lines = (line for _, block in blocks(name, "bash") for line in block.splitlines())
     return [line for line in lines if line.startswith("segshuffle ")]
 
@@ -44,7 +44,7 @@ def test_a_command_runs(name, command, capsys, tmp_path, monkeypatch):
 
 @pytest.mark.exhaustive
 def test_the_commands_on_rehearsals_run(capsys, tmp_path, monkeypatch):
-    """One after another, on the log that is shown; every file that is named is made, and no other."""
+    """They run one after another on the log that the guide shows, and make every file that it names and no other."""
     guide = "docs/rehearse.md"
     ((_, log),) = blocks(guide, "csv")
     (tmp_path / "log.csv").write_text(log, encoding="utf-8")

@@ -35,7 +35,7 @@ AT_MOST = Assumptions(sets="at-most")
 
 
 def baskets(n, d, seed):
-    """Zipf-like sets of 0 to 4 items."""
+    """Make users with Zipf-like sets of 0 to 4 items."""
     rng = np.random.default_rng(seed)
     shares = 1 / np.arange(1, d + 1)
     shares /= shares.sum()
@@ -65,7 +65,7 @@ def test_intervals_cover_what_they_promise(collection, rehearsals):
 
 
 def test_standard_errors_are_those_of_the_estimates(collection):
-    """Squared deviations over squared standard errors: mean 1 over 12 items and 100 rehearsals."""
+    """Squared deviations divided by squared standard errors have mean 1, over 12 items and 100 rehearsals."""
     made, users = collection
     found = [estimate(made, simulate(made, users, seed=seed)) for seed in range(100)]
     ratios = np.array([((each.frequencies - users.frequencies) / each.standard_errors) ** 2 for each in found])
@@ -84,7 +84,7 @@ def test_lists_of_integers_are_users_too():
 
 
 def test_levels_of_the_users_are_kept():
-    """Users of the lower level send less, so that the item which they hold is estimated lower."""
+    """Users of the lower level send less, so the item that they hold gets a lower estimate."""
     users = Transactions(
         np.arange(2001), np.repeat([0, 1], 1000).astype(np.int32), 2, levels=np.repeat([0, 1], 1000).astype(np.int16)
     )

@@ -70,7 +70,7 @@ def files_of_the_package(root):
 
 @pytest.fixture(scope="module")
 def built(root, tmp_path_factory):
-    """A wheel built from a sdist built from a copy of the project, without a network."""
+    """Build a sdist of a copy of the project, and a wheel of the sdist, without a network."""
     folder = tmp_path_factory.mktemp("built")
     copy = folder / "copy"
     for name in ["pyproject.toml", "README.md", "LICENSE", *(f"src/{name}" for name in files_of_the_package(root))]:
@@ -106,7 +106,7 @@ def test_wheel_and_sdist_hold_every_file_of_the_package(root, built):
 
 @pytest.fixture(scope="module")
 def clean(built, tmp_path_factory):
-    """Interpreter of an environment with the wheel and the core dependencies, and nothing else."""
+    """Return the interpreter of an environment with the wheel and the core dependencies, and nothing else."""
     home = tmp_path_factory.mktemp("clean")
     venv.create(home, with_pip=False, symlinks=True)
     library = home / f"lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages"

@@ -1,4 +1,4 @@
-"""The project itself: pinned tools, nothing private or large in it, files of readable length, a menu that explains."""
+"""The project itself: pinned tools, nothing private or large in it, and a menu that explains every rule."""
 
 import ast
 import re
@@ -17,13 +17,13 @@ from packaging.utils import canonicalize_name
 
 @pytest.fixture(scope="module")
 def files(root):
-    """Every file that is, or is about to be, under version control."""
+    """Return every file that is, or is about to be, under version control."""
     return [root / name for name in project_files(root)]
 
 
 @pytest.fixture(scope="module")
 def lock(root):
-    """Locked requirements: (requirement, number of hashes) per entry."""
+    """Return the locked requirements: (requirement, number of hashes) per entry."""
     entries = re.split(r"\n(?=[A-Za-z0-9])", (root / "requirements.lock").read_text())
     found = []
     for entry in entries:
@@ -34,7 +34,7 @@ def lock(root):
 
 
 def versions_for(lock, python):
-    """Locked versions that a given Python on Linux installs."""
+    """Return the locked versions that a given Python on Linux installs."""
     environment = {
         "python_version": python,
         "python_full_version": f"{python}.0",
@@ -120,7 +120,7 @@ def test_the_version_is_the_same_everywhere(root):
 
 
 def test_what_is_made_of_fields_never_changes(root):
-    """Only two classes keep what they have found so far."""
+    """Every dataclass is frozen but one, the account of a client."""
     changing = set()
     for path in (root / "src").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

@@ -125,7 +125,7 @@ said = []
 
 
 def accepts(call, value):
-    """Whether the value is taken; what it leads to is no question of ranges."""
+    """Return True if the value is taken, even if no answer is feasible, else the name that the error has."""
     try:
         call(value)
     except ParameterError as error:
@@ -157,7 +157,7 @@ def test_a_range_of_numbers_ends_where_it_says(case):
 
 
 def says(message, number):
-    """Whether what an error says is allowed names an end of the range, in one of the ways that people write it."""
+    """Return whether an error names an end of the allowed range, in one of the ways that people write it."""
     words = {f"{number:g}", f"{number:g}".replace("e-0", "e-"), str(number)}
     words |= {{0.0: "positive", math.inf: "finite", 0.5: "1/2"}.get(number, f"{number:g}")}
     return any(word in message.partition(": ")[2] for word in words)

@@ -8,7 +8,7 @@ from segshuffle.page.build import build
 
 @pytest.fixture(scope="session")
 def page_file(tmp_path_factory):
-    """A page of made-up results, as a rule would write it."""
+    """Write a page of made-up results, as its rule does, and return the file."""
     folder = tmp_path_factory.mktemp("page with spaces")
     made = read(make_results(folder / "results", edition="quick", source="stand-in"))
     (folder / "index.html").write_text(build(made.results, made.figures), encoding="utf-8")

@@ -14,14 +14,14 @@ SCROLLS = "document.documentElement.scrollWidth > document.documentElement.clien
 
 
 def open_panel(page, panel=FIRST):
-    """Open a panel and wait for its chart."""
+    """Open a panel, wait for its chart, and return the panel."""
     page.locator(f"{panel} > summary").click()
     page.locator(f"{panel} .chart .main-svg").first.wait_for()
     return page.locator(panel)
 
 
 def visible(page, panel=FIRST):
-    """Which traces are drawn, by plotly's own account."""
+    """Return which traces are drawn, by plotly's own account."""
     return page.evaluate(
         "panel => document.querySelector(`${panel} .chart`).data.map(trace => trace.visible === true)", panel
     )
@@ -148,7 +148,7 @@ def test_every_picture_has_words(browser, page_file):
 
 
 def contrast(front, back):
-    """Contrast ratio of two colours given as rgb(...), by WCAG's formula."""
+    """Return the contrast ratio of two colours given as rgb(...), by WCAG's formula."""
 
     def luminance(color):
         parts = [int(part) / 255 for part in re.findall(r"\d+", color)[:3]]

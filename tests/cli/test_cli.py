@@ -23,7 +23,7 @@ from segshuffle.protocols.base import Problem, uniform_item_counts
 from segshuffle.protocols.public import PUBLIC_INPUTS
 from segshuffle.protocols.segmented import Segmented, plan_at
 
-# a closed form: quick
+# a closed form, so it is quick
 PLAN = "plan --blanket published --items 8 --set-size 2 --levels 0.5:100,1:200,2:100 --delta 2.5e-5"
 PLAN += " --limits blanket-per-user=5"
 PROBLEM = Problem(domain_size=8, set_size=2, levels=(0.5, 1.0, 2.0), level_counts=(100, 200, 100), delta=2.5e-5)
@@ -31,7 +31,7 @@ SEGMENTED = {"domain-size": "17", "blanket-per-user": "2", "sampling-rate": "0.5
 
 
 def account(users="5000", epsilon="0.125", **changed):
-    """A question about the segmented protocol."""
+    """Return the command of a question about the segmented protocol."""
     own = SEGMENTED | {name.replace("_", "-"): value for name, value in changed.items()}
     said = ",".join("=".join(pair) for pair in own.items())
     return f"account --randomizer segmented:{said} --users {users} --epsilon {epsilon}"
@@ -70,7 +70,7 @@ def test_a_plan_at_a_given_blanket_has_the_librarys_numbers(capsys):
 
 
 def test_item_frequencies_change_the_sample_error_alone(capsys, tmp_path):
-    """With commas or from a file."""
+    """They are given with commas or in a file."""
     frequencies = [1.0, 0.5, 0.25, 0.25, 0.0, 0.0, 0.0, 0.0]
     (tmp_path / "file").write_text("\n".join(map(str, frequencies)) + "\n")
     uniform = answer(capsys, PLAN)
@@ -262,7 +262,7 @@ ASKED_OF = {"plan": [*SANE][:6], "account": [*SANE][6:]}
 @given(data=st.data(), command=st.sampled_from(["plan", "account"]))
 def test_no_arguments_give_a_traceback(data, command):
     arguments = [command]
-    # without a blanket a plan is a search, of seconds: it has its own tests
+    # without a given blanket a plan is a search of seconds, which has its own tests
     for name in ASKED_OF[command]:
         strange = LEVELS if name == "--levels" else NUMBERS
         if name == "--guess" and data.draw(st.booleans()):

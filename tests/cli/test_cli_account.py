@@ -44,7 +44,7 @@ def test_epsilons_of_every_applicable_accountant(capsys):
     ],
 )
 def test_a_counterexample_is_one_line(capsys, k, n, exp_epsilon, true, claimed):
-    """k-ary randomized response at e^epsilon_0 = 3: exact rational enumeration, all others at a third value."""
+    """k-ary randomized response at e^epsilon_0 = 3, all others at a third value: `true` is enumerated exactly."""
     line = f"account --randomizer krr:domain-size={k} --local-epsilon {math.log(3)!r} --users {n}"
     deltas = values(answer(capsys, f"{line} --epsilon {math.log(exp_epsilon)!r}"), "delta")
     assert deltas["blanket-lower"] == pytest.approx(true, rel=1e-4)
@@ -131,7 +131,7 @@ def test_a_file_that_is_no_array_is_refused(capsys, tmp_path):
 
 
 def test_balls_into_bins_is_the_exact_divergence(capsys):
-    """A ball in bin 0 or in bin 1, among 4 uniform balls in 3 bins, every outcome enumerated."""
+    """Every outcome is enumerated of a ball in bin 0 or in bin 1, among 4 uniform balls in 3 bins."""
     histograms = [{}, {}]
     for others in itertools.product(range(3), repeat=4):
         for own, law in enumerate(histograms):
@@ -274,7 +274,7 @@ def test_a_curve_of_all_accountants_is_readable_in_80_columns(capsys):
 
 @pytest.mark.parametrize(("asked", "drawn"), [("--epsilon 0,0.5,2", True), ("--epsilon 1.5,2", False)])
 def test_a_figure_needs_a_number_above_0_and_what_it_cannot_show_is_counted(capsys, tmp_path, asked, drawn):
-    """Beyond the local epsilon delta is 0."""
+    """Delta is 0 beyond the local epsilon, and log axes show no 0."""
     figure = tmp_path / "curve.svg"
     krr = "account --randomizer krr:domain-size=5 --accountant blanket --local-epsilon 1 --users 10"
     status, _, told = run(capsys, f"{krr} {asked} --save {figure}")

@@ -27,7 +27,7 @@ def planned():
 
 
 def saved(folder, plan, names=None):
-    """Write a plan; returns the file."""
+    """Write a plan, and return the file."""
     write_document(folder / "plan.json", Document(plan, names))
     return folder / "plan.json"
 
@@ -38,7 +38,7 @@ def published(planned, tmp_path):
 
 
 def client(plan, options="", *, items="0,1,2,3", level=0.5, honest_users=5000, account="mine.json"):
-    """The command of a user whose account is beside the plan."""
+    """Return the command of a user whose account is beside the plan."""
     asked = f"client {plan} --level {level} --account {plan.parent}/{account} {options}"
     asked += "" if honest_users is None else f" --honest-users {honest_users}"
     return [*asked.split(), "--items", items]
@@ -52,7 +52,7 @@ def spent(plan, account="mine.json"):
 
 
 def random_plan(rng):
-    """Options of `plan`, of any kind that it can save."""
+    """Return options of `plan`, of any kind that it can save."""
     d = int(rng.integers(2, 21))
     s = int(rng.integers(1, min(d - 1, 5) + 1))
     n_levels = int(rng.integers(1, 4))
@@ -100,7 +100,7 @@ def test_every_level_of_every_honest_plan_sends(seed, tmp_path, capsys):
 
 
 def test_the_level_is_told_at_the_larger_of_two_epsilons_and_no_less(published, capsys):
-    """What the plan promises a user of a conservative level: its own epsilon for items, the larger one for levels."""
+    """The plan promises a user of a conservative level its own epsilon for items, and the larger one for the level."""
     _, messages, said = run(capsys, client(published, "--delta 2e-6"))
     assert set(messages.split()) <= set(map(str, range(17)))
     (entry,) = spent(published)
@@ -124,7 +124,7 @@ def test_equal_copies_show_the_level_at_its_own_epsilon(tmp_path, capsys):
 
 
 def lie(published, **changes):
-    """The plan with other numbers: key of a part -> its values."""
+    """Replace numbers of the saved plan; `changes` is a dict of values for each part."""
     values = json.loads(published.read_text())
     for part, new in changes.items():
         values[part].update(new)
@@ -212,7 +212,7 @@ def test_rounds_are_paid_once_and_checked_together(tmp_path, capsys):
 
 
 def test_what_is_sent_was_remembered_before(published, tmp_path, monkeypatch):
-    """Standard output breaks: nothing comes out, and the account says that it may have."""
+    """If standard output breaks, nothing comes out, but the account counts the collection as sent."""
     account = tmp_path / "state/segshuffle/client.json"
     seen = []
 
@@ -231,7 +231,7 @@ def test_what_is_sent_was_remembered_before(published, tmp_path, monkeypatch):
 
 @pytest.mark.exhaustive
 def test_two_clients_at_once_spend_twice(published, tmp_path):
-    """One waits for the other, so that neither forgets what the other has spent."""
+    """Each waits for the others, so that no account entry is lost."""
     asked = [sys.executable, "-m", "segshuffle", *client(published, "--budget 9 --hide-level 9")]
     with (tmp_path / "out").open("w") as out:
         started = [subprocess.Popen(asked, stdout=out) for _ in range(4)]
@@ -275,7 +275,7 @@ def test_the_account_is_not_the_plan(published, capsys):
 
 
 def test_of_too_many_items_a_random_choice_is_sent(tmp_path, capsys):
-    """All copies are sent and hardly any dummies: two of five items, every pair as often as another."""
+    """All copies are sent and hardly any dummies: at least two of five items a time, and all five in 40 runs."""
     problem = Problem(9, 2, (90.0,), (10**6,), 1e-3, Assumptions(sets="at-most"))
     plan = saved(tmp_path, given_plan(problem, (1.0,), 1e-3, kind="upper"))
     user = {"items": "0,1,2,3,4", "level": 90.0, "honest_users": 10**6}

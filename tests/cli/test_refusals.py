@@ -38,7 +38,7 @@ PLANS = [
         "--limits blanket-cap=many",
         "--limits: 'many' is not allowed; expected is: most dummy messages of one user, 1 or more, or auto",
     ),
-    ("--hide-level 0", "--hide-level: guarantee = '0' is not allowed: it must be an epsilon above 0"),
+    ("--hide-level 0", "--hide-level: guarantee = '0' is not allowed: it must be an epsilon in (0, 1e6]"),
     ("--levels 1:50,2:50 --hide-level 101", "level_epsilon = 101.0 is not allowed: it must be in (0, 100]"),
     ("--target-error nan", "target_error = nan is not allowed: it must be positive and finite"),
     ("--limits max-messages=nan", "max_messages = nan is not allowed: it must be positive and finite"),

@@ -1,6 +1,6 @@
 """The MSNBC log: its packings, its download, the order of sources, and what the real file says.
 
-The file here is a tiny fake with its own hash.
+Most tests use a tiny fake file with its own hash.
 """
 
 import contextlib

@@ -223,7 +223,7 @@ BAD = [
     ("a.txt", b"PK\x03\x04....", "line 1: the item .* cannot be shown, or is not UTF-8"),
     ("a.csv", "user,item\nu,a\n".encode("utf-16"), "line 1: .* is not UTF-8"),
 ]  # fmt: skip
-#: With a layout.
+#: The same, with a layout as the third entry.
 BAD_SO_LAID_OUT = [
     ("a.txt", b"1 2\n", {"item": "x"}, "item = 'x' is for tables"),
     ("a.csv", b"user,item\nu,a\n", {"item": "thing"}, r"there is no column 'thing' \(item\); the columns are"),
@@ -249,7 +249,7 @@ def test_bad_input_is_one_sentence_with_the_line(tmp_path, name, content, layout
 
 
 def test_a_mistake_far_down_is_named_by_its_line(tmp_path):
-    """Beyond the first part that is read at a time."""
+    """It is beyond the first part that is read at a time."""
     lines = ["user,item", *(f"u{number},{number % 7}" for number in range(600_000))]
     path = write(tmp_path / "shop.csv", [*lines, "u599999,x"])
     with pytest.raises(DataError, match=r"line 600002: the item 'x' is not allowed; allowed are the integers 0\.\.6"):
@@ -317,7 +317,7 @@ NAMES = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Z"]), mi
 
 
 def written(kind, sets):
-    """Users u0, u1, ... as the standard library writes them, in one format."""
+    """Write users u0, u1, ... in one format with the standard library."""
     named = [(f"u{number}", sorted(items)) for number, items in enumerate(sets)]
     if kind == "lists.jsonl":
         return "".join(json.dumps({"user": user, "items": items}) + "\n" for user, items in named)
@@ -336,7 +336,7 @@ def written(kind, sets):
 @pytest.mark.parametrize("kind", ["long.csv", "long.tsv", "wide.csv", "long.jsonl", "lists.jsonl"])
 @given(sets=st.lists(st.sets(NAMES, min_size=1, max_size=4), min_size=1, max_size=8))
 def test_what_the_standard_library_writes_is_read(kind, sets):
-    """Names with quotes, separators and any letters."""
+    """Names may have quotes, separators and any letters."""
     layout = {"header": False, "user": "1"} if kind.endswith("sv") else {}
     layout |= {"form": "wide"} if kind == "wide.csv" else {"item": "2"} if layout else {}
     stream = io.BytesIO(written(kind, sets).encode())
@@ -369,7 +369,7 @@ def test_arbitrary_files_raise_nothing_but_data_error(kind, data, packed):
 
 @pytest.mark.parametrize(("form", "head", "row"), [("lines", b"", b"a b"), ("csv", b"user,item\n", b"u%d,a")])
 def test_a_control_character_is_refused_at_its_line(form, head, row):
-    """Wherever it stands, and although one of the readers takes it for the end of a column."""
+    """One of the readers would take the character for the end of a column."""
     rows = [row.replace(b"%d", b"%d" % i) for i in range(200)]
     rows[150] += b"\x1fb"
     line = 151 + head.count(b"\n")
@@ -403,7 +403,7 @@ def test_the_baskets_of_a_shop():
 
 
 def test_the_msnbc_log_as_it_is(msnbc_file):
-    """Users per category against the published ones."""
+    """Users per category and per set size are the published ones."""
     layout = Layout(format="lines", skip_lines=7, repeated="merge")
     users = read_transactions(msnbc_file, layout=layout)
     assert tuple(users.item_counts.tolist()) == USERS_PER_CATEGORY

@@ -25,7 +25,7 @@ def make(items, domain_size=10, source="synthetic"):
 
 
 def assert_uniform(rows, all_rows):
-    """Every row of `all_rows` is equally likely among `rows`."""
+    """Check that every row of `all_rows` is equally likely among `rows`."""
     index = {tuple(row): i for i, row in enumerate(all_rows)}
     observed = np.bincount([index[tuple(row)] for row in rows.tolist()], minlength=len(index))
     assert stats.chisquare(observed).pvalue > FALSE_ALARM

@@ -62,7 +62,7 @@ def test_pairs_follow_the_law_of_conditional_poisson_sampling(drawn):
 
 
 def test_users_come_in_random_order(drawn):
-    """The first half holds half of the users of size 1, within 5 standard deviations (false alarm 6e-7)."""
+    """The first half has half of the users with one item, within 5 standard deviations (false alarm 6e-7)."""
     sizes = drawn.sum(axis=1)
     half = sizes.size // 2
     law = stats.hypergeom(sizes.size, USERS_PER_SET_SIZE[0], half)

@@ -32,12 +32,9 @@ def test_what_everybody_holds(users):
 
 
 @pytest.mark.quick(1)
-@pytest.mark.parametrize("copies", [1, 40], ids=["one by one", "together"])
+@pytest.mark.parametrize("copies", [1, 40], ids=["few users", "many users"])
 def test_cutting_keeps_a_random_subset(copies):
-    """Of four items two are kept, of two one: each choice equally often, within 5 standard deviations.
-
-    A few users with long sets are cut one by one, many together.
-    """
+    """Of four items two are kept, of two one: each choice equally often, within 5 standard deviations."""
     users, rng, runs = Transactions.from_sets(SETS * copies), np.random.default_rng(5), 3000 // copies
     pairs, ones = Counter(), Counter()
     for _ in range(runs):

@@ -9,7 +9,7 @@ from extension_files import add_accountant, add_competitor, add_dataset, add_spl
 
 @pytest.fixture(scope="session")
 def extended(new_checkout):
-    """A finished run with one of everything of one's own; tests leave it as they found it."""
+    """Return a finished run with an addition of every kind; tests leave it as they found it."""
     made = new_checkout()
     for add in (add_competitor, add_dataset, add_accountant, add_study, add_split_and_levels):
         add(made)
@@ -19,7 +19,7 @@ def extended(new_checkout):
 
 @pytest.fixture
 def package(tmp_path, monkeypatch):
-    """Write files of a package of protocols or datasets; returns its folder and name."""
+    """Yield a function that writes a package of protocols or datasets, and returns its folder and name."""
     monkeypatch.syspath_prepend(tmp_path)
 
     def build(**files):

@@ -6,7 +6,7 @@ import pytest
 
 @pytest.mark.exhaustive
 def test_it_is_judged_drawn_and_on_the_page(extended):
-    """In the referee's tables, its figure with the look that the file declares, and the page."""
+    """It is in the referee's tables, in the figure with the label that the file declares, and on the page."""
     verdicts = pd.read_csv(extended.out / "referee-verdicts.csv")
     own = verdicts[verdicts["accountant"] == "half-of-it"]
     assert set(own["kind"]) == {"published"}

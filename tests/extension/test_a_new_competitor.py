@@ -27,7 +27,7 @@ def test_a_file_is_found_by_being_there(package):
 
 
 def test_names_in_the_source_are_the_names_that_run():
-    """What the configuration is checked with, against what the files declare when they are imported."""
+    """The names that check the configuration are those that the files declare when they are imported."""
     competitors = [
         name
         for (accounting, name), each in registry.every().items()

@@ -116,7 +116,7 @@ def test_it_runs_through_all_panels_tables_figures_and_page(extended):
 
 @pytest.mark.exhaustive
 def test_panels_beyond_the_papers_are_drawn_in_figures_of_their_own(extended):
-    """Twelve panels, of which the paper's figures have six populations and splits: every one is drawn once."""
+    """Each of twelve panels is drawn once; the paper's figures have six of them."""
     titles = {}
     for path in (extended.out / "figures").glob("*.svg"):
         if re.fullmatch(r"fig\d|panels-.*(?<!-proven)", path.stem):

@@ -26,14 +26,14 @@ open("messages.txt", "w").write("\\n".join(words))
 
 @pytest.fixture(scope="module")
 def made(new_checkout):
-    """A copy of the project with the law, and a plan with it."""
+    """Return a copy of the project with the law, and with a saved plan that uses it."""
     made = add_law(new_checkout())
     run(made, "plan", *PROBLEM, "--blanket", "mixed", "--save", "plan.json")
     return made
 
 
 def run(made, *arguments):
-    """What a command prints there."""
+    """Return what a command prints in this copy."""
     return made.python(f"from segshuffle.cli import main; assert main({list(arguments)!r}) == 0")
 
 
@@ -74,7 +74,7 @@ def test_its_plan_is_rehearsed_and_its_intervals_hold_what_they_should(made):
 
 @pytest.mark.exhaustive
 def test_users_send_with_it_and_the_server_estimates(made):
-    """A quarter of the users hold each of four items; the sum of four squared errors, in units of standard errors."""
+    """A quarter of the users hold each of four items; the sum of the four squared standardised errors is small."""
     made.python(SEND)
     rows = json.loads(run(made, "estimate", "plan.json", "messages.txt", "--json"))["estimates"]
     assert len(rows) == DOMAIN_SIZE

@@ -10,7 +10,7 @@ from extension_files import add_study
 
 @pytest.fixture
 def made(new_checkout):
-    """A copy of the project with the folder; nothing has run."""
+    """Return a copy of the project with the folder; nothing has run."""
     return add_study(new_checkout())
 
 
@@ -52,7 +52,7 @@ def test_it_is_listed_among_the_results(made):
 
 @pytest.mark.exhaustive
 def test_a_run_ends_with_it_on_the_page_in_its_own_words(extended):
-    """Twelve panels: a figure, what it shows, its caption and its heading; the table and the figure have hashes."""
+    """The page has the figure of twelve panels, its words, caption and heading; table and figure have hashes."""
     page = extended.text("index.html")
     further = page[page.index('id="further"') :]
     assert '<figure id="figure-greeting"' in further

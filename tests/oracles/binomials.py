@@ -9,7 +9,7 @@ from oracles.laws import DIRECT_SUM_TERMS, MP, RESULT_DIGITS, WORKING_DIGITS, to
 
 
 def mp_binomial_pmf(n: int, p: Any, k: int) -> Any:
-    """``Pr[Binomial(n, p) = k]`` to :data:`RESULT_DIGITS` relative digits, for n up to 1e12 and beyond.
+    """Return ``Pr[Binomial(n, p) = k]`` to :data:`RESULT_DIGITS` relative digits, for n up to 1e12 and beyond.
 
     ``p`` is a Fraction, float (taken exactly) or mpf.
     """
@@ -23,7 +23,7 @@ def mp_binomial_pmf(n: int, p: Any, k: int) -> Any:
 
 
 def _direct_upper_tail(n: int, p: Any, k: int) -> Any | None:
-    """Sum of the pmf from ``k`` > mean upwards, or None if :data:`DIRECT_SUM_TERMS` terms are not enough."""
+    """Sum the pmf from ``k`` > mean upwards; None if :data:`DIRECT_SUM_TERMS` terms are not enough."""
     one = 1 << (4 * WORKING_DIGITS)  # fixed point: the same digits, ten times faster
     odds = int(p / (1 - p) * one)
     term = total = one  # relative to the pmf at k
@@ -40,7 +40,7 @@ def _direct_upper_tail(n: int, p: Any, k: int) -> Any | None:
 
 
 def integrated_upper_tail(n: int, p: Any, k: int) -> Any:
-    """Upper tail from ``k`` > mean by ``Pr[X >= k] = n!/((k-1)!(n-k)!) int_0^p t^(k-1) (1-t)^(n-k) dt``.
+    """Integrate the upper tail from ``k`` > mean: ``Pr[X >= k] = n!/((k-1)!(n-k)!) int_0^p t^(k-1) (1-t)^(n-k) dt``.
 
     The integrand, divided by its value at ``t = p``, falls from 1 there to nothing in O(1/sqrt(n)), and it is
     log-concave and smooth: Gauss-Legendre on two pieces over the part above 1e-75 converges to full precision. (A
@@ -48,7 +48,7 @@ def integrated_upper_tail(n: int, p: Any, k: int) -> Any:
     """
 
     def log_ratio(v: Any) -> Any:
-        """Logarithm of the integrand at ``p - v``, relative to the integrand at ``p``."""
+        """Return the logarithm of the integrand at ``p - v``, relative to the integrand at ``p``."""
         return (k - 1) * MP.log1p(-v / p) + (n - k) * MP.log1p(v / (1 - p))
 
     floor_log = -75 * MP.log(10)
@@ -59,7 +59,7 @@ def integrated_upper_tail(n: int, p: Any, k: int) -> Any:
     for _ in range(20):
         middle = (low + high) / 2
         low, high = (middle, high) if log_ratio(middle) > floor_log else (low, middle)
-    # By concavity, the part beyond `high` is below 1e-75 times its own length over a slope that only steepens.
+    # By log-concavity, the integrand is below 1e-75 from `high` on, and falls ever faster.
     points = [0, high / 2, high]
     integral, error = MP.quad(lambda v: MP.exp(log_ratio(v)), points, error=True, method="gauss-legendre")
     if error > integral * MP.mpf(10) ** (-RESULT_DIGITS - 8):
@@ -68,7 +68,7 @@ def integrated_upper_tail(n: int, p: Any, k: int) -> Any:
 
 
 def mp_binomial_upper_tail(n: int, p: Any, k: int) -> Any:
-    """``Pr[Binomial(n, p) >= k]`` to :data:`RESULT_DIGITS` relative digits, for any n up to 1e12 and beyond."""
+    """Return ``Pr[Binomial(n, p) >= k]`` to :data:`RESULT_DIGITS` relative digits, for any n up to 1e12 and beyond."""
     p = to_mpf(p)
     if k <= 0:
         return MP.mpf(1)
@@ -83,5 +83,5 @@ def mp_binomial_upper_tail(n: int, p: Any, k: int) -> Any:
 
 
 def mp_binomial_half_tail(c: int, t: int) -> Any:
-    """``Pr[Binomial(c, 1/2) >= t]`` to :data:`RESULT_DIGITS` relative digits."""
+    """Return ``Pr[Binomial(c, 1/2) >= t]`` to :data:`RESULT_DIGITS` relative digits."""
     return mp_binomial_upper_tail(c, Fraction(1, 2), t)

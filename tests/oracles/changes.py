@@ -19,7 +19,7 @@ def counters_of_user(
     cutoff: int,
     totals: Sequence[float] | None = None,
 ) -> Grid:
-    """Joint law of all counters of the blanket and one user, on counts up to `cutoff`, shape (cutoff + 1,) * d.
+    """Return the law of all counters of the blanket and one user, on counts up to `cutoff`, shape (cutoff + 1,) * d.
 
     The blanket is built from its total, Poisson(d mu) or of the law `totals` (from 0 on), thrown on uniform items; then
     the user's messages are added one by one: floor(copies) of every held item, and one more with the probability that
@@ -39,12 +39,12 @@ def counters_of_user(
 
 
 def grid_divergence(p: Grid, q: Grid, epsilon: float) -> tuple[float, float]:
-    """Hockey-stick divergence of two laws on one grid: without what is off the grid, and with all of it counted."""
+    """Return the hockey-stick divergence of two laws on one grid: without what is off the grid, and with all of it."""
     inside = float(np.maximum(p - math.exp(epsilon) * q, 0.0).sum())
     return inside, inside + max(1.0 - float(p.sum()), 0.0)
 
 
 def collections_divergence(plans: Sequence[tuple[float, float]], cutoff: int, epsilon: float) -> tuple[float, float]:
-    """Divergence of one item of two exchanged in several collections (mu, copies): all of their counters together."""
+    """Return the divergence of all counters if one of two items is exchanged in several collections (mu, copies)."""
     laws = [[counters_of_user(2, (item,), copies, mu, cutoff) for mu, copies in plans] for item in (0, 1)]
     return grid_divergence(*(reduce(np.multiply.outer, law) for law in laws), epsilon)

@@ -14,7 +14,7 @@ Move = tuple[float, tuple[int, ...]]
 
 
 def logarithmic_moves(mean: float, p: float, direction: Sequence[int], largest: int) -> list[Move]:
-    """Clusters of logarithmic size that add `mean` units along `direction` on average; p = 0: single units.
+    """Return clusters of logarithmic size that add `mean` units along `direction` on average; p = 0: single units.
 
     Sizes above `largest` stand as one move of that many units, which the grid must be too small for.
     """
@@ -28,7 +28,7 @@ def logarithmic_moves(mean: float, p: float, direction: Sequence[int], largest: 
 
 
 def compound_poisson(shape: tuple[int, ...], moves: Iterable[Move]) -> Grid:
-    """Law of all counters after Poisson-many moves, on counts below `shape`: a sum over how many moves there are."""
+    """Return the law of all counters after Poisson-many moves, on counts below `shape`: a sum over their number."""
     moves = list(moves)
     rate = sum(weight for weight, _ in moves)
     law = np.zeros(shape)
@@ -53,7 +53,7 @@ def _moved(law: Grid, moves: list[Move], rate: float) -> Grid:
 
 
 def with_copies(law: Grid, axis: int, copies: float) -> Grid:
-    """The law after floor(copies) messages that count on `axis`, and one more with the probability that is left."""
+    """Return the law after floor(copies) messages that count on `axis`, and one more with the remaining probability."""
     certain = math.floor(copies)
     for _ in range(certain):
         law = _moved(law, [(1.0, _unit(law.ndim, axis))], 1.0)
@@ -66,7 +66,7 @@ def _unit(size: int, axis: int) -> tuple[int, ...]:
 
 
 def exchange_divergence(a: Grid, b: Grid, epsilon: float, pairs: int = 1) -> tuple[float, float]:
-    """Divergence of (a x b)^pairs from (b x a)^pairs, outcome by outcome: without what is off the grid, and with it."""
+    """Return the divergence of (a x b)^pairs from (b x a)^pairs: without what is off the grid, and with it."""
     p, q = np.outer(a, b).ravel(), np.outer(b, a).ravel()
     one_p, one_q = p, q
     for _ in range(pairs - 1):
@@ -76,7 +76,7 @@ def exchange_divergence(a: Grid, b: Grid, epsilon: float, pairs: int = 1) -> tup
 
 
 def sorted_exchange_divergence(a: Grid, b: Grid, log_ratio: Grid, epsilon: float) -> float:
-    """Do the same of one pair in linear time, given the logarithms of a/b: cumulate the outcomes sorted by them."""
+    """Return the first number of `exchange_divergence` for one pair in linear time, by sorting log a/b."""
     order = np.argsort(log_ratio, kind="stable")
     a, b, log_ratio = a[order], b[order], log_ratio[order]
     below_a, below_b = (np.append(0.0, np.cumsum(law)) for law in (a, b))

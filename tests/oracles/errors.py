@@ -14,13 +14,13 @@ from oracles.views import segmented_view
 
 
 def item_frequencies(domain_size: int, sets: Sequence[Iterable[int]]) -> list[Fraction]:
-    """Share of the users that hold each item."""
+    """Return the share of the users that hold each item."""
     members = [set(items) for items in sets]
     return [Fraction(sum(j in items for items in members), len(members)) for j in range(domain_size)]
 
 
 def expected_squared_error(view: Mapping[Histogram, Any], offset: Any, scale: Any, target: Sequence[Any]) -> Any:
-    """``E sum_j ((c_j - offset) / scale - target_j)**2`` for a histogram ``c`` distributed by ``view``."""
+    """Return ``E sum_j ((c_j - offset) / scale - target_j)**2`` for a histogram ``c`` distributed by ``view``."""
     total: Any = 0
     for histogram, probability in view.items():
         error = sum(((c - offset) / scale - w) ** 2 for c, w in zip(histogram, target, strict=True))
@@ -35,7 +35,7 @@ def segmented_protocol_error(
     blanket_slots: int,
     gamma: Fraction,
 ) -> Fraction:
-    """Exact expected squared error of Algorithm 2 for a fixed assignment of levels to users.
+    """Return the exact expected squared error of Algorithm 2 for a fixed assignment of levels to users.
 
     The estimator is ``what_j = (C_j - n m / d) / N`` with ``n m = blanket_slots * gamma`` and ``N = sum_i lambda_i``;
     the error is against the users' own frequencies ``w_j``. Parameters as in :func:`segmented_view`.
@@ -60,7 +60,7 @@ def segmented_protocol_error_averaged(
     blanket_slots: int,
     gamma: Fraction,
 ) -> Fraction:
-    """Mean of :func:`segmented_protocol_error` over all assignments with ``level_counts[k]`` users at level ``k``."""
+    """Average :func:`segmented_protocol_error` over all assignments with ``level_counts[k]`` users at level ``k``."""
     sets = [tuple(items) for items in sets]
     rates = [Fraction(rate) for rate, count in zip(level_rates, level_counts, strict=True) for _ in range(count)]
     assignments = sorted(set(permutations(rates)))
@@ -69,7 +69,7 @@ def segmented_protocol_error_averaged(
 
 
 def subset_exponential_rates(domain_size: int, set_size: int, k: int, exp_eps: Fraction) -> tuple[Fraction, Fraction]:
-    """``a = Pr[j in z | j in x]`` and ``b = Pr[j in z | j not in x]``, read off the matrix.
+    """Read ``a = Pr[j in z | j in x]`` and ``b = Pr[j in z | j not in x]`` off the matrix.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def subset_exponential_rates(domain_size: int, set_size: int, k: int, exp_eps: F
 
 
 def subset_exponential_error(domain_size: int, sets: Sequence[Iterable[int]], k: int, exp_eps: Fraction) -> Fraction:
-    """Exact expected squared error of ``what_j = (c_j / n - b) / (a - b)`` under the subset exponential mechanism.
+    """Return the exact squared error of ``what_j = (c_j / n - b) / (a - b)`` under the subset exponential mechanism.
 
     Parameters
     ----------

@@ -29,12 +29,12 @@ def to_mpf(value: Any) -> Any:
 
 
 def exp_fraction(epsilon: float) -> Fraction:
-    """e^epsilon to 70 digits, for the exact float epsilon."""
+    """Return e^epsilon to 70 digits, for the exact float epsilon."""
     return Fraction(int(MP.floor(MP.exp(MP.mpf(epsilon)) * MP.mpf(10) ** 70)), 10**70)
 
 
 def hockey_stick(p: Mapping[Hashable, Any], q: Mapping[Hashable, Any], exp_epsilon: Fraction) -> Any:
-    """Hockey-stick divergence ``sum_x max(0, p(x) - exp_epsilon * q(x))``.
+    """Return the hockey-stick divergence ``sum_x max(0, p(x) - exp_epsilon * q(x))``.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def hockey_stick(p: Mapping[Hashable, Any], q: Mapping[Hashable, Any], exp_epsil
 def hockey_stick_bounds(
     p: Mapping[Hashable, Any], q: Mapping[Hashable, Any], exp_epsilon: Fraction, lost: Any
 ) -> tuple[Any, Any]:
-    """Lower and upper value of the hockey-stick divergence of two truncated laws.
+    """Return the lower and upper value of the hockey-stick divergence of two truncated laws.
 
     Parameters
     ----------
@@ -82,12 +82,12 @@ def hockey_stick_bounds(
 
 
 def encloses(interval: Any, exact: Any, slack: float = 0.0) -> bool:
-    """Whether a value lies in a certified interval, whose parameters may have been rounded by `slack`, relatively."""
+    """Return whether a value lies in a certified interval, whose ends may be off by the relative error `slack`."""
     return bool(interval.lower * (1 - slack) <= exact <= interval.upper * (1 + slack))
 
 
 def gaussian_delta(ratio: float, epsilon: float) -> Any:
-    """Divergence of N(ratio, 1) from N(0, 1): the integral of its positive part, of which the edge is known."""
+    """Return the divergence of N(ratio, 1) from N(0, 1), integrated from the known edge of its positive part."""
     r, e = MP.mpf(ratio), MP.mpf(epsilon)
     edge = e / r + r / 2  # where the densities' ratio is e^epsilon
     tail_of_p, tail_of_q = (MP.erfc((edge - mean) / MP.sqrt(2)) / 2 for mean in (r, MP.mpf(0)))
@@ -95,7 +95,7 @@ def gaussian_delta(ratio: float, epsilon: float) -> Any:
 
 
 def bernoulli_sum(probabilities: Iterable[Any]) -> list[Any]:
-    """Law of the number of successes of independent trials, one trial at a time."""
+    """Return the law of the number of successes of independent trials, one trial at a time."""
     law = [1]
     for p in probabilities:
         law = [a * (1 - p) + b * p for a, b in zip([*law, 0], [0, *law], strict=True)]
@@ -103,7 +103,7 @@ def bernoulli_sum(probabilities: Iterable[Any]) -> list[Any]:
 
 
 def push_forward(law: Mapping[Any, Any], function: Callable[[Any], Hashable]) -> dict[Any, Any]:
-    """Law of ``function(X)`` for ``X`` distributed by ``law``."""
+    """Return the law of ``function(X)`` for ``X`` distributed by ``law``."""
     image: dict[Any, Any] = {}
     for outcome, probability in law.items():
         key = function(outcome)
@@ -112,7 +112,7 @@ def push_forward(law: Mapping[Any, Any], function: Callable[[Any], Hashable]) ->
 
 
 def product_law(*laws: Mapping[Any, Any]) -> dict[Any, Any]:
-    """Law of the tuple of independent outcomes, one per given law."""
+    """Return the law of the tuple of independent outcomes, one per given law."""
     result: dict[Any, Any] = {(): 1}
     for law in laws:
         result = {(*head, tail): p * q for head, p in result.items() for tail, q in law.items()}

@@ -16,7 +16,7 @@ from oracles.views import missing_mass
 
 
 def _pair_given_totals(totals: list[Any], heads: Any, tails: Any, split: Any) -> tuple[dict[Any, Any], dict[Any, Any]]:
-    """Joint laws of the pair of counts whose blanket has c messages with probability ``totals[c]``."""
+    """Return the joint laws of the pair of counts whose blanket has c messages with probability ``totals[c]``."""
     p: defaultdict[Any, Any] = defaultdict(int)
     q: defaultdict[Any, Any] = defaultdict(int)
     for c, clones in enumerate(totals):
@@ -31,7 +31,7 @@ def _pair_given_totals(totals: list[Any], heads: Any, tails: Any, split: Any) ->
 def count_pair(
     trials: int, clone_probability: Fraction, heads: Fraction, tails: Fraction, split: Fraction = Fraction(1, 2)
 ) -> tuple[Law, Law]:
-    """Exact joint laws of the dominating pair of counts.
+    """Return the exact joint laws of the dominating pair of counts.
 
     ``P = (A + D1, C - A + D2)`` and ``Q = (A + D2, C - A + D1)`` with ``C ~ Binomial(trials, clone_probability)``,
     ``A ~ Binomial(C, split)`` and ``(D1, D2)`` equal to (1, 0) with probability ``heads``, (0, 1) with probability
@@ -59,7 +59,7 @@ def count_pair(
 
 
 def count_pair_poisson(mu2: Fraction, heads: Fraction, tails: Fraction, cutoff: int) -> tuple[MpLaw, MpLaw, Any]:
-    """Laws of the pair of :func:`count_pair` with ``C ~ Poisson(mu2)``, on the cells with total at most ``cutoff``.
+    """Return the pair of :func:`count_pair` with ``C ~ Poisson(mu2)``, on the cells with total at most ``cutoff``.
 
     Parameters
     ----------
@@ -89,9 +89,9 @@ def count_pair_poisson(mu2: Fraction, heads: Fraction, tails: Fraction, cutoff: 
 def count_pair_divergence_float(
     trials: int, clone_probability: float, heads: float, exp_epsilon: float, tails: float = 0.0, width: float = 14.0
 ) -> float:
-    """Hockey-stick divergence of :func:`count_pair` at realistic sizes, in double precision.
+    """Return the hockey-stick divergence of :func:`count_pair` at realistic sizes, in double precision.
 
-    Enumerates every cell ``(a, c - a)`` with ``c`` within ``width`` standard deviations (and 50 counts) of its mean;
+    It enumerates every cell ``(a, c - a)`` with ``c`` within ``width`` standard deviations (and 50 counts) of its mean;
     no threshold formula is used. The relative error is about 1e-9 for divergences above 1e-15, and the cells cut off
     have probability below 1e-30 at the default width.
 

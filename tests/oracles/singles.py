@@ -13,18 +13,18 @@ from oracles.views import add_message
 
 
 def krr(k: int, exp_eps0: Fraction) -> Matrix:
-    """k-ary randomized response: the true value with odds ``exp_eps0``, every other one with odds 1."""
+    """Return k-ary randomized response: the true value with odds ``exp_eps0``, every other one with odds 1."""
     exp_eps0 = Fraction(exp_eps0)
     return [[(exp_eps0 if x == y else Fraction(1)) / (exp_eps0 + k - 1) for y in range(k)] for x in range(k)]
 
 
 def subsets(domain_size: int, size: int) -> list[tuple[int, ...]]:
-    """All subsets of ``range(domain_size)`` with ``size`` elements, in the order of :func:`subset_exponential`."""
+    """Return all subsets of ``range(domain_size)`` of ``size`` elements, in the order of :func:`subset_exponential`."""
     return list(combinations(range(domain_size), size))
 
 
 def subset_exponential(domain_size: int, set_size: int, k: int, exp_eps: Fraction) -> Matrix:
-    """Subset exponential mechanism (PrivSet) as a row-stochastic matrix.
+    """Return the subset exponential mechanism (PrivSet) as a row-stochastic matrix.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def subset_exponential(domain_size: int, set_size: int, k: int, exp_eps: Fractio
 
 
 def single_message_view(randomizer: Sequence[Sequence[Fraction]], inputs: Sequence[int]) -> Law:
-    """Exact law of the histogram of outputs when every user sends one shuffled message.
+    """Return the exact law of the histogram of outputs if every user sends one shuffled message.
 
     Parameters
     ----------
@@ -93,9 +93,9 @@ def merge_proportional_outputs(randomizer: Sequence[Sequence[Fraction]], rows: I
 def shuffled_divergence(
     randomizer: Sequence[Sequence[Fraction]], victim: tuple[int, int], others: Sequence[int], exp_epsilon: Fraction
 ) -> Fraction:
-    """Exact hockey-stick divergence of the shuffled messages, victim's input ``victim[0]`` against ``victim[1]``.
+    """Return the exact divergence of the shuffled messages, victim's input ``victim[0]`` against ``victim[1]``.
 
-    Uses :func:`merge_proportional_outputs`, that is the second, grouped way to the same number.
+    Outputs are merged first, by :func:`merge_proportional_outputs`, which does not change the number.
     """
     merged = merge_proportional_outputs(randomizer, [*victim, *others])
     p = single_message_view(merged, [*others, victim[0]])
@@ -104,6 +104,6 @@ def shuffled_divergence(
 
 
 def variation_ratio_pair(users: int, p: Fraction, beta: Fraction, q: Fraction) -> tuple[Law, Law]:
-    """The pair ``P_{p,beta}^q, Q_{p,beta}^q`` of Theorem 4.7 of variation-ratio (``users - 1`` trials)."""
+    """Return the pair ``P_{p,beta}^q, Q_{p,beta}^q`` of Theorem 4.7 of variation-ratio (``users - 1`` trials)."""
     alpha = Fraction(beta) / (p - 1)
     return count_pair(users - 1, 2 * alpha * p / q, p * alpha, alpha)

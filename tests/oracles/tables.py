@@ -1,6 +1,6 @@
 """Probability tables of local randomizers, written down from their definitions, in rational arithmetic.
 
-Rows are inputs, columns are outputs. Nothing here knows a total variation, a ratio or a parameter of an accountant.
+Rows are inputs, columns are outputs. Total variations and ratios are computed from the tables, not by an accountant.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from oracles.laws import Matrix
 
 
 def total_variation(first: list[Fraction], second: list[Fraction]) -> Fraction:
-    """Sum of the positive parts of first - second."""
+    """Sum the positive parts of first - second."""
     return sum((max(a - b, Fraction(0)) for a, b in zip(first, second, strict=True)), Fraction(0))
 
 
 def largest_total_variation(matrix: Matrix) -> Fraction:
-    """Largest total variation of two rows."""
+    """Return the largest total variation of two rows."""
     return max(total_variation(x, y) for x, y in combinations(matrix, 2))
 
 
 def largest_ratio(first: Matrix, second: Matrix) -> Fraction | float:
-    """Largest first[x][y]/second[x'][y] over all rows and outputs; +inf where second is 0 and first is not."""
+    """Return the largest first[x][y]/second[x'][y] over rows and outputs; +inf where second is 0 and first is not."""
     ratios: list[Fraction | float] = []
     for x, z in product(first, second):
         for a, b in zip(x, z, strict=True):
@@ -32,7 +32,7 @@ def largest_ratio(first: Matrix, second: Matrix) -> Fraction | float:
 
 
 def favoured(sets: list[frozenset[int]], outputs: int, gain: Fraction) -> Matrix:
-    """Every output is `gain` times as likely if it is in the input's set."""
+    """Make outputs `gain` times as likely if they are in the input's set."""
     matrix = []
     for members in sets:
         weights = [gain if y in members else Fraction(1) for y in range(outputs)]
@@ -41,19 +41,19 @@ def favoured(sets: list[frozenset[int]], outputs: int, gain: Fraction) -> Matrix
 
 
 def caps_on_a_circle(points: int, width: int, gain: Fraction) -> Matrix:
-    """PrivUnit on a circle of `points` points: input x favours the `width` points from x on."""
+    """Make PrivUnit on a circle of `points` points: input x favours the `width` points from x on."""
     return favoured([frozenset((x + i) % points for i in range(width)) for x in range(points)], points, gain)
 
 
 def subset_selection(domain_size: int, subset_size: int, gain: Fraction) -> Matrix:
-    """A subset is `gain` times as likely if it holds the input."""
+    """Make subsets `gain` times as likely if they hold the input."""
     outputs = list(combinations(range(domain_size), subset_size))
     sets = [frozenset(i for i, z in enumerate(outputs) if x in z) for x in range(domain_size)]
     return favoured(sets, len(outputs), gain)
 
 
 def flipped_bits(words: list[tuple[int, ...]], flip: Fraction) -> Matrix:
-    """Every bit of the input's word flipped independently."""
+    """Flip every bit of the input's word independently."""
     matrix = []
     for word in words:
         row = []
@@ -67,17 +67,17 @@ def flipped_bits(words: list[tuple[int, ...]], flip: Fraction) -> Matrix:
 
 
 def one_hot(domain_size: int) -> list[tuple[int, ...]]:
-    """Unit vectors."""
+    """Return the unit vectors."""
     return [tuple(int(i == x) for i in range(domain_size)) for x in range(domain_size)]
 
 
 def mixture(rows: list[list[Fraction]]) -> list[Fraction]:
-    """One of the rows, drawn uniformly."""
+    """Return the law of one of the rows, drawn uniformly."""
     return [sum(column, Fraction(0)) / len(rows) for column in zip(*rows, strict=True)]
 
 
 def local_hash(domain_size: int, hash_size: int, gain: Fraction) -> Matrix:
-    """A uniformly random function is sent together with randomized response of the input's hash."""
+    """Send a uniformly random function together with randomized response of the input's hash."""
     functions = list(product(range(hash_size), repeat=domain_size))
     matrix = []
     for x in range(domain_size):
@@ -91,12 +91,12 @@ def local_hash(domain_size: int, hash_size: int, gain: Fraction) -> Matrix:
 
 
 def hadamard_sets(order: int) -> list[frozenset[int]]:
-    """Columns with +1 in the rows 1, ..., order - 1 of Sylvester's matrix."""
+    """Return the columns with +1 in the rows 1, ..., order - 1 of Sylvester's matrix."""
     return [frozenset(y for y in range(order) if (x & y).bit_count() % 2 == 0) for x in range(1, order)]
 
 
 def wheel(points: int, arcs: list[tuple[int, ...]], width: int, gain: Fraction) -> Matrix:
-    """Wheel on a circle of `points` points; input: starting points of its arcs, which may overlap.
+    """Make the wheel on a circle of `points` points; an input is the starting points of its arcs, which may overlap.
 
     A covered point has the probability gain/(gain s w + points - s w) with s arcs of width w, whatever overlaps; the
     points that are not covered share the rest.

@@ -22,7 +22,7 @@ EXP_EPSILONS = [F(1), F(11, 10), F(8, 5), F(3)]
 
 
 def distance(x, y):
-    """Relative distance of two numbers, at the precision of the oracles."""
+    """Return the relative distance of two numbers, at the precision of the oracles."""
     return abs(o.to_mpf(x) - o.to_mpf(y)) / abs(o.to_mpf(y))
 
 
@@ -78,7 +78,7 @@ def test_float_pair_agrees_with_the_exact_one(exp_epsilon, tails):
 
 
 def test_theorem_3_is_not_an_upper_bound():
-    # All other users at a level with rate 1: their number of messages is a constant, so the total shows silence.
+    # All other users at a level with rate 1: their number of messages is a constant, so the total shows who is silent.
     d, n, rate, exp_epsilon = 4, 4, F(1, 2), F(8, 5)
     others, rates = [(2,), (3,), (2,)], [rate, F(1), F(1), F(1)]
     true = o.hockey_stick(

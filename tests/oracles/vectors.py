@@ -11,13 +11,13 @@ Word = tuple[int, ...]
 
 
 def word_of(items: Iterable[int], domain_size: int) -> Word:
-    """Ones at the items, noughts elsewhere."""
+    """Return ones at the items, noughts elsewhere."""
     held = set(items)
     return tuple(int(item in held) for item in range(domain_size))
 
 
 def shuffled_words(words: Sequence[Word], flip: Fraction | float) -> Counter[Word]:
-    """Law of how often each vector arrives when every bit of every word is flipped with probability `flip`."""
+    """Return the law of how often each vector arrives if every bit of every word is flipped with probability `flip`."""
     outputs = list(product((0, 1), repeat=len(words[0])))
     law: Counter[Word] = Counter({(0,) * len(outputs): Fraction(1) if isinstance(flip, Fraction) else 1.0})
     for word in words:

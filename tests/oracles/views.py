@@ -11,7 +11,7 @@ from oracles.laws import MP, RESULT_DIGITS, Histogram, Law, MpLaw, to_mpf
 
 
 def add_message(view: Mapping[Histogram, Any], message: Sequence[tuple[int | None, Any]]) -> dict[Histogram, Any]:
-    """Law of the histogram after one more independent message; item ``None`` means that nothing is sent."""
+    """Return the law of the histogram after one more independent message; for item ``None`` nothing is sent."""
     result: dict[Histogram, Any] = {}
     for histogram, probability in view.items():
         for item, chance in message:
@@ -26,7 +26,7 @@ def add_message(view: Mapping[Histogram, Any], message: Sequence[tuple[int | Non
 
 
 def _user_messages(items: Iterable[int], rate: Fraction) -> list[list[tuple[int | None, Fraction]]]:
-    """Messages of one user: every held item ``floor(rate)`` times, and once more with the remaining probability."""
+    """Return one user's messages: every held item ``floor(rate)`` times, and once more with the rest's probability."""
     rate = Fraction(rate)
     copies, rest = floor(rate), rate - floor(rate)
     messages: list[list[tuple[int | None, Fraction]]] = []
@@ -43,7 +43,7 @@ def segmented_view(
     blanket_slots: int,
     gamma: Fraction,
 ) -> Law:
-    """Exact law of the histogram that the server sees in Algorithm 2, lines 7-20.
+    """Return the exact law of the histogram that the server sees in Algorithm 2, lines 7-20.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def segmented_view(
 def poisson_blanket_view(
     domain_size: int, sets: Sequence[Iterable[int]], levels_lambda: Sequence[Fraction], mu: Fraction, cutoff: int
 ) -> tuple[MpLaw, Any]:
-    """Law of the server's histogram when each item's blanket count is an independent Poisson(``mu``).
+    """Return the law of the server's histogram if each item's blanket count is an independent Poisson(``mu``).
 
     Parameters
     ----------
@@ -110,5 +110,5 @@ def poisson_blanket_view(
 
 
 def missing_mass(probabilities: Iterable[Any]) -> Any:
-    """One minus the sum, with a margin for the rounding of :data:`MP`, and never negative."""
+    """Return one minus the sum, with a margin for the rounding of :data:`MP`, and never negative."""
     return max(MP.mpf(0), 1 - MP.fsum(probabilities)) + MP.mpf(10) ** (-RESULT_DIGITS - 20)

@@ -191,7 +191,7 @@ def test_the_story_has_the_numbers_of_the_tables(run):
     # least error 1e-3, strongest competitor 2e-3, in every panel
     assert "saves 50.0% of" in reproduced[1]
     assert [row["verdict"] for row in findings.missed(claims)] == ["not reproduced", "partly reproduced"]
-    # splits are not counted apart, nor levels that are certain to send; 5e-5 over 2e-5
+    # splits of one setting count once, and levels that are certain to send do not; 2.50 is 5e-5 over 2e-5
     assert "At 2 of 2 points" in audit[1]
     assert "2.50. Number of these points with the levels of the experiment: 1. The others" in audit[1]
     # ratios 1.04999 (a lower view) and 2.00001 (an upper bound)

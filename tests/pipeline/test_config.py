@@ -35,7 +35,7 @@ def mutated(config, path, value):
 
 
 def message(config, schema):
-    """Text of the refusal."""
+    """Return the text of the refusal."""
     with pytest.raises(ConfigError) as caught:
         check_config(config, schema=schema)
     return str(caught.value)
@@ -230,7 +230,7 @@ def test_a_delta_per_level_is_kept_by_proven_plans_and_the_least_by_all_others(f
 
 
 def test_the_environment_wins_over_the_configuration(full_config, tmp_path, monkeypatch):
-    """An empty variable is none, and a path may start at home."""
+    """An empty variable counts as none, and a path may begin with ~."""
     section, (ours, theirs) = full_config["datasets"]["msnbc"], (tmp_path / "ours.seq", tmp_path / "theirs.seq")
     assert given_path("msnbc", section, {}) is given_path("msnbc", section, {PATH_VARIABLE: ""}) is None
     ours.touch()

@@ -16,12 +16,12 @@ from segshuffle.protocols.listed import listed
 
 @pytest.fixture
 def rules(full_config):
-    """Every rule of the shipped configuration by name."""
+    """Return every rule of the shipped configuration, by name."""
     return {rule.name: rule for rule in rules_of(full_config)}
 
 
 def files_of(rule, case):
-    """Files of the package that a job depends on, below the package."""
+    """Return the files that a job depends on, by their paths below the package."""
     found = package_files(modules_of(rule.job(case, "results")), at(rule.follows, case))
     return {path.removeprefix("segshuffle/") for path in found}
 
@@ -48,7 +48,7 @@ print(json.dumps(loaded))
 
 @pytest.mark.exhaustive
 def test_every_module_that_a_job_loads_is_found(rules):
-    """Static analysis against the interpreter."""
+    """Static analysis finds what the interpreter loads."""
     modules = {name: modules_of(rule.job(rule.cases[0], "results")) for name, rule in rules.items()}
     run = [sys.executable, "-W", "ignore", "-c", FORKS]
     done = subprocess.run(run, input=json.dumps(modules), capture_output=True, text=True, check=True)
@@ -61,7 +61,7 @@ def test_every_module_that_a_job_loads_is_found(rules):
 
 @pytest.mark.quick(0)
 def test_no_module_imports_relatively():
-    """The closure follows absolute imports only."""
+    """The search for a job's files follows absolute imports only."""
     for path in SOURCE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             assert not (isinstance(node, ast.ImportFrom) and node.level), f"{path}: line {node.lineno}"
@@ -110,7 +110,7 @@ def test_the_command_line_is_no_part_of_the_pipeline(rules):
 
 @pytest.fixture
 def house(tmp_path):
-    """Write modules of a package; returns what the first one depends on."""
+    """Return a function that writes modules of a package, and returns what the first one depends on."""
 
     def build(**files):
         package = tmp_path / "segshuffle"

@@ -127,7 +127,7 @@ def test_paths_are_left_out_of_records():
 
 
 def test_the_grid_by_hand():
-    """Log-spaced, with what is to be included, each value once and in order."""
+    """The grid is log-spaced, and has the values to include, each value once and in order."""
     grid = {"low": 0.5, "high": 8.0, "points": 5, "include": [3.0, 2.0]}
     assert blanket_grid({"blanket_per_user": grid}) == [0.5, 1.0, 2.0, 3.0, 4.0, 8.0]
     # four digits

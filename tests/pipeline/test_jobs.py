@@ -120,7 +120,7 @@ def test_json_has_ten_digits_at_any_depth():
 
 
 def step(function, *outputs, **given):
-    """A step as `manifest.Rule.job` gives it."""
+    """Return a step as `manifest.Rule.job` gives it."""
     empty = {"inputs": {}, "arguments": {}, "lower": (), "upper": (), "read": True}
     return {"function": function, "outputs": [[str(output)] for output in outputs], **empty, **given}
 

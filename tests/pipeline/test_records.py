@@ -22,7 +22,7 @@ STAND_IN = {
 
 @pytest.fixture
 def sources(tmp_path):
-    """Write the record of the data of MSNBC; returns its path in a list, as rules give it."""
+    """Return a function that writes the record of the MSNBC data, and returns its path in a list, as rules give it."""
 
     def write(record):
         path = tmp_path / "data/msnbc/source.json"

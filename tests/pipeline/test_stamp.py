@@ -20,7 +20,7 @@ def mine(config):
 
 
 def elsewhere(config):
-    """The same with the data somewhere on this machine."""
+    """Return the configuration with the data somewhere on this machine."""
     found = copy.deepcopy(config)
     found["datasets"]["msnbc"]["path"] = "/home/me/log"
     return found

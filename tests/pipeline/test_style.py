@@ -47,7 +47,7 @@ def test_a_grid_has_as_many_panels_as_asked_for(count, columns, rows):
 
 @pytest.fixture(scope="module")
 def ticks_of():
-    """Ticks of a logarithmic axis by its limits."""
+    """Return a function from the limits of a logarithmic axis to its ticks."""
     axes = plt.figure().add_subplot(xscale="log")
 
     def found(low, high):

@@ -1,4 +1,4 @@
-"""Plans in words, backwards from an error, for other values and beside others: against closed forms and brute force."""
+"""Plans in words, for an error, for other values, beside other protocols: against closed forms and brute force."""
 
 import contextlib
 import math
@@ -290,7 +290,7 @@ def test_each_level_has_the_epsilon_of_its_own_delta(capsys):
 
 @pytest.mark.parametrize("sizes", ["--items 2 --levels 1:1000", "--items 50 --levels 1:20"])
 def test_what_stands_beside_a_plan_never_costs_the_plan(capsys, monkeypatch, sizes):
-    """Nothing to hide, and so few users that some laws have no blanket."""
+    """Once there is nothing to hide, and once there are so few users that some laws have no blanket."""
     monkeypatch.setattr("segshuffle.planning.question.PATIENCE", math.inf)
     found = answer(capsys, f"{SMALL} --delta 1e-6 {sizes}")
     assert found["copies"]

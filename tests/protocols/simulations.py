@@ -1,4 +1,4 @@
-"""What simulated numbers are held against: means within five standard errors, laws by chi-square.
+"""Checks of simulated numbers: means within five standard errors, laws by chi-square.
 
 By the normal approximation a comparison of means has a false-alarm rate of 6e-7; seeds are fixed.
 """
@@ -17,7 +17,7 @@ POOL_BELOW = 20.0
 
 
 def make_sample(problem, repetitions, seed=5):
-    """Non-uniform items; levels at random with the problem's exact counts."""
+    """Make non-uniform items, and levels at random with the problem's exact counts."""
     rng = np.random.default_rng(seed)
     popularity = 1.0 / np.arange(1, problem.domain_size + 1)
     keys = rng.exponential(size=(problem.n_users, problem.domain_size)) / popularity
@@ -55,7 +55,7 @@ def check_simulation(method, plan, sample, seed=11):
 
 
 def law_p_value(observed, law):
-    """Chi-square of counts of outcomes under an exact law, rare cells pooled; no outcome may be an impossible one."""
+    """Return the p-value of outcomes under an exact law by chi-square, rare cells pooled; refuse impossible ones."""
     assert set(observed) <= set(law)
     runs = sum(observed.values())
     law = {cell: float(p) for cell, p in law.items()}

@@ -139,7 +139,7 @@ def test_round_1_relies_on_the_honest_users_too():
 
 
 def reached(plan: Plan, mu: float, cutoff: int, sets, levels) -> tuple[float, float]:
-    """Divergence of two users' counters, of all rounds side by side, at the epsilon of the more liberal level."""
+    """Return the divergence of two users' counters, all rounds together, at the epsilon of the more liberal level."""
     problem, laws = plan.problem, []
     for items, level in zip(sets, levels, strict=True):
         law = counters_of_user(problem.domain_size, items, plan.scheme.copies[level], mu, cutoff).ravel()
@@ -148,10 +148,10 @@ def reached(plan: Plan, mu: float, cutoff: int, sets, levels) -> tuple[float, fl
 
 
 def check_plans(seed: int, cases: int) -> Counter[str]:
-    """Random plans and neighbours: sets, levels, honest users and rounds; every counter of every round enumerated.
+    """Check random plans by enumeration of every counter of every round, and count the cases of each assumption.
 
-    No neighbour is above the certificate, and the farthest one is within 1e-3 of it where the plan calls it exact.
-    Returns how many cases there were of each assumption.
+    Neighbours differ in sets and levels. None is above the certificate, and the farthest one is within 1e-3 of it if
+    the plan calls it exact.
     """
     rng, called_exact, tally = np.random.default_rng(seed), 0, Counter[str]()
     for _ in range(cases):
@@ -207,7 +207,7 @@ def test_more_rounds_cost_more_error():
 
 
 def test_estimates_divide_by_those_who_took_part():
-    """Half of the users stay away: with the plan of all the estimates would be half as large."""
+    """Half of the users stay away: with the plan for all users, estimates would be half as large."""
     plan = ProvenSegmented().plan(Problem(5, 2, (0.5, 1.0), (40, 60), 0.01, Assumptions(honest_fraction=0.5)))
     present = plan.of_participants((20, 31))
     assert present.problem.honest_users == plan.problem.honest_users == 50
@@ -221,7 +221,7 @@ def test_estimates_divide_by_those_who_took_part():
 
 @pytest.mark.parametrize("copies", [(1.0, 2.0), (0.5, 1.5)])
 def test_messages_of_ragged_sets(copies):
-    """Message by message: nobody sends an item that is not held, and the counters have the right means."""
+    """Message by message, the counters and the estimates have the right means."""
     sets = [[0, 1], [2, NO_ITEM], [NO_ITEM, NO_ITEM], [1, 3], [0, NO_ITEM]] * 60
     levels, d, blanket = np.repeat([0, 1], 150), 4, 0.3
 

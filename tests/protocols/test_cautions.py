@@ -27,7 +27,7 @@ def test_a_delta_of_1_over_n_is_met_by_publishing_somebody():
 
 @pytest.mark.parametrize(("sets", "largest"), [("exactly", 3.0), ("at-most", 4.0)])
 def test_an_error_of_an_answer_without_data_is_said(sets, largest):
-    """4 (1 - 4/16) for everybody holding four; nobody may hold anything otherwise."""
+    """With exactly 4 of 16 items per user it is 4 (1 - 4/16); with at most 4 it is 4, as nobody may hold anything."""
     assert said(error=0.999 * largest, sets=sets) == ()
     (found,) = said(error=largest, sets=sets)
     assert f"squared error is {largest:g}. An answer that uses no data has at most {largest:g}." in found
@@ -50,7 +50,7 @@ def test_all_three_in_their_order():
 
 
 def test_time_is_by_level_and_grows_with_the_pairs():
-    """0.04 and 0.005 pairs^0.5 seconds per level, as fitted."""
+    """A level takes 0.04 + 0.005 pairs^0.5 seconds, as fitted."""
     one, two = Problem(17, 1, (0.5,), (9,), 0.1), Problem(17, 4, (0.5, 1.0), (9, 9), 0.1)
     assert expected_seconds(one) == pytest.approx(0.045, rel=1e-12)
     assert expected_seconds(two) == pytest.approx(2 * (0.04 + 0.005 * 2), rel=1e-12)

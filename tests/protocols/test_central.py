@@ -18,7 +18,7 @@ CURATORS = {"uniform": UNIFORM, "weighted": WEIGHTED}
 
 @pytest.mark.parametrize(("d", "s", "pairs"), [(17, 4, 4), (128, 8, 8), (5, 4, 1), (6, 3, 3)])
 def test_noise_fits_the_sensitivity(d, s, pairs):
-    """Everyone at the lowest level: deviation sqrt(2 t)/ratio per counter; t items may leave a set and t come."""
+    """If all have the lowest level, a counter has deviation sqrt(2 t)/ratio; t items may leave a set and t come."""
     problem = Problem(d, s, (0.5, 2.0), (300, 100), 1e-5)
     curator = CURATORS["uniform"]
     sigma = math.sqrt(2 * pairs) / gaussian_ratio(epsilon=0.5, delta=1e-5)
@@ -54,7 +54,7 @@ LEVELS = (4.0, 2.0, 1.0, 0.5, 0.25, 0.1)
 def test_one_level_reaches_the_curator_where_counters_are_large(d, s, n, large_from):
     """Within 5 % where n m/d >= 100.
 
-    Sampling or copies, the curve over n m/d falls to 1, and never below it, but for the planner's accuracy of 0.1 %.
+    With sampling and with copies the ratio of errors falls to 1 as n m/d grows, within the planner's 0.1 %.
     """
     curves = {1.0: [], 4.0: []}
     for level in LEVELS:
@@ -79,7 +79,7 @@ def test_one_level_reaches_the_curator_where_counters_are_large(d, s, n, large_f
 
 @pytest.mark.parametrize(("curator", "parameters"), [(BEST, {"exponent": 1.4}), (DISCRETE_LAPLACE, {"odds": 0.6})])
 def test_other_curators_add_the_noise_of_their_law(curator, parameters):
-    """Noise of density exp(-|x|^1.4), or of law 0.6^|k| on whole numbers, over the weight 105 of all users."""
+    """Noise has density exp(-|x|^1.4), or law 0.6^|k| on whole numbers, and is divided by all users' weight, 105."""
     plan = Plan(curator.name, SMALL, "exact", 0.0, 2.0, 0.0, {"weights": (0.5, 1.0, 1.0), **parameters})
     check_simulation(curator, plan, make_sample(SMALL, 3000))
     grid = np.linspace(-30, 30, 600_001)

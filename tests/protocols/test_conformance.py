@@ -244,7 +244,7 @@ def test_shuffled_subset_exponential_meets_the_lowest_level():
 
 
 def test_among_few_users_shuffling_gains_little_and_no_less():
-    """Ten users: 1.348 instead of the level, 1. Above it the proven bound fails."""
+    """Ten users have local epsilon 1.348 instead of the level, 1. Above 1.348 the proven bound fails."""
     few = Problem(domain_size=8, set_size=2, levels=(1.0,), level_counts=(10,), delta=1e-2)
     local = SubsetExponential(accounting="proven", subset_size=2).plan(few).parameters["local_epsilon"]
 
@@ -288,7 +288,7 @@ def test_the_paper_has_these_competitors_and_no_others():
     ],
 )
 def test_the_configuration_takes_what_the_methods_take(file, option, fits, does_not):
-    """And nothing else: an unknown option or method is refused before any job starts."""
+    """It takes nothing else: an unknown option or method is refused before any job starts."""
     sections = schemas()["competitors"]
     check = Draft202012Validator({"type": "object", "properties": sections}).is_valid
     assert all(check({file: {option: value}}) for value in fits)

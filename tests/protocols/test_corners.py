@@ -61,7 +61,7 @@ def test_a_level_that_can_send_next_to_nothing_is_no_reason_to_refuse_the_others
     strict, liberal = plan.scheme.copies
     assert 0 < strict < 1e-4 < liberal
     assert all(level["delta_upper"] <= 1e-6 for level in plan.certificate)
-    # the search is worth something
+    # the searched blanket is better than a given one
     given = ProvenSegmented(1.0, method.copies_max, method.max_messages, method.group_privacy).plan(HOPELESS)
     assert plan.mse_bound < given.mse_bound
 

@@ -60,7 +60,7 @@ def test_report_probabilities_and_intersections_are_the_matrix(d, s, k, gain):
     ("n_users", "blanket", "domain_size"), [(3, F(3, 4), 2), (2, F(3, 2), 3), (2, F(2), 2), (1, F(1, 4), 3)]
 )
 def test_blanket_is_the_slots_of_algorithm_2(n_users, blanket, domain_size):
-    """The joint law of all counters, against the enumeration of the slots."""
+    """The joint law of all counters is that of the enumerated slots."""
     slots = math.ceil(blanket)
     law = o.segmented_view(domain_size, [], [], n_users * slots, blanket / slots)
     counters = BINOMIAL.draw_net(n_users, float(blanket), (20_000, domain_size), np.random.default_rng(17))

@@ -62,7 +62,7 @@ def test_segmented(domain_size, sets, level_counts, rates, blanket):
     ],
 )
 def test_separate_balls_into_bins(sets, level_counts, weights, blankets):
-    """Given the assignment: weighted independent noises, and the bias of the weighted level frequencies."""
+    """Given an assignment, the error is that of weighted independent noises, and the bias of weighted frequencies."""
     truth = o.item_frequencies(3, sets)
     labels = [k for k, n in enumerate(level_counts) for _ in range(n)]
     assignments = sorted(set(permutations(labels)))

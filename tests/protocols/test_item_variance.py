@@ -20,12 +20,12 @@ LEVELS, COUNTS, COPIES, ITEMS, DUMMIES = (0.5, 1.0, 2.0), (2, 1, 2), (0.25, 1.5,
 
 
 def planned(blanket, *, copies=COPIES, counts=COUNTS, dummies=DUMMIES):
-    """A plan of five users and five items: as many dummies of each item as of each user."""
+    """Return a plan of five users and five items, so there are as many dummies per item as per user."""
     return given_plan(Problem(ITEMS, 2, LEVELS[: len(counts)], counts, 0.1), copies, dummies, **LAWS[blanket])
 
 
 def dummies_of_item(blanket):
-    """Values and probabilities of what all dummies add to the count of one item."""
+    """Return values and probabilities of what all dummies add to the count of one item."""
     return dummies_law(blanket, DUMMIES, signs=True, users=5, size=250)
 
 
@@ -52,7 +52,7 @@ def test_the_dummies_have_the_moments_of_their_law(blanket):
 
 @pytest.mark.parametrize("holders", range(6))
 def test_levels_and_fractions_of_a_copy_by_enumeration(holders):
-    """Every order of the levels is as likely; then each holder sends one more copy with its fraction."""
+    """All orders of the levels are equally likely; each holder sends one more copy with probability `held % 1`."""
     weight, means, own = planned("single").scheme.weight(planned("single").problem.level_counts), [], []
     for order in permutations([0.25, 0.25, 1.5, 2.0, 2.0]):
         held = np.array(order[:holders])
@@ -76,7 +76,7 @@ FOUND = np.linspace(-0.3, 1.3, 33)
 
 
 def deviations(variance, confidence):
-    """Distances of both ends of the intervals, in the standard deviations that hold at these ends."""
+    """Return distances of both ends of the intervals, in the standard deviations that hold at these ends."""
     low, high = variance.interval(FOUND, confidence)
     return (FOUND - low) / np.sqrt(variance.at(low)), (high - FOUND) / np.sqrt(variance.at(high))
 

@@ -23,7 +23,7 @@ def sent(plan):
 
 
 def test_every_level_meets_its_own_delta_by_enumeration():
-    """All counters with one user's set exchanged; a level that its delta limits comes within 1 % of it."""
+    """A user's set is exchanged; at least one level comes within 1 % of its delta."""
     deltas = (0.2, 0.05, 0.002)
     plan = ProvenSegmented(copies_max=3).plan(problem(*deltas))
     mean = plan.problem.n_users * plan.blanket_per_user / 2

@@ -43,7 +43,7 @@ def test_collisions_counted(prime, buckets):
 
 @pytest.mark.parametrize("items", [(), (1,)])
 def test_one_message_is_consistent_with_the_items_that_its_definition_says(items):
-    """A message about item 1, or a dummy: how often every set of items occurs, by enumeration and by simulation."""
+    """Every set of items occurs as often as by enumeration, for a message about item 1 and for a dummy."""
     family, rng, runs = Hash(4, 5, 2), np.random.default_rng(1), 20_000
     exact, found = Counter(), Counter()
     for u, v, w in itertools.product(range(1, 5), range(5), range(2)):
@@ -89,7 +89,7 @@ def test_a_hashed_message_among_dummies_is_a_pair_of_counters():
 
 
 def test_published_mean_is_the_least():
-    """Pr[X1 >= e^eps X2 - 1] by a double sum over both counts."""
+    """Pr[X1 >= e^eps X2 - 1], by a double sum over both counts, is at most delta, and above it at a smaller mean."""
     n, epsilon, delta = 40, 1.0, 0.02
 
     def probability(mean):
@@ -118,7 +118,7 @@ def test_recentring_leaves_sets_of_at_most_s_alone():
 
 @pytest.mark.parametrize("fakes", [1, 2])
 def test_fake_vectors_are_a_pair_of_counters(fakes):
-    """All multisets of vectors in exact arithmetic, against the certified interval of the product."""
+    """The certified interval of the product contains the sum over all multisets of vectors in exact arithmetic."""
     flip, factor = Fraction(1, 5), Fraction(3, 2)
     first, second = (shuffled_words([word_of([item], 3)] + [(0, 0, 0)] * fakes, flip) for item in (0, 1))
     exact = hockey_stick(first, second, factor)
@@ -127,7 +127,7 @@ def test_fake_vectors_are_a_pair_of_counters(fakes):
 
 
 def vectors_of(items, plan):
-    """What a user sends before the flips: a vector for every held item, or one for the whole set, and its fakes."""
+    """Return what a user sends before the flips: a vector for every held item, or one for the whole set, and fakes."""
     d, fakes = plan.problem.domain_size, round(plan.blanket_per_user)
     own = round(plan.messages_per_user) - fakes
     held = [word_of([item], d) for item in items] if own == len(items) else [word_of(items, d)]
@@ -138,8 +138,8 @@ def vectors_of(items, plan):
 @pytest.mark.parametrize(
     ("d", "s", "n", "fakes", "epsilon", "delta"),
     [
-        (3, 2, 2, 1, 2.0, 0.2),  # one vector for both items: 0.308
-        (3, 2, 3, 1, 2.0, 0.05),  # and here 0.0766
+        (3, 2, 2, 1, 2.0, 0.2),  # with one vector for both items delta is 0.308
+        (3, 2, 3, 1, 2.0, 0.05),  # and 0.0766 in this case
         (4, 2, 1, 1, 1.0, 0.2),  # two exchanged items
         (3, 1, 2, 1, 2.0, 0.2),
     ],
@@ -176,9 +176,9 @@ def test_proven_flips_are_the_least_and_fewer_than_in_print():
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
 def test_augmented_shuffling_keeps_and_adds_what_its_paper_says(epsilon):
-    """With e = eps/(2 t): beta = 1 - e^-e, q = 1/(1 + e^e), so q/(1 - q) = e^-e dummies of each of 60 items.
+    """With x = eps/(2 t): beta = 1 - e^-x, q = 1/(1 + e^x), so q/(1 - q) = e^-x dummies of each of 60 items.
 
-    One counter with and without one holder: the ratio of its laws reaches e^e both ways and no more.
+    One counter with and without one holder: the ratio of its laws reaches e^x both ways and no more.
     """
     plan = AugmentedShuffling().plan(replace(ONE, levels=(epsilon, 5.0)))
     kept, odds = 1 - math.exp(-epsilon / 4), 1 / (1 + math.exp(epsilon / 4))
@@ -196,7 +196,7 @@ def test_augmented_shuffling_keeps_and_adds_what_its_paper_says(epsilon):
 
 @pytest.mark.parametrize(("epsilon", "flood"), [(1.0, 0.1 * 1.0 / 4), (80.0, 1.0)])
 def test_correlated_noise_has_the_error_of_its_noise_alone(epsilon, flood):
-    """The difference of two geometric numbers per item; a flood share of epsilon above 1 counts as 1."""
+    """Noise per item is the difference of two geometric numbers; a flood share of epsilon above 1 counts as 1."""
     plan = CorrelatedNoise().plan(replace(ONE, levels=(epsilon, 90.0)))
     odds, flood_odds, shape = (plan.parameters[name] for name in ("odds", "flood_odds", "flood_shape"))
     assert odds == pytest.approx(math.exp(-0.9 * epsilon / 4), rel=1e-9)
@@ -216,7 +216,7 @@ def test_messages_of_correlated_noise_have_an_item_and_a_sign(domain_size, bits)
 
 
 def test_exchanged_items_share_the_fakes():
-    """Three pairs of columns, each with a third of all fakes; somebody alone sends as many fakes as items."""
+    """Three pairs of columns have a third of all fakes each; a single user sends as many fakes as items."""
     plan = FakeUsers(2, "proven").plan(Problem(9, 3, (1.0,), (200,), 1e-2))
     flip = plan.parameters["flip"]
     assert 0.995e-2 < delta_interval(FlippedPair(400 // 3, flip), pairs=3, epsilon=1.0).upper <= 1e-2 * (1 + 1e-3)
@@ -228,7 +228,7 @@ def test_exchanged_items_share_the_fakes():
 )
 @pytest.mark.parametrize(("d", "s"), [(17, 1), (9, 3)])
 def test_fake_users_flip_as_the_paper_asks(n, epsilon, asked_fakes, d, s):
-    """k q (1 - q) as asked for, with the least k above 4 times that; every column counts (k + s) n flips."""
+    """k q (1 - q) is as asked for, with the least k above 4 times that; every column counts (k + s) n flips."""
     plan = FakeUsers(asked_fakes).plan(Problem(d, s, (epsilon,), (n,), 1e-4))
     flip, fakes = plan.parameters["flip"], plan.blanket_per_user
     if s == 1:

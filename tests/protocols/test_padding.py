@@ -31,14 +31,14 @@ def matrix():
 
 
 def counted():
-    """Users by the number of their items, and who holds each item."""
+    """Return the users by the number of their items, and who holds each item."""
     sizes = matrix().sum(axis=1)
     users = np.bincount(sizes, minlength=D + 1)
     return users, np.stack([matrix()[sizes == size].sum(axis=0) for size in range(D + 1)])
 
 
 def sendings(s, sets):
-    """Every choice of all users, as likely as any other: counts of items."""
+    """Return the counts of items of every choice of all users, with the probability of the choice."""
     each = []
     for held in HELD:
         if len(held) >= s:
@@ -48,7 +48,7 @@ def sendings(s, sets):
         else:
             free = [item for item in range(D) if item not in held]
             each.append([held + more for more in combinations(free, s - len(held))])
-    # users' numbers of choices differ: a weight per choice of all
+    # all choices of all users are equally likely
     weight = 1 / math.prod(map(len, each))
     return [(weight, np.bincount([item for sent in choice for item in sent], minlength=D)) for choice in product(*each)]
 
@@ -72,7 +72,7 @@ def test_what_is_sent_and_its_error_by_enumeration(s, sets):
 
 
 def test_users_who_were_counted_may_be_others_than_those_who_are_asked():
-    """Only shares count: ten times as many users of the same kinds lead to the same error of the sample."""
+    """Only shares count: ten times as many users of the same kinds lead to the same error."""
     users, holders = counted()
     problem = Problem(D, 2, (0.5, 1.0), (1, 3), 0.1, Assumptions(sets="at-most"))
     one, ten = (error_of_sets(Given(), problem, k * users, k * holders) for k in (1, 10))
@@ -99,7 +99,7 @@ SHARES = {0: 0.1, 1: 0.5, 2: 0.0, 3: 0.3, 6: 0.1}
 def test_everybody_holds_as_many_as_guessed(zipf):
     users, holders = guessed_holders(SHARES, 7, zipf)
     for size in range(8):
-        # as many items as the size says, no item by more users than there are, and none more than a popular one
+        # as many items as the size says, no item by more users than there are, or than hold a lower number
         assert users[size] == SHARES.get(size, 0.0)
         assert holders[size].sum() == pytest.approx(size * users[size], rel=1e-9)
         assert (holders[size] <= users[size] + 1e-15).all()

@@ -1,4 +1,4 @@
-"""The searched parameters: no blanket on a dense grid has a lower bound, weights and subset sizes are as published."""
+"""The searched parameters: no blanket on a dense grid has less error, weights and subset sizes are as published."""
 
 import math
 
@@ -50,7 +50,7 @@ def test_optimum_is_not_beaten_on_a_dense_grid(name):
     bounds = [plan_at(problem, m).mse_bound for m in grid[(grid >= low) & (grid <= high)]]
     assert len(bounds) >= 10
     assert plan.mse_bound <= 1.005 * min(bounds)
-    # and the search is worth something
+    # and the choice of the blanket matters
     assert plan.mse_bound < 0.9 * max(bounds)
     assert plan.scheme.copies == sampling_rates(problem, plan.blanket_per_user)
 

@@ -51,7 +51,7 @@ def test_least_mean_is_safe_and_least(name, problem):
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("problem", SETTINGS[1:3], ids=str)
 def test_exact_accounting_never_costs(problem):
-    """Against group privacy over the items it saves a factor that grows with s."""
+    """Compared with group privacy over the items, exact accounting saves a factor that grows with s."""
     for published, exact in (
         (BallsIntoBins(), METHODS["mm"]),
         (BallsIntoBins(name="sepmm"), METHODS["sepmm"]),

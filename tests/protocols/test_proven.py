@@ -68,7 +68,7 @@ CERTIFIED = {
 @pytest.mark.parametrize("name", CERTIFIED)
 @pytest.mark.parametrize("problem", [SMALL, panel(17, 4, 5000, "S1"), panel(128, 8, 5000, "S3")], ids=str)
 def test_every_level_keeps_its_guarantee_and_uses_it_up(name, problem):
-    """Within 0.1 % of delta, unless more copies of that level are forbidden or would only cost."""
+    """Its delta is within 0.1 % of the target, unless more copies are forbidden or would only raise the error."""
     method = CERTIFIED[name]
     plan = planned(method, problem)
     copies, counts = np.array(plan.scheme.copies), np.array(problem.level_counts)
@@ -91,7 +91,7 @@ def test_every_level_keeps_its_guarantee_and_uses_it_up(name, problem):
     assert used_up >= 1
 
 
-#: Domain, set size, users, blanket per user; a few counters so that all histograms can be listed.
+#: Domain, set size, users, blanket per user; few counters, so that all histograms can be listed.
 ENUMERABLE = [(4, 2, 1, 1.0), (4, 2, 2, 0.75), (3, 2, 2, 1.0), (5, 4, 1, 1.0)]
 
 
@@ -168,7 +168,7 @@ def test_a_budget_that_is_small_has_room():
 
 
 def least_error_of_scan(problem, limits, blanket, budget):
-    """Least error over a grid of copies that knows nothing of the optimiser, at one m."""
+    """Return the least error over a grid of copies at one m, without the optimiser."""
     n, s = problem.n_users, problem.set_size
     spread = s * (1 - s / problem.domain_size) * n / (n - 1)
     room = math.inf if budget is None else (budget - blanket) * n / s
@@ -182,7 +182,7 @@ def least_error_of_scan(problem, limits, blanket, budget):
     ("d", "s", "n"), [*SETTINGS[:1], *(pytest.param(*each, marks=pytest.mark.exhaustive) for each in SETTINGS[1:])]
 )
 def test_plans_are_not_beaten_by_a_dense_scan(d, s, n):
-    """All splits, one copy and with copies in three budgets; m on a grid, at whole copies, near the plan's own."""
+    """All splits are tried, with one copy and with three budgets; m is on a grid, at whole copies, near the plan's."""
     delta = 0.01 / n
     corners = [
         1.0005 * least_blanket_mean(copies=float(j), pairs=s, epsilon=e, delta=delta) for e in LEVELS for j in (1, 2, 3)
@@ -253,7 +253,7 @@ def test_group_privacy_is_sound_and_never_better(d, s):
 
 @pytest.mark.quick(0)
 def test_plan_does_not_depend_on_what_was_planned_before():
-    """A fresh process, another hash seed: caches must not show."""
+    """A fresh process with another hash seed makes the same plan: caches must not show."""
     program = (
         "import json; from segshuffle.protocols.proven import *; "
         "from segshuffle.protocols.base import Assumptions; "
@@ -272,7 +272,7 @@ def test_plan_does_not_depend_on_what_was_planned_before():
     [(3, 5.0, 1.0), (3, 5.0, COPIES_MAX), pytest.param(50, 100.0, COPIES_MAX, marks=pytest.mark.exhaustive)],
 )
 def test_planning_is_fast(levels, limit, copies_max):
-    """Five times the time allowed (1 s and 20 s), in CPU seconds: a smoke test, benchmarks/plan.py measures."""
+    """The limits are five times 1 s and 20 s of CPU time: a smoke test; benchmarks/plan.py measures the time."""
     n = 777_777
     shares = [1 / levels] * levels
     problem = Problem(128, 8, tuple(np.geomspace(0.5, 2, levels).tolist()), level_counts(n, shares), 0.01 / n)

@@ -31,7 +31,7 @@ def units(mean, p, size):
 
 
 def dummies_law(blanket, mean, *, signs, users, size=1500):
-    """Values and law of all dummies with this mean: their number, or pluses minus minuses (`signs`)."""
+    """Return values and law of all dummies with this mean: their number, or pluses minus minuses (`signs`)."""
     if blanket == "capped":
         # users redraw numbers above the cap; then every dummy is counted with the same probability
         m = 2.5
@@ -54,7 +54,7 @@ def dummies_law(blanket, mean, *, signs, users, size=1500):
 
 
 def own_law(held, counts, copies):
-    """Law of what users send about `held` items each."""
+    """Return the law of what users send about `held` items each."""
     law = np.ones(1)
     for number, each in zip(counts, copies, strict=True):
         whole, more = divmod(each, 1.0)
@@ -64,14 +64,14 @@ def own_law(held, counts, copies):
 
 
 def outside(values, law, own, bounds):
-    """Probabilities of less than the least, and of more than the most."""
+    """Return the probabilities of less than the least, and of more than the most."""
     total = signal.convolve(law, own)
     numbers = values[0] + np.arange(total.size)
     return total[numbers < bounds.least].sum(), total[numbers > bounds.most].sum()
 
 
 def test_messages_of_everybody_are_the_least_that_is_possible():
-    """Two whole copies of exactly two items from each of 40 users; and hardly any dummies."""
+    """40 users send two whole copies of exactly two items each, and hardly any dummies."""
     possible = PossibleCounts.of(planned("single", dummies=1e-6, sets="exactly", copies=(2.0, 2.0, 2.0)))
     assert possible.messages.least == possible.net.least == 2 * S * sum(COUNTS)
     assert possible.item.least == 0
@@ -89,7 +89,7 @@ def test_false_alarms_are_below_one_in_a_million_and_the_bounds_are_close(blanke
     plan, n = planned(blanket, sets=sets, private_levels=private_levels), sum(COUNTS)
     can, mean, d = PossibleCounts.of(plan), plan.scheme.mean, 6
     levels = {"least": (COUNTS, COPIES), "most": (COUNTS, COPIES)}
-    if private_levels:  # whoever has which level is not known
+    if private_levels:  # it is not known who has which level
         levels = {"least": ((n,), (min(COPIES),)), "most": ((n,), (max(COPIES),))}
     least = S if sets == "exactly" else 0
     alarms = 0.0

@@ -5,7 +5,7 @@ import pytest
 
 @pytest.fixture
 def log(tmp_path, monkeypatch):
-    """300 users in the current folder, who hold tea, tea and milk, or these and bread."""
+    """Write a log of 300 users, who hold tea, tea and milk, or these and bread, to the current folder."""
     monkeypatch.chdir(tmp_path)
     rows = [f"u{user},{item}" for user in range(300) for item in ("tea", "milk", "bread")[: 1 + user % 3]]
     (tmp_path / "log.csv").write_text("user,item\n" + "\n".join(rows) + "\n")

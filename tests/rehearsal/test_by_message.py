@@ -1,4 +1,4 @@
-"""Both rounds message by message, and sizes of sets: the expected errors, who takes part, and refusals that teach."""
+"""Both rounds message by message, and sizes of sets: the expected errors, who takes part, and what is refused."""
 
 import json
 import math
@@ -23,7 +23,7 @@ PRIVATE = LevelPrivacy(1.0, 1e-3)
 
 @pytest.fixture(scope="module")
 def users():
-    """Users of one to four items, the first ones the more frequent."""
+    """Make users who hold one to four items, lower numbers more often."""
     rng = np.random.default_rng(8)
     shares = np.arange(D, 0, -1) / np.arange(D, 0, -1).sum()
     return Transactions.from_sets(
@@ -39,7 +39,7 @@ def run_of(users, problem=PROBLEM, method=None, **options):
 @pytest.mark.quick(0)
 @pytest.mark.parametrize("privacy", [None, PRIVATE], ids=["shuffled", "private"])
 def test_messages_have_the_expected_error(users, privacy):
-    """Squared error divided by the expected one, with cutting: mean 1. A sum of 10 squares has deviation sqrt(2/9)."""
+    """With cutting, squared over expected error has mean 1. A mean of 10 squares has a deviation of about sqrt(2/9)."""
     runs = [run_of(users, level_privacy=privacy, seed=seed) for seed in range(16)]
     ratios = np.array([run["squared_error"] / run["expected_error"] for run in runs])
     assert abs(ratios.mean() - 1) < 5 * math.sqrt(2 / 9 / ratios.size)
@@ -63,7 +63,7 @@ def test_the_result_is_json_and_adds_up(users):
 
 @pytest.mark.parametrize("equal", [False, True])
 def test_levels_that_go_with_the_items_bias_the_estimates(users, equal):
-    """Holders of item 0 are conservative: its estimate is low, unless all levels send the same number of copies."""
+    """Holders of item 0 are conservative: the item's estimate is low, unless all levels send equally many copies."""
     held = np.add.reduceat(users.codes == 0, users.offsets[:-1]) > 0
     problem = replace(PROBLEM, set_size=4, level_counts=(int(held.sum()), int((~held).sum())))
     chosen = replace(users, levels=np.where(held, 0, 1).astype(np.int16))
@@ -143,7 +143,7 @@ def test_users_are_counted_by_size_and_item(users):
 
 
 def test_few_users_send_fewer_items(capsys):
-    """By a guess: noise decides where users are few, and cutting where they are many."""
+    """By a guess of what they hold: noise decides the best size if users are few, and cutting if they are many."""
     best = {}
     for users in (200, 500_000):
         found = answer(capsys, f"rehearse 1:95%,8:5% --items 20 --levels 1:{users} --delta 1e-7")

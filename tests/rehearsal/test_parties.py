@@ -51,7 +51,7 @@ def published(plan, tmp_path, monkeypatch):
 
 
 def sets():
-    """Users with 0, 1 or 2 items, the first ones more often."""
+    """Return users with 0, 1 or 2 items, the first three items more often."""
     return [[user % 3, 3 + user % 3][: 1 + user % 2] if user % 10 else [] for user in range(N)]
 
 
@@ -76,7 +76,7 @@ def test_a_plan_is_read_back(plan, published):
 
 
 def told(call):
-    """Text of a refusal, or nothing if there is none; any other error fails the test."""
+    """Return the text of a refusal, or nothing if there is none; any other error fails the test."""
     try:
         call()
     except DataError as error:
@@ -151,7 +151,7 @@ def test_messages_are_counted(messages):
 
 @given(st.lists(st.one_of(st.integers(-3, 9).map(str), st.text(alphabet="+-0123 \r,x٣", max_size=4)), max_size=30))
 def test_lines_are_counted_or_named(lines):
-    """Against a reading of one line after another by Python's own rules."""
+    """Lines are also read one after another, by Python's own rules."""
     content = "".join(f"{line}\n" for line in lines).encode()
     read = [line.decode().removesuffix("\r") for line in content.split(b"\n")[:-1]]
     good = [line for line in read if line in {str(item) for item in range(D)}]
@@ -205,7 +205,7 @@ def test_what_is_no_message_is_refused_by_its_line(content, says):
 
 
 def client(published, capsys, items, level):
-    """What a user sends who has an account of their own: the first collection in it."""
+    """Return what a user with a new account sends."""
     account = published.parent / "account.json"
     account.unlink(missing_ok=True)
     asked = f"client {published} --level {level} --delta 1e-2 --honest-users {N} --hide-level no --account {account}"
@@ -213,21 +213,21 @@ def client(published, capsys, items, level):
 
 
 def collected(published, capsys):
-    """Messages of all users, one command each."""
+    """Return the messages of all users, one command each."""
     levels = [1] * 40 + [2] * 20
     names = [",".join(f'"{NAMES[item]}"' for item in items) for items in sets()]
     return "".join(client(published, capsys, items, level) for items, level in zip(names, levels, strict=True))
 
 
 def estimated(capsys, asked):
-    """Rows of the items in PLAN.json, in its order."""
+    """Return the estimates' rows, in the order of the items in PLAN.json."""
     found = {row["item"]: row for row in answer(capsys, f"estimate PLAN.json {asked}")["estimates"]}
     return [found[name] for name in NAMES]
 
 
 @pytest.mark.parametrize("runs", [1, pytest.param(60, marks=pytest.mark.exhaustive)])
 def test_client_shuf_and_estimate_are_simulate(plan, published, capsys, runs):
-    """Counts, standardised by the mean and covariance of simulations: squares are chi-square, false alarm 3e-4."""
+    """Squares of counts, standardised by mean and covariance of simulations, are chi-square; false alarm 3e-4."""
     made = Transactions.from_sets([[str(item) for item in items] for items in sets()], [str(item) for item in range(D)])
     levels = np.repeat([0, 1], (40, 20)).astype(np.int16)
     users = Transactions(made.offsets, made.codes, D, levels=levels)
@@ -290,7 +290,7 @@ def test_a_client_with_nothing_to_say_says_nothing(tmp_path, capsys):
         ("--delta 1e-7", "The announcement is refused"),
         ("--delta 0.01 --most-messages 1", "more than the 1 that"),
         ("--delta 0.01 --honest-users 5", "with 5 honest users"),
-        ("--hide-level 0", "must be an epsilon above 0"),
+        ("--hide-level 0", "must be an epsilon in (0, 1e6]"),
         ("--budget 1,2", "one with a delta in (0, 1)"),
     ],
 )
@@ -322,7 +322,7 @@ def test_what_a_server_cannot_read_is_refused(published, capsys, tmp_path):
 
 
 def sent_by(plan):
-    """Lines of all users of a plan, who hold the first items."""
+    """Return the lines of all users of a plan, who hold the first items."""
     counts = simulate(plan, [range(plan.problem.set_size)] * plan.problem.n_users, seed=1)
     return lines_of(np.repeat(np.arange(counts.size), counts).tolist())
 

@@ -1,4 +1,4 @@
-"""Rehearsals: exact in distribution, intervals that cover, what cutting does apart, folders whole or not there."""
+"""Rehearsals: exact in distribution, intervals that cover, the effect of cutting, folders whole or not there."""
 
 import csv
 import json
@@ -31,7 +31,7 @@ N, D = 2000, 40
 
 
 def zipf_users(n=N, d=D, empty=8, seed=1):
-    """Sets of 1 to 6 of the first d - empty items, as frequent as 1/j; nobody holds the others."""
+    """Make sets of 1 to 6 of the first d - empty items, as frequent as 1/j; nobody holds the others."""
     rng = np.random.default_rng(seed)
     sizes = rng.integers(1, 7, size=n)
     keys = rng.exponential(size=(n, d - empty)) * np.arange(1, d - empty + 1)
@@ -74,7 +74,7 @@ def test_errors_and_coverage_are_those_promised(name, users):
 
 @pytest.fixture(scope="module")
 def offered():
-    """Plans as they are offered, with every blanket, few and many messages, one level and three, a cap."""
+    """Make plans as they are offered, with every blanket, few and many messages, one level and three, a cap."""
     three = Problem(D, 6, (0.5, 1.0, 2.0), (1250, 2500, 1250), 1e-6, AT_MOST)
     one = Problem(D, 6, (1.0,), (5000,), 1e-6, AT_MOST)
     plans = {
@@ -107,7 +107,7 @@ def test_intervals_of_every_blanket_cover_94_to_96_percent(offered):
 
 
 def test_what_cutting_does_is_apart(users):
-    """A random item of each set is left, so a share of w_j becomes the sum over its holders of 1/size."""
+    """A random item of each set is left: n times the sent share of an item is the sum of 1/size over its holders."""
     plan = replace(made(), problem=replace(made().problem, set_size=1))
     found = rehearse(plan, users, repetitions=2)
     expected = kept_shares(users, 1)
@@ -126,7 +126,7 @@ def test_levels_of_the_data_are_kept_and_their_bias_is_said(users):
     found = rehearse(made(counts=counts), replace(users, levels=levels), repetitions=200)
     assert found.bias[0] < -0.1
     deviation = np.sqrt(found.variance.at(found.true) / 200)
-    # the mean of the first repetition's error alone would be noisy: the mean square has the bias in it
+    # the mean squared error over the repetitions is mostly the square of the bias
     assert found.squared_error[0] == pytest.approx(found.bias[0] ** 2, rel=0.2)
     assert deviation[0] < 0.1 * abs(found.bias[0])
     assert rehearse(made(), users, repetitions=1).bias is None
@@ -172,7 +172,7 @@ def test_sizes_to_try_end_at_the_largest_set_and_below_the_domain():
 
 
 def test_the_size_of_least_error_is_chosen(users):
-    """Noise that grows with the square of the size, against what cutting takes: compared with every size."""
+    """The dummies grow with the square of the size, and cutting becomes less: the best of all sizes is found."""
 
     def make(size):
         if size == 1:
@@ -287,7 +287,7 @@ def test_figures_are_written_and_shown(log, capsys):
 
 @pytest.fixture
 def saved(log, monkeypatch):
-    """A plan for 250 users of the log's items, of whom the guarantee relies on 200."""
+    """Save a plan for 250 users of the log's items; the guarantee relies on 200 of them."""
     monkeypatch.setattr("segshuffle.rehearsal.results.write_figures", lambda *_: [])
     problem = Problem(4, 2, (0.5, 1.0), (100, 150), 1e-6, Assumptions("at-most", 0.8), (1e-5, 1e-6))
     plan = given_plan(problem, (0.7, 1.0), 3.0)

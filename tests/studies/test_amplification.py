@@ -37,7 +37,7 @@ SETTINGS = {
 
 @cache
 def ends_of_curves(figure):
-    """The table of a figure with two points of every curve, and two of its parameters."""
+    """Return the table of a figure with two points of every curve, and two of its parameters."""
     table = compute(figure, points=2)
     known = pd.DataFrame(map(json.loads, table["parameters"]))
     return table.join(known[["n_users", "epsilon"]])
@@ -84,7 +84,7 @@ def test_the_rows_are_tidy():
 
 @pytest.mark.parametrize(("local_epsilon", "epsilon"), made.AMPLIFICATION_VARIABLES)
 def test_the_law_of_the_amplification_variable(local_epsilon, epsilon):
-    """Against the definition, on a fine grid of outputs under the blanket min(R_0, R_1)."""
+    """It follows from the definition, on a fine grid of outputs under the blanket min(R_0, R_1)."""
     step = 1e-4
     outputs = np.arange(-8.0, 9.0, step) + step / 2
     zero = 0.5 * local_epsilon * np.exp(-local_epsilon * np.abs(outputs))
@@ -115,7 +115,7 @@ def test_its_figure_shows_both_sides_of_every_jump():
 
 
 def of_theorem_5_1(matrix):
-    """Parameters for the first two rows by their definition, x* the row of the largest min(q0, q1)."""
+    """Return the parameters for the first two rows by definition; x* is the row of the largest min(q0, q1)."""
     first, second = matrix[:2]
     one, two = first > second, second > first
     ratios = [(first[one].sum() / row[one].sum(), second[two].sum() / row[two].sum()) for row in matrix]
@@ -125,7 +125,7 @@ def of_theorem_5_1(matrix):
 
 
 def given(lower):
-    """The same parameters as a figure uses them."""
+    """Return the same parameters as a figure uses them."""
     return [lower.log_p, lower.beta, lower.log_q, lower.log_q if lower.log_q_other is None else lower.log_q_other]
 
 
@@ -214,11 +214,11 @@ def test_a_row_is_rounded_to_the_safe_side_of_its_kind(kind, side):
     assert made.tidy(kind=kind, y_name="probability", y=value, parameters={})["y"] == value
 
 
-# --- settings of every figure, as docs/amplification.md states them ----------------------------------------------
+# --- readable tables and looks -----------------------------------------------------------------------------------
 
 
 def test_a_readable_table_has_every_number_of_its_rows():
-    """Made-up numbers in the columns of the tables."""
+    """The numbers are made up, in the columns of the tables."""
     known = [{"printed": 0.5, "without_bisection": 0.4375}, {"printed": 0.25, "without_bisection": 0.125}]
     table = pd.DataFrame({"x": [10_000, 100_000], "y": [0.5625, 0.25], "kind": "published", "status": "not proven"})
     table = table.assign(panel="$T$", curve="3", accountant="a", x_name="n", y_name="epsilon")

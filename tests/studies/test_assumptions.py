@@ -291,7 +291,7 @@ def test_rounds_apart_share_every_epsilon_and_delta():
 
 @pytest.mark.parametrize("strength", [0.0, 0.3, 1.0])
 def test_inclination_is_standardised_and_goes_with_the_item_by_its_strength(strength):
-    """User by user: the lowest inclinations get the lowest level, and at equal ones the own part decides."""
+    """The lowest inclinations get the lowest level; of equal inclinations, each user's own part decides."""
     holds = np.arange(60) % 3 == 0
     levels = compute.inclined_levels(holds, (10, 30, 20), strength, np.random.default_rng(5))
     own = np.random.default_rng(5).standard_normal(60)

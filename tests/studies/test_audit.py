@@ -38,7 +38,7 @@ def plans():
 
 
 def last_blanket_of(plans):
-    """The plans with the largest m of the grid alone."""
+    """Return the plans with the largest m of the grid, and the best ones."""
     return {split: points[len(GRID) - 1 :] for split, points in plans.items()}
 
 
@@ -126,7 +126,7 @@ def test_the_worst_split_is_reachable_only_with_a_level_that_sends_everything(ta
 
 @pytest.mark.quick(0)
 def test_rows_that_need_too_large_a_grid_say_so(plans, table, monkeypatch):
-    """m = 4: 2 n m/d = 500 messages on the two items. With a limit of 499 only the published view of them is left."""
+    """m = 4: 2 n m/d = 500 messages on the two items. With a limit of 499 only their published view is left."""
     monkeypatch.setattr(full_view, "LARGEST_MEAN", 499.0)
     short = last_blanket_of(plans)
     found = audit_setting(CONFIG, SETTING, short)
@@ -172,7 +172,7 @@ def test_the_worst_over_the_splits_and_the_broken_promises_by_hand():
 
 
 def test_numbers_of_a_view_are_those_of_its_accountant(table):
-    """m = 4, S2, the level that samples: everything anew, from the full view of what the others send."""
+    """For m = 4, S2 and the level that samples, all is computed anew from the full view of what the others send."""
     cells = rows_of(table, split="S2", blanket_per_user=4.0, optimum=False)
     rate, other_rate = (rows_of(cells, level=level)["sampling_rate"].iloc[0] for level in (0.5, 2.0))
     assert 0 < rate < 1

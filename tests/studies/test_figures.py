@@ -32,7 +32,7 @@ PANELS = [Scenario(Setting("msnbc", n_users, 4, 17), "S1") for n_users in (5000,
 
 
 def table_of(panels):
-    """Made-up rows of panels: our least error is 2, the competitors' are 3, 4, 5, ..."""
+    """Make up rows of panels: our least error is 2, the competitors' are 3, 4, 5, ..."""
     points = [("segmented", m, error, "grid") for m, error in zip(GRID, (6.0, 2.0, 4.0), strict=True)]
     points.append(("segmented", 2.0, 1.5, "best"))
     points += [(name, 0.0, 3.0 + i, "best") for i, name in enumerate(COMPETITORS)]
@@ -73,7 +73,7 @@ def test_only_a_stand_in_is_labelled_as_one():
 
 
 def test_methods_are_told_apart_without_colour(full_config):
-    """By colour, mark or dashes alone in figures of the shipped configuration; else by colour and mark together."""
+    """Colour, mark or dashes alone are enough for the shipped configuration, else colour and mark together."""
     assert len({look.label for look in LOOKS.values()}) == len(LOOKS)
     shipped = [PAPER[name] for name in ("segmented", "inverse-variance-sepmm", *full_config["competitors"]["methods"])]
     for field in ("color", "marker", "dashes"):

@@ -33,7 +33,7 @@ def approx(pairs):
 
 
 def assert_readable(figure):
-    """In both editions: the watermark moves nothing."""
+    """Check that a figure can be read in both editions: the watermark moves nothing."""
     assert complaints(figure) == []
     mark_edition(figure, "quick")
     assert complaints(figure) == []
@@ -85,7 +85,7 @@ def test_levels_draws_every_split_with_its_errors():
             **dict(zip(SIZES, setting, strict=True)),
             "split": split,
             "epsilon_levels": epsilon,
-            # of the last population the privacy of the levels costs much
+            # in the last population the privacy of the levels costs much
             "mse_mean": (1.3e-4 + 1e-5 * i) / (j + 1) * ((9.0 if j == 2 else 1.1) if epsilon < 1 else 1.0),
             "mse_stderr": 1e-6 * (1 + i),
             "mse_predicted": (1.2e-4 + 1e-5 * i) / (j + 1),
@@ -140,7 +140,7 @@ def test_levels_draws_every_split_with_its_errors():
 
 
 def audit_rows():
-    """Two levels and populations, two splits of which the second is worse; one point has no epsilon."""
+    """Yield rows of two levels and populations, and two splits of which the second is worse; one has no epsilon."""
     views = ("published", "blanket-only", "worst-split", "others-concentrated")
     for (j, setting), level, (k, view) in itertools.product(enumerate(SETTINGS[:2]), (0.5, 2.0), enumerate(views)):
         for m, split in itertools.product((0.5, 0.8, 1.0, 3.0), ("S1", "S2")):
@@ -328,7 +328,7 @@ _RATIOS = ("erlingsson", "stronger-clone", "tails-general", "tails-specific", "v
 _CLOSED = ("variation-ratio", "variation-ratio-closed-form", "variation-asymptotic")
 _PARTS = ("separate-best", "separate-worst", "parallel-basic", "parallel-advanced")
 _PERSONAL = ("personalized", "personalized-reduction", "chen-cao-ge", "liu-2023")
-#: Name -> (panels, abscissa, ordinate, accountant -> curves), as long as in the papers.
+#: Name -> (panels, abscissa, ordinate, accountant -> curves), as many as in the papers.
 FIGURES = {
     "decomposition2": (10, "local_epsilon", "epsilon", dict.fromkeys(_BOUNDS, ("RAPPOR",))),
     "decomposition3": (
@@ -374,7 +374,7 @@ def amplification_table(name):
 
 
 def assert_legend_has_all(figure, curves, mechanisms):
-    """Every accountant and mechanism, each text once; one curve needs no legend."""
+    """Check that the legend has every accountant and mechanism, each text once; one curve needs no legend."""
     assert len(figure.legends) == (sum(map(len, curves.values())) > 1)
     if not figure.legends:
         return

@@ -1,4 +1,4 @@
-"""Private levels: what is planned, measured and predicted, and the figure of it.
+"""Private levels: what is planned, measured and predicted.
 
 Thresholds are five standard errors; fewer than 200 comparisons, so a correct simulation fails with probability below
 2e-4 over the choice of the seed, and the seed is fixed.
@@ -42,7 +42,7 @@ def config(tiny_config):
 
 @pytest.fixture(scope="module")
 def measured():
-    """A table with enough repetitions to be compared with its predictions."""
+    """Return a table with enough repetitions to be compared with its predictions."""
     config = {
         "seed": 5,
         "repetitions": REPETITIONS,
@@ -122,7 +122,7 @@ def test_errors_are_as_expected_given_round_1(measured):
 
 
 def test_errors_are_as_predicted_without_repetitions(measured):
-    """The expected error given round 1 is so precise that the prediction shows to a percent."""
+    """The expected error given round 1 is so precise that it agrees with the prediction to a percent."""
     private = measured[measured["epsilon_levels"] >= 1.0]
     assert ((private["mse_mean"] - private["mse_predicted"]).abs() < 5 * private["mse_stderr"]).all()
     np.testing.assert_allclose(private["mse_expected"], private["mse_predicted"], rtol=0.01)
@@ -201,7 +201,7 @@ def test_blankets_are_those_of_round_1(config):
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Figure
+# Copies
 # ----------------------------------------------------------------------------------------------------------------------
 
 

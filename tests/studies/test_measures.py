@@ -35,7 +35,7 @@ BEST_AT_10 = (4.0, 2.0, 1.0)
 
 
 def panel(*, curve=(2.0, 1.0, 4.0), messages=GRID, competitors=None, **place):
-    """Rows of one panel: our error at every m of the grid, and the competitors' (10 unless given)."""
+    """Make rows of one panel: our error at every m of the grid, and the competitors' (10 unless given)."""
     common = {**MSNBC, "n_users": 100, "domain_size": 17, "source": "real", "accounting": "published", "role": "best"}
     common |= place
     rows = [
@@ -58,7 +58,7 @@ def panel(*, curve=(2.0, 1.0, 4.0), messages=GRID, competitors=None, **place):
 
 
 def measured(name, *rows, **of):
-    """A measure of panels, as if they were the paper's."""
+    """Measure panels as if they were the paper's."""
     table = pd.DataFrame([row for part in rows for row in part])
     users = dict(zip(("smallest", "largest"), sorted(set(table["n_users"])), strict=False))
     with pytest.MonkeyPatch.context() as patch:
@@ -150,7 +150,7 @@ def reference(root):
 
 @pytest.fixture(scope="module")
 def table():
-    """All panels of the paper, with made-up errors."""
+    """Return all panels of the paper, with made-up errors."""
     rows = []
     for dataset, population in POPULATIONS.items():
         for place in itertools.product(USERS.values(), population["set_size"], SPLITS):
@@ -165,7 +165,7 @@ def table():
 
 
 def judged(table, reference, config):
-    """Ids of what was evaluated, and what was said of the others."""
+    """Return ids of what was evaluated, and what was said of the others."""
     claims = evaluate(table, reference, config)
     still = claims["verdict"] == OPEN
     return set(claims.loc[~still, "id"]), claims.loc[still].set_index("id")["found"].to_dict()
@@ -258,7 +258,7 @@ def test_a_grid_of_m_must_tell_a_best_m(full_config, blankets, said):
 
 
 def rows(accountant, values, *, figure="f", panel="p", curve="c", **known):
-    """A curve with the given epsilons at x = 1, 2, ..."""
+    """Return a curve with the given epsilons at x = 1, 2, ..."""
     head = {"figure": figure, "panel": panel, "curve": curve, "accountant": accountant}
     return [
         {**head, "x": float(x), "y": 2 * value, "parameters": json.dumps({"epsilon": value, **known})}
@@ -345,7 +345,7 @@ def test_curves_of_few_points_are_not_judged_and_printed_tables_are():
 
 
 def sweep(measure, plans, **of):
-    """One item, one level: (n, epsilon, method, accounting, messages, error); others are better, and not asked."""
+    """Measure plans (n, epsilon, method, accounting, messages, error) of one item and level; others must not count."""
     columns = ("n_users", "epsilon", "method", "accounting", "messages_per_user", "mse_expected")
     table = pd.DataFrame(plans, columns=columns).assign(set_size=1, split="one")
     elsewhere = [

@@ -13,7 +13,7 @@ def targets(request):
 
 
 def test_groups_are_shown_in_the_order_of_the_story(targets):
-    """The paper's figures, what its guarantee is worth, what is proven instead, what that costs; the referee last."""
+    """First verdicts, then the paper's figures, what its guarantee is worth, what is proven, and last the referee."""
     groups = {output.group for output in manifest.outputs(targets[1]).values()}
     assert {group.id: group.rank for group in groups} == {
         "overview": -1,

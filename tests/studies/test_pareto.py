@@ -24,7 +24,7 @@ CHEAP = ("poisson-copies", "curator-weighted", "fake-users", "almost-single", "a
 
 @pytest.fixture(scope="module")
 def found():
-    """Methods whose plans take milliseconds; a quick run of the pipeline has all of them."""
+    """Return the table of methods whose plans take milliseconds; a quick run of the pipeline has all methods."""
     chosen = [each for each in compute.compared() if each.name in CHEAP]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(compute, "compared", lambda: chosen)
@@ -80,7 +80,7 @@ def by_hand():
 
 
 def test_winners_by_hand():
-    """Budgets of 1, 4 and 8 messages; neither curators, nor another trust model, nor unproven accounting can win."""
+    """Budgets are 1, 3 and 8 messages; neither curators, nor another trust model, nor unproven accounting can win."""
     rows = winners(by_hand(), [0.5, 1.5, 4.0])
     assert rows["budget"].to_list() == [1.0, 3.0, 8.0]
     assert rows["winner"].fillna("").to_list() == ["", "b", "a"]
@@ -143,7 +143,7 @@ def test_figure_draws_fronts_and_references_of_every_panel():
 
 
 def test_a_front_has_no_two_plans_of_one_error():
-    """Of equal errors the fewest messages, of equal messages the least error; the order of rows does not matter."""
+    """Of equal errors the fewest messages stay, of equal messages the least error, in whatever order the rows are."""
     plans = [(3.0, 1.0), (2.0, 1.0), (1.0, 5.0), (1.0, 4.0), (2.5, 1.5), (4.0, 0.5)]
     kept = front(pd.DataFrame(plans, columns=["messages_per_user", "mse_expected"]))
     assert kept.to_numpy().tolist() == [[1.0, 4.0], [2.0, 1.0], [4.0, 0.5]]

@@ -43,7 +43,7 @@ LOG3 = math.log(3)
 
 
 def blanket_times(factor):
-    """The proven blanket bound, scaled: below 1 it is no bound any more where the two datasets attain it."""
+    """Return the proven blanket bound times a factor: below 1 it is no bound where the two datasets attain it."""
 
     def delta_of(epsilon, **known):
         found = BlanketBound(**known).delta(epsilon=epsilon)
@@ -84,7 +84,7 @@ def one(found, accountant, case):
 
 
 def accountants_by_command(command, capsys):
-    """Numbers that the command prints, by accountant."""
+    """Return the numbers that the command prints, by accountant."""
     words = shlex.split(command)
     assert words[0] == "segshuffle"
     capsys.readouterr()
@@ -228,7 +228,7 @@ def test_vacuous_is_the_local_guarantee():
 
 
 def test_conditions_are_respected(table):
-    """Erlingsson et al. need local epsilon < 1/2: at 2 nothing is held against them."""
+    """Erlingsson et al. need local epsilon < 1/2: at larger ones their bound is not applicable."""
     rows = table[table["accountant"] == "erlingsson"]
     assert (rows["outcome"] == "not applicable").all()
     assert (report.tally(rows)["verdict"] == "not applicable").all()

@@ -42,7 +42,7 @@ def test_limit_says_where_the_ratio_begins_and_what_is_left():
 
 
 def errors():
-    """Two panels: the paper's protocol over m, its competitor, and ours."""
+    """Yield two panels: the paper's protocol over m, two competitors, and ours."""
     for i, (population, split) in enumerate([(POPULATIONS[0], "S2"), (POPULATIONS[0], "S3")], start=1):
         head = dict(zip(SIZES, population, strict=True)) | {"split": split, "source": "real", "parameters": "{}"}
         # the least expected error is not the least measured one; the table is not in the order of m

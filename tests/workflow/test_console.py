@@ -37,7 +37,7 @@ with logged(snakemake.log[0]):
 
 @pytest.fixture
 def snakemake(tmp_path, root):
-    """Run snakemake on a workflow of three jobs, of which one fails and one is killed."""
+    """Return a function that runs snakemake on a workflow with a job that fails and one that is killed."""
     (tmp_path / "Snakefile").write_text(SNAKEFILE.format(console=str(root / "workflow/rules/console.smk")))
     (tmp_path / "one.py").write_text(SCRIPT)
 

@@ -10,7 +10,7 @@ import yaml
 
 
 def run(checkout, edition, datasets, *asked):
-    """Run the tiny configuration with these datasets."""
+    """Run the tiny configuration with these datasets, and return the folder of the results."""
     config = yaml.safe_load((checkout.folder / "tiny.yaml").read_text())
     (checkout.folder / "own.yaml").write_text(yaml.safe_dump({**config, "edition": edition, "datasets": datasets}))
     checkout.finish("--cores", "2", *(f"results/{edition}/{name}" for name in asked), configfile="own.yaml")

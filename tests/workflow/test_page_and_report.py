@@ -26,7 +26,7 @@ def test_a_run_ends_in_a_page_with_every_figure(checkout):
 
 @pytest.fixture(scope="module")
 def report(checkout, tmp_path_factory):
-    """The unpacked report of the finished run."""
+    """Return the unpacked report of the finished run."""
     folder = tmp_path_factory.mktemp("report")
     checkout.finish("--report", str(folder / "report.zip"))
     with zipfile.ZipFile(folder / "report.zip") as archive:

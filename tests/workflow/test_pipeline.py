@@ -84,7 +84,7 @@ def test_a_stand_in_is_named_everywhere(checkout):
 
 
 def letters(svg):
-    """Text of an SVG without tags and spaces: a title with mathematics is stored letter by letter."""
+    """Return the text of an SVG without tags and spaces: a title with mathematics is stored letter by letter."""
     return "".join(re.sub(r"<!--.*?-->|<[^>]*>", "", svg, flags=re.DOTALL).split())
 
 
@@ -118,9 +118,9 @@ def test_a_second_run_has_nothing_to_do(checkout):
 
 
 def test_a_run_killed_twenty_times_ends_with_the_same_bytes(checkout, new_checkout):
-    """SIGKILL to everything at random moments, then the same command again: no half-written file is ever read.
+    """After a SIGKILL to everything at a random moment the same command goes on: no half-written file is ever read.
 
-    On one core, where the other run had two; test_same_bytes.py takes four.
+    This run has one core, and the other run had two; test_same_bytes.py takes four.
     """
     made, moments, killed = new_checkout(), random.Random(20), 0
     while killed < 20:
@@ -159,12 +159,12 @@ def test_one_figure_runs_its_own_panels_only(fresh, target, jobs):
 
 @pytest.fixture(scope="module")
 def fresh(new_checkout):
-    """A copy in which nothing has run; tests leave it so."""
+    """Return a copy in which nothing has run; tests leave it so."""
     return new_checkout()
 
 
 def test_docs_are_drawn_from_real_data_only(checkout):
-    """The check is asked for first; with a stand-in it ends the run, and says what to do."""
+    """The check for real data is part of the target; with a stand-in it ends the run, and says what to do."""
     assert checkout.would_run("docs_figures", configfile="config/config.yaml")["only_real"] == 1
     status, said = checkout.run("--cores", "1", "only_real")
     assert status != 0

@@ -150,7 +150,7 @@ def test_one_more_population_leaves_the_others_alone(checkout):
 
 @contextlib.contextmanager
 def repository(folder, file):
-    """A git repository in a folder, with one commit of one file."""
+    """Make a git repository in a folder, with one commit of one file, and remove it at the end of the block."""
     git = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"]
     try:
         for arguments in (["init", "-q"], ["add", "-f", file], ["commit", "-q", "-m", "x"]):

@@ -24,7 +24,7 @@ def test_the_shipped_numpy_reads_these_variables():
 
 @pytest.mark.exhaustive
 def test_every_table_plan_and_figure_has_the_same_bytes(checkout, new_checkout, monkeypatch, tmp_path):
-    """Figures 2-6, the proven ones, audit, levels, amplification and referee; on four cores as on two."""
+    """Figures 2-6, the proven ones, audit, levels, amplification and referee are the same, on four cores as on two."""
     newer = [name for name in __cpu_dispatch__ if __cpu_features__[name]]
     if not newer:
         pytest.skip("this processor has nothing newer to offer")

@@ -49,7 +49,7 @@ def obstacle():
 
 @pytest.fixture(scope="module")
 def cluster(root):
-    """A one-node Slurm; one at a time on a machine, for its configuration has one place."""
+    """Yield the folder of a one-node Slurm; one at a time on a machine, because its configuration has one place."""
     if reason := obstacle():
         pytest.skip(reason)
     scripts = root / "tests/cluster"
@@ -69,7 +69,7 @@ def cluster(root):
 
 @pytest.fixture(scope="module")
 def on_slurm(cluster, new_checkout):
-    """A copy of the project in which Slurm ran the jobs."""
+    """Return a copy of the project in which Slurm ran the jobs."""
     made = new_checkout()
     made.said = made.finish(*ON_SLURM, TARGET)
     return made
@@ -88,7 +88,7 @@ def test_every_job_went_through_slurm(on_slurm):
 
 
 def test_the_console_says_what_runs_and_where_its_log_is(on_slurm):
-    """Two lines per job, the executor's own and ours; no warnings of a missing Slurm account."""
+    """There are two lines per job, the executor's and the project's, and no warnings of a missing Slurm account."""
     lines = [line for line in on_slurm.said.splitlines() if line]
     number = sum(JOBS.values()) + 1
     assert [line.split()[0] for line in lines if re.match(rf"\d+ of {number}  0:", line)] == [

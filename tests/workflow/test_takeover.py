@@ -22,7 +22,7 @@ rule slow:
 
 
 class Folder(Workflow):
-    """A workflow of one job, which ends when told to go, and takes over as the project does, with its profile."""
+    """A workflow with the project's takeover and profile, and with one job, which ends when it is told to go."""
 
     def __init__(self, folder, root):
         super().__init__(folder)
@@ -42,7 +42,7 @@ class Folder(Workflow):
 
     @contextlib.contextmanager
     def working(self):
-        """A run whose job has begun."""
+        """Yield a run whose job has begun."""
         with self.started() as run:
             end = time.monotonic() + 120
             while "begin" not in self.diary():

@@ -5,9 +5,9 @@ users with budgets of their own; or the segmented protocol, in which a user send
 and dummy messages.
 
 What is asked: the epsilon at --delta; the delta at --epsilon; or, with both and no --local-epsilon, the local epsilon
-that satisfies both. One of --users, --delta, --epsilon and --local-epsilon may have several values: 1,2,3,
-or 1e3..1e9/13 for 13 values from 1e3 to 1e9, evenly on a logarithmic scale. The answer is then a curve, which --save
-writes to a table and a figure.
+that satisfies both. One of --users, --blanket-messages, --delta, --epsilon and --local-epsilon may have several values:
+1,2,3, or 1e3..1e9/13 for 13 values from 1e3 to 1e9, evenly on a logarithmic scale. The answer is then a curve, which
+--save writes to a table and a figure.
 
 Each number says whether it is proven (exact, upper, lower) or only published or asymptotic. Parameters must be
 public: a local epsilon or a matrix that was chosen by looking at the data breaks the guarantee.

@@ -59,7 +59,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> str:
-    """Count, and estimate."""
+    """Count the messages, and estimate the shares."""
     import numpy as np
 
     from segshuffle.files import refuse_overwriting, write_atomically

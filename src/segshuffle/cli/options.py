@@ -92,7 +92,7 @@ def guarantee(text: str) -> tuple[float, float | None]:
     epsilon, comma, delta = text.partition(",")
     found = float(epsilon), float(delta) if comma else None
     if not (0.0 < found[0] <= 1e6 and (found[1] is None or 0.0 < found[1] < 1.0)):
-        raise ParameterError("guarantee", text, "an epsilon above 0, or one with a delta in (0, 1): 1,1e-6")
+        raise ParameterError("guarantee", text, "an epsilon in (0, 1e6], or one with a delta in (0, 1): 1,1e-6")
     return found
 
 
@@ -123,7 +123,7 @@ def counted(levels: Sequence[Level], n_users: int | None) -> tuple[tuple[float, 
     Raises
     ------
     ParameterError
-        If shares do not add up to 1, or the number of all users is not known.
+        If a level has no users, shares do not add up to 1, or the number of all users is not known.
     """
     epsilons, users = zip(*levels, strict=True)
     if all(isinstance(each, int) for each in users):
@@ -236,7 +236,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
             "honest_fraction": (
                 float,
                 "share, in (0, 1], of the users who certainly send their dummy messages and do not tell the server "
-                "which they are; less than 1 allows for drop-outs and colluders (default 1)",
+                "which these are; less than 1 allows for drop-outs and colluders (default 1)",
             ),
             "rounds": (
                 whole,

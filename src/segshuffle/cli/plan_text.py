@@ -93,7 +93,7 @@ def _relied_on(plan: Plan) -> dict[str, Any]:
         "rounds": problem.assumptions.rounds,
         "honest_users": problem.honest_users,
     }
-    if (law := plan.scheme.law).rough() is not law or problem.pairs == 0:  # its tables take seconds
+    if (law := plan.scheme.law).rough() is not law or problem.pairs == 0:  # this law's tables take seconds
         return said
     honest = {share: max(1, math.floor(share * problem.n_users)) for share in _HONEST}
     rows = [{"share": share, "epsilons": [*map(_finite, epsilons(plan, n))]} for share, n in honest.items()]
@@ -138,7 +138,7 @@ def _decision(found: Answer) -> str:
     ]
     more = []
     if len(rows) > _LEVELS:
-        more = [f"The {len(rows) - 4} levels between them are shown by --details."]
+        more = [f"The {len(rows) - 4} levels in the middle are shown by --details."]
         rows = [*rows[:2], *rows[-2:]]
     errors = [each for each in words["How far off estimates are"] if not each.startswith(_FURTHER)]
     # the table already has every level

@@ -53,7 +53,7 @@ _REPETITIONS, _ENTRIES = 20, 10**8
 #: Note about bias, if the data have the levels.
 _BIASED = (
     "Levels are those of the data. They depend on items, at least by chance, so expected estimates are off by up to "
-    "{:.2g} % of the users. Unless it is chance, more users do not remove this error; --limits equal-copies=yes does."
+    "{:.2g} % of the users. If this is not chance, more users do not remove the error; --limits equal-copies=yes does."
 )
 
 

@@ -65,7 +65,7 @@ def answer(options: argparse.Namespace) -> str:
         for each in entries
     ]
     parameters, entries, left_out = answers[0]
-    # what the mechanism says of itself stands before what was asked, and replaces it
+    # the parameters that the mechanism reports come first, and replace given ones of the same name
     parts = itertools.chain(parameters.items(), (each for each in points[0].items() if each[0] not in parameters))
     head = {name: value for name, value in parts if name not in (*several, asked)}
     _save(options, rows, several, asked)
@@ -112,7 +112,7 @@ def _asked(options: argparse.Namespace, names: list[str]) -> str:
 
 
 def _of_budgets(options: argparse.Namespace) -> tuple[Point, Ask]:
-    """Answer for users with their own local epsilons: published bounds, and proven bounds for the largest epsilon."""
+    """Return no values, and the function that answers, for users who have local epsilons of their own."""
     alone = ("users", "local_epsilon", "compose", "subsample", "blanket_messages", "accountant", "save")
     leave_out(options, alone, "with budgets")
     try:

@@ -50,7 +50,7 @@ WORDS = {
     "mse_bound": "bound on the expected squared error, summed over the items, whatever the users hold",
     "mse_sample": "expected squared error, summed over the items, at the item frequencies given (or uniform ones)",
     "proposition_1": "proven lower bound on the delta for a change of one item (the paper's Proposition 1)",
-    "share_expected": "share of users who must take part and be honest; for fewer, estimate prints what still holds",
+    "share_expected": "share of users who must take part and be honest; the command estimate says what holds for fewer",
     "smallest_share_told_from_zero": "share of the users who must hold an item so that it is told from zero",
     "told_from_zero_above": "with probability 0.95, every item with a larger estimate is held by somebody",
     "top_relative_deviation": "largest standard deviation of a top item, divided by its share",

@@ -1,4 +1,4 @@
-"""The declaration of a dataset in its file, for the configuration, downloads, samples, plans and figures.
+"""What the file of a dataset declares for the configuration, downloads, samples, plans and figures.
 
 The Snakefile imports the files of all datasets, so these import numpy inside functions only.
 """

@@ -46,7 +46,7 @@ def read_log(path: Path) -> NDArray[np.bool_]:
         If the file cannot be read or unpacked, or has another hash.
     """
     content = _verified(read_bounded(path, limit=_MOST_BYTES), str(path))
-    # numbers 1..17 with blanks between, a line per user; a line ends in 0, which is no category
+    # numbers 1..17 with blanks between, a line per user; each line end becomes a 0, which is no category
     body = content.partition(b"% Sequences:")[2].strip().replace(b"\n", b" 0 ")
     visited = np.fromstring(body, dtype=np.int64, sep=" ")
     user, visit = np.cumsum(visited == 0), visited > 0

@@ -72,7 +72,7 @@ class Population:
 
 
 def item_type(domain_size: int) -> type[np.signedinteger[Any]]:
-    """Return the type of items as they are stored: half as large where that is enough."""
+    """Return the type in which items are stored: int16 where that is enough."""
     return np.int16 if domain_size <= np.iinfo(np.int16).max else np.int32
 
 

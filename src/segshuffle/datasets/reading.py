@@ -184,7 +184,7 @@ class _Collector:
         names = self._sorted_names() if self.found else [*self.codes] or None
         runs = pl.concat(self._runs)
         hashes, run_levels = runs["user"], runs["level"].to_numpy()
-        first = hashes.arg_unique().sort()  # runs with which users appear
+        first = hashes.arg_unique().sort()  # the first run of every user
         owner = np.cumsum(hashes.ne_missing(hashes.shift())) - 1
         if owner[-1] >= first.len():  # the lines of some user do not stand together
             owner = hashes.replace_strict(hashes[first], pl.int_range(first.len(), eager=True)).to_numpy()

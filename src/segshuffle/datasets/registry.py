@@ -44,7 +44,7 @@ def every(folder: Path = FOLDER, package: str = PACKAGE) -> dict[str, Dataset]:
     Raises
     ------
     ConfigError
-        If a file cannot be imported or its dataset has another name than itself; says which.
+        If a file cannot be imported, or its dataset has another name than the file; says which.
     """
     found: dict[str, Dataset] = {}
     for path in sorted(folder.glob("*.py")):

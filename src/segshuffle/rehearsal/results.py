@@ -222,7 +222,7 @@ def new_folder(folder: Path) -> Iterator[Path]:
     folder = folder.absolute()
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        # folders inside the temporary one, which only its owner may open
+        # not the temporary folder itself, which only its owner may open
         with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as work:
             new, old = Path(work, "new"), Path(work, "old")
             new.mkdir()

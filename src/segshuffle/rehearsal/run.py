@@ -118,7 +118,7 @@ def simulate(plan: Plan, users: Transactions | Iterable[Iterable[int]], *, seed:
     Parameters
     ----------
     plan : Plan
-        As `plan` returns it.
+        As `segshuffle.plan` returns it.
     users : Transactions or iterable of iterables of int
         The users that the plan is for. A user with more than set_size items sends a random set_size of them. If the
         users have no levels, these are assigned at random.

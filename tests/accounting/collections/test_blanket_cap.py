@@ -9,7 +9,7 @@ from segshuffle.accounting.collections.blanket_cap import cap_overflow, capped_d
 
 
 def kappa(blanket_per_user, cap, honest_users, epsilon, delta, rounds=1):
-    """n' T e^(k - x) (x/k)^k as in docs/proof.md, with theta = 0.001 delta / e^epsilon."""
+    """Return n' T e^(k - x) (x/k)^k as in docs/proof.md, with theta = 0.001 delta / e^epsilon."""
     m, n, k = MP.mpf(blanket_per_user), MP.mpf(honest_users), MP.mpf(cap + 1)
     log_tail = MP.log(rounds / (MP.mpf("0.001") * MP.mpf(delta) / MP.exp(MP.mpf(epsilon))))
     x = (n * m + MP.sqrt(2 * n * m * log_tail) + log_tail / 3) / n
@@ -67,7 +67,7 @@ def test_a_cap_that_proves_nothing_has_no_target():
 @pytest.mark.parametrize("rounds", [1, 7])
 @pytest.mark.parametrize("cap", [20, 24, 30, 60])
 def test_epsilon_with_a_cap(cap, rounds):
-    """Epsilon of any delta is -0.05 log(delta): with a cap it is that of delta (1 - kappa - 1/1000), and more."""
+    """Epsilon is -0.05 log(delta); with a cap it is that of delta (1 - kappa - 1/1000), minus log(1 - kappa)."""
 
     def uncapped(delta):
         return -0.05 * math.log(delta)

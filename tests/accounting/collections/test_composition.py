@@ -20,7 +20,7 @@ from segshuffle.errors import ParameterError
 
 @pytest.mark.parametrize(("seed", "cases"), [(6, 40), pytest.param(7, 600, marks=pytest.mark.exhaustive)])
 def test_two_collections_by_enumeration(seed, cases):
-    """One item of two exchanged in two collections with random plans: all four counters."""
+    """All four counters are enumerated if one of two items is exchanged in two collections with random plans."""
     rng = np.random.default_rng(seed)
     for _ in range(cases):
         plans = [(float(rng.uniform(0.3, 3.0)), float(rng.choice([1.0, rng.uniform(0.05, 2.2)]))) for _ in range(2)]
@@ -42,7 +42,7 @@ def test_equal_collections_are_more_pairs(mu, copies, scale):
 
 
 def test_many_different_collections_are_nearly_gaussian():
-    """Between the collections with the least and the largest ratio of copies to blanket, each six times."""
+    """Epsilon is between those of six collections that all have the least or the largest ratio of copies to blanket."""
     plans = [(ItemPair(mu, 1.0), 4) for mu in (900.0, 1000.0, 1200.0, 1e5, 2e5, 4e5)]
     found = composed_epsilon(plans, delta=1e-6)
     assert composed_delta(plans, epsilon=found) <= 1e-6
@@ -108,7 +108,7 @@ def test_collections_that_share_no_lattice_are_composed_all_the_same():
 )
 @settings(max_examples=10, derandomize=True)
 def test_delta_falls_with_epsilon_and_grows_with_every_collection(means, copies, pairs, epsilon):
-    """Up to the accuracy that is stated, 1e-3 and a little."""
+    """They do so up to the accuracy that is stated, 1e-3 and a little."""
     collections = [(ItemPair(mean, copies), pairs) for mean in means]
     here = composed_delta(collections, epsilon=epsilon)
     assert here >= delta_interval(ItemPair(min(means), copies), pairs=pairs, epsilon=epsilon).lower

@@ -29,7 +29,7 @@ FACTORS = [F(11, 10), F(3, 2), F(4)]  # e^epsilon
 
 
 def enumerated(factor, *, d, blanket, rate, others, neighbours=((0,), (1,)), mixtures=None):
-    """Exact divergence of the server's histogram. `others`: (items, rate) per user; `mixtures`: cases to average."""
+    """Return the histogram's exact divergence. `others`: (items, rate) per user; `mixtures`: cases to average."""
     slots = math.ceil(blanket) * (len((mixtures or [others])[0]) + 1)
     laws = []
     for own in neighbours:
@@ -142,7 +142,7 @@ def test_blanket_alone_bounds_every_dataset_and_dominates_proposition_1(blanket,
 
 
 def dense(factor, *, d, slots, gamma, rate, sent, covered):
-    """The same divergence by summing over all (c, a, u, r) in double precision: no threshold, no law of a ratio."""
+    """Sum the same divergence over all (c, a, u, r) in double precision: no threshold, no law of a ratio."""
     users = np.ones(1)
     for count, r in sent:
         users = np.convolve(users, binom.pmf(np.arange(count + 1), count, r))
@@ -205,7 +205,7 @@ def test_more_cover_never_leaks_more():
 @pytest.mark.parametrize("factor", [F(11, 10), F(3, 2)])
 @pytest.mark.parametrize("rate", [F(3, 10), F(4, 5), F(1)])
 def test_user_level_lower_bound_is_below_the_real_protocol(factor, rate):
-    """Two users with disjoint pairs of items, the other sends everything elsewhere (d = 6, s = 2, m = 1)."""
+    """A user's pair of items is exchanged, and two others send everything elsewhere (d = 6, s = 2, m = 1)."""
     others = [((4, 5), F(1)), ((4, 5), F(1))]
     exact = enumerated(factor, d=6, blanket=F(1), rate=rate, others=others, neighbours=((0, 1), (2, 3)))
     bound = worst_split_user_lower(
@@ -224,7 +224,7 @@ def test_user_level_lower_bound_is_below_the_real_protocol(factor, rate):
     (5, 40, 4, 1, 0.3, 6.0),
 ])  # fmt: skip
 def test_user_level_lower_bound_of_few_messages_is_the_sum_over_all_counts(n, d, s, m, rate, epsilon):
-    """Blocks of one count each: what both counts and the number of messages that the user sent tell together."""
+    """With blocks of one count each, it is what both counts and the number of the user's messages tell together."""
     a = np.arange(n * m + s + 1)
     exact = 0.0
     for c in range(n * m + 1):

@@ -71,7 +71,7 @@ def test_disjoint_sets_at_one_level_cost_all_of_it(d, s, mu, cutoff, copies, eps
 
 
 def test_an_item_against_none_costs_less_than_an_exchange():
-    """Joining with items, the blanket being sent before: a part of the counters of an exchange."""
+    """A user who gets an item, and sent the blanket before, changes only a part of the counters of an exchange."""
     epsilon = 0.5
     nothing, some = (law(3, items, 0.8, 3.0, 26) for items in ((), (0,)))
     exchange = delta_interval(ItemPair(3.0, 0.8), pairs=1, epsilon=epsilon)
@@ -100,8 +100,8 @@ def test_few_items_not_held_do_not_make_a_change_of_level_cheap():
 def test_a_conservative_user_is_not_protected_at_its_own_level():
     """MSNBC's sizes: one function of the histogram alone has ten times delta + delta_p at E_1 + epsilon_p.
 
-    Counts of the liberal set minus counts of the conservative one: blankets, what the one sends, less what the other
-    sends.
+    It is the counts of the liberal set minus those of the conservative one: blankets, and what one user sends less
+    what the other sends.
     """
     levels, delta, s, level_epsilon = (0.5, 1.0, 2.0), 2e-6, 4, 0.1
     plan = ProvenSegmented().plan(Problem(17, s, levels, (1250, 2500, 1250), delta))
@@ -131,7 +131,7 @@ def test_a_conservative_user_is_not_protected_at_its_own_level():
 
 @pytest.mark.parametrize("d", [2, 3])
 def test_both_rounds_together_are_within_the_total(d):
-    """Round 1's counters and all of round 2's, whose plan depends on what round 1 showed; sets of at most two."""
+    """All counters of both rounds are enumerated; the plan of round 2 depends on what round 1 showed."""
     levels, delta, s, level_epsilon, level_delta = (0.5, 1.5), 0.02, 2, 0.7, 0.03
     blanket = least_blanket(n_users=1, categories=2, epsilon=level_epsilon, delta=level_delta)
     assert (
@@ -171,6 +171,3 @@ def test_both_rounds_together_are_within_the_total(d):
 def test_histograms_beyond_double_precision_are_refused():
     with pytest.raises(ParameterError, match="messages per category"):
         histogram_delta(n_users=10**18, categories=3, blanket_per_user=1, epsilon=1e-15)
-
-
-# -- the search for a blanket -----------------------------------------------------------------------------------------

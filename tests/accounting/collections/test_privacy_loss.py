@@ -46,7 +46,7 @@ def test_between_the_exact_delta_and_a_little_more(mu, copies, pairs, epsilon, i
 
 
 def gaussian_delta(deviation, epsilon):
-    """Divergence of N(1, sigma^2) from N(0, sigma^2) at any real epsilon: the formula of the analytic mechanism."""
+    """Return the divergence of N(1, sigma^2) from N(0, sigma^2) at any real epsilon, by the analytic formula."""
     half, scaled = 0.5 / deviation, epsilon * deviation
     return special.ndtr(half - scaled) - np.exp(epsilon + special.log_ndtr(-half - scaled))
 
@@ -55,7 +55,7 @@ def gaussian_delta(deviation, epsilon):
 @pytest.mark.parametrize(("mu", "copies"), [(2.0, 0.5), (4.0, 1.0), (3.0, 2.4)])
 @pytest.mark.parametrize("epsilon", [0.3, 1.5])
 def test_composed_with_a_gaussian_mechanism(mu, copies, epsilon):
-    """Every outcome of the pair enumerated; given its loss, the Gaussian mechanism has what is left of epsilon."""
+    """Every outcome of the pair is enumerated; given its loss, the Gaussian mechanism has what is left of epsilon."""
     p, q = (counters_of_user(2, (item,), copies, mu, 34).ravel() for item in (0, 1))
     inside = (p > 0) & (q > 0)
     losses = np.log(p[inside] / q[inside])
@@ -69,7 +69,7 @@ def test_composed_with_a_gaussian_mechanism(mu, copies, epsilon):
 
 
 def test_collections_with_different_plans_multiply():
-    """Two collections, all four counters enumerated."""
+    """All four counters of two collections are enumerated."""
     plans = [(2.0, 0.7), (3.5, 1.0)]
     inside, outside = collections_divergence(plans, 22, 0.9)
     collections = [(ItemPair(mu, a), 1) for mu, a in plans]
@@ -96,7 +96,7 @@ def test_of_a_plan(assumptions):
 
 
 def test_a_change_of_level_is_covered_where_levels_are_private():
-    """One item of two, and the level, changed: both counters enumerated, in both directions."""
+    """One of two items and the level change: both counters are enumerated, in both directions."""
     problem = Problem(2, 1, (0.5, 3.0), (5, 35), 0.05, Assumptions(private_levels=True))
     plan = ProvenSegmented().plan(problem)
     mu, (low, high) = problem.honest_mean(plan.blanket_per_user), plan.scheme.copies

@@ -75,7 +75,7 @@ def test_proven_lower_is_the_marginal_of_the_protocol(domain_size, n_users, blan
 @pytest.mark.parametrize("rate", [0.5, 1.0])
 @pytest.mark.parametrize("blanket", [0.3, 1.0, 2.7, 6.0])
 def test_proposition_1_is_strictly_below_the_published_value(rate, blanket):
-    """One trial more in the blanket: a slightly smaller divergence, and slightly is what makes it `almost tight`."""
+    """One trial more in the blanket makes the divergence a little smaller, so Proposition 1 is `almost tight`."""
     arguments = {"blanket_per_user": blanket, "sampling_rate": rate, "epsilon": 0.125, "rtol": 1e-6}
     lower = proven_lower_item_delta(**MSNBC, **arguments)
     published = published_item_delta(**MSNBC, **arguments)
@@ -177,7 +177,7 @@ def test_no_blanket_is_enough():
 
 
 def test_a_target_too_small_for_so_many_items_names_the_least_that_is_not():
-    """Twice the smallest sampling rate, 1e-290, for every item, times s e^epsilon."""
+    """The least delta is twice the smallest sampling rate, 1e-290, for every item, times s e^epsilon."""
     least = 2e-290 * 8 * math.exp(40.0)
     assert item_target(epsilon=40.0, delta=least * (1 + 1e-9), set_size=8)[0] == 5.0
     with pytest.raises(ParameterError, match=f"at least {least:.3g} for 8 items at epsilon = 40"):
@@ -190,9 +190,6 @@ def test_group_privacy_arithmetic(set_size):
     epsilon, delta = item_target(epsilon=1.5, delta=1e-6, set_size=set_size)
     assert set_size * epsilon == pytest.approx(1.5, rel=1e-15)
     assert set_size * math.exp(set_size * epsilon) * delta == pytest.approx(1e-6, rel=1e-14, abs=0)
-
-
-# -- errors ----------------------------------------------------------------------------------------------------------
 
 
 # -- counts beyond double precision -----------------------------------------------------------------------------------
@@ -209,7 +206,7 @@ def test_counts_beyond_double_precision_are_refused():
         proven_lower_item_delta(**common, n_users=9 * 10**15)
 
 
-# -- searches of functions that jump ----------------------------------------------------------------------------------
+# -- group privacy ----------------------------------------------------------------------------------------------------
 
 
 def test_a_group_of_one_loses_nothing():

@@ -35,7 +35,7 @@ def test_exponent_two_is_the_gaussian_mechanism(pairs, epsilon, shift):
     ("exponent", "shift", "epsilon"), list(itertools.product((1.0, 1.3, 1.8), (0.3, 1.5), (0.2, 1.0)))
 )
 def test_one_pair_by_a_sum_over_a_grid(exponent, shift, epsilon):
-    """Two coordinates on 40,001 points each: delta by sorting one and cumulating, without any cell of the package."""
+    """Delta is summed over sorted outcomes of two coordinates on 40,001 points each, without a cell of the package."""
     x = np.linspace(-45, 45, 40_001)
     b, a = np.exp(-(np.abs(x) ** exponent)), np.exp(-(np.abs(x - shift) ** exponent))
     ratio = np.abs(x) ** exponent - np.abs(x - shift) ** exponent
@@ -48,7 +48,7 @@ def test_one_pair_by_a_sum_over_a_grid(exponent, shift, epsilon):
 @pytest.mark.quick(0)
 @pytest.mark.parametrize("exponent", [1.0, 1.25, 1.7, 2.0])
 def test_masses_are_those_of_the_density(exponent):
-    """Every cell's two masses by mpmath's quadrature between the points where log dA/dB passes the lattice."""
+    """Both masses of a cell are mpmath's quadrature between the points where log dA/dB passes the lattice."""
     shift = 0.7
     table = ShiftPair(exponent, shift).loss_table(0.13, 30.0)
     norm = 2 * mpmath.gamma(1 + mpmath.mpf(1) / exponent)

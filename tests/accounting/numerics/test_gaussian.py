@@ -46,7 +46,7 @@ def test_ratio_is_the_largest_and_on_the_safe_side(epsilon, delta):
     share=st.floats(0.0, 1.0),
 )
 def test_log_delta_is_exact(log_ratio, share):
-    """Epsilon from 0 up to where delta is about 1e-250."""
+    """Epsilons go from 0 up to where delta is about 1e-250."""
     ratio = math.exp(log_ratio)
     epsilon = min(share * 30 * ratio, 100.0)
     exact = gaussian_delta(ratio, epsilon)

@@ -1,4 +1,4 @@
-"""The certified interval: it contains the exact divergence, it is as narrow as asked, and a wrong formula is noticed.
+"""The certified interval: it contains the exact divergence, and it is as narrow as asked.
 
 Containment is compared in rational arithmetic with no tolerance at all wherever the oracle is exact; the parameters
 are dyadic, so that the float that the accountant sees is the number the oracle uses.
@@ -23,7 +23,7 @@ F = Fraction
 
 
 def contains(interval, exact):
-    """The predicate of every containment test: exact comparison, no slack."""
+    """Return whether an interval contains a value, by exact comparison without slack."""
     return F(interval.lower) <= F(exact) <= F(interval.upper)
 
 
@@ -76,12 +76,6 @@ def test_contains_the_exact_value(case):
 def test_contains_the_exact_value_anywhere(trials, clone, heads, tails, epsilon):
     tails = min(tails % heads if heads > 1 else 0, 64 - heads)
     assert contained((trials, clone / 64, heads / 64, tails / 64, epsilon))
-
-
-# -- the tests above would notice ------------------------------------------------------------------------------------
-
-
-# -- errors of the parts, as large as they are declared ---------------------------------------------------------------
 
 
 # -- realistic sizes -------------------------------------------------------------------------------------------------
@@ -166,7 +160,7 @@ def test_width_is_what_was_asked(n_users, heads):
 
 
 def strictly_decreasing(intervals):
-    """Each interval lies above the next, and they do not even touch."""
+    """Return whether each interval lies above the next, without touching it."""
     return all(a.lower > b.upper for a, b in pairwise(intervals))
 
 

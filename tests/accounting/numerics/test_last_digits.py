@@ -18,7 +18,7 @@ from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
 
 
 def off(found, exact):
-    """Largest relative error."""
+    """Return the largest relative error."""
     pairs = zip(np.ravel(found), exact, strict=True)
     return max(float(abs(MP.mpf(float(one)) / other - 1)) for one, other in pairs)
 

@@ -24,19 +24,19 @@ SMALLEST = 1e-300  # below this doubles lose digits by themselves
 
 
 def at(function, *counts):
-    """Value of an array function at one point."""
+    """Return the value of an array function at one point."""
     return float(function(*(np.array([float(count)]) for count in counts))[0])
 
 
 def assert_accurate(found, exact, count):
-    """Relative error of at most `round_off(count)`."""
+    """Check that the relative error is at most `round_off(count)`."""
     assert exact > SMALLEST, "choose a point that doubles can represent"
     error = abs(MP.mpf(found) / exact - 1)
     assert error <= MP.mpf(float(round_off(count))), f"relative error {float(error):.2e} at count {count}"
 
 
 def mp_binomial_lower(n, p, k):
-    """Pr[X <= k] for k below the mean: the sum from k downwards where it is short, the mirrored oracle elsewhere."""
+    """Return Pr[X <= k] for k below the mean: a sum from k downwards where it is short, else the mirrored oracle."""
     if n * p > 1e7:
         return o.mp_binomial_upper_tail(n, 1 - o.to_mpf(p), n - k)
     odds = o.to_mpf(p) / (1 - o.to_mpf(p))
@@ -55,7 +55,7 @@ def mp_poisson_pmf(mean, k):
 
 
 def integral_of_decreasing(log_integrand, width, cap):
-    """Integral over [0, cap] of a log-concave function that falls from 1."""
+    """Integrate a log-concave function that falls from 1 over [0, cap]."""
     while width < cap and log_integrand(width) > -100:
         width *= 2
     points = [min(width, cap) * i / 4 for i in range(5)]
@@ -65,14 +65,14 @@ def integral_of_decreasing(log_integrand, width, cap):
 
 
 def mp_poisson_upper(mean, k):
-    """Pr[X >= k] for k > mean, from the incomplete gamma integral."""
+    """Return Pr[X >= k] for k > mean, from the incomplete gamma integral."""
     m = MP.mpf(mean)
     rest = integral_of_decreasing(lambda v: (k - 1) * MP.log1p(-v / m) + v, MP.sqrt(m) / 100, m)
     return mp_poisson_pmf(mean, k - 1) * rest
 
 
 def mp_poisson_lower(mean, k):
-    """Pr[X <= k] for k <= mean."""
+    """Return Pr[X <= k] for k <= mean."""
     m = MP.mpf(mean)
     rest = integral_of_decreasing(lambda v: k * MP.log1p(v / m) - v, MP.sqrt(m) / 100, MP.inf)
     return mp_poisson_pmf(mean, k) * rest

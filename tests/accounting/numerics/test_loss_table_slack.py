@@ -14,7 +14,7 @@ from segshuffle.accounting.numerics import loss_distribution
 from segshuffle.accounting.numerics.loss_distribution import LossTable, log_delta_lower, log_delta_upper
 
 STEP = math.log(2.0)
-#: First exponent of 2 of the ratios, mass of B in every cell, mass of B where A has none; in units of the sum.
+#: Exponent of the least ratio, a power of 2; mass of B in every cell, and where A has none (divided by their sum).
 LAWS = {"symmetric": (-2, (4, 8, 23, 4, 1), 0), "with an infinite loss": (-1, (2, 15, 2), 1)}
 NAMES = list(LAWS)
 #: Between points of the lattice, at one, and beyond all but the infinite losses.
@@ -83,7 +83,7 @@ def test_masses_that_are_wrong_by_what_is_declared(name, pairs, epsilon):
 
 @pytest.mark.parametrize(("name", "pairs", "epsilon"), CASES)
 def test_mass_that_is_cut_off(name, pairs, epsilon):
-    """A cell at an end is not in the table; or a part of every cell is missing."""
+    """A cell at an end is not in the table, or a hundredth of any one cell is missing."""
     table, (a, b) = table_of(name), exact_laws(name)
     exact = exact_delta(a, b, pairs, epsilon)
     last = table.first + table.mass.size - 1
@@ -151,7 +151,7 @@ def _exact(law):
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("cell", [-1, 0, 1, 2])
 def test_mass_of_b_alone_that_a_cell_lacks(pairs, epsilon, cell):
-    """It looks as if that cell spoke more for A than it does."""
+    """It makes the cell's ratio of A to B look larger than it is."""
     a, b = exact_laws("symmetric")
     table = table_of("symmetric")
     lacking = 0.01 * (np.arange(-2, 3) == cell) * table.mass
@@ -161,7 +161,7 @@ def test_mass_of_b_alone_that_a_cell_lacks(pairs, epsilon, cell):
     assert lower <= exact_delta(a, b, pairs, epsilon) <= upper
 
 
-# -- the bounds of round-off, each part attained by an error put in where it does most ---------------------------------
+# -- infinite losses ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("mass", "pairs"), [(0.0, 3), (0.25, 3), (1e-12, 100), (1 - 2**-20, 2), (1.0, 1)])

@@ -9,7 +9,7 @@ from segshuffle.accounting.numerics.laws import log_negative_binomial, mass_erro
 
 
 def chernoff(x, mean, p):
-    """-log of the bound on the tail beyond x: the mean of a law tilted to x, relative to the law."""
+    """Return -log of the bound on the tail beyond x: the divergence of the law tilted to mean x from the law."""
     r, x, p = MP.mpf(mean) * (1 - MP.mpf(p)) / MP.mpf(p), MP.mpf(x), MP.mpf(p)
     weight = x * MP.log(x / ((x + r) * p)) if x else MP.mpf(0)
     return weight + r * MP.log(r / ((x + r) * (1 - p)))

@@ -14,7 +14,7 @@ from segshuffle.errors import ParameterError
 @pytest.mark.quick(5)
 @pytest.mark.parametrize("n_trials", [0, 1, 2, 7, 65, 131])
 def test_poisson_binomial_by_recursion(n_trials):
-    """Exact rational recursion, one trial at a time."""
+    """The recursion is exact, in rational numbers, and takes one trial at a time."""
     p = [Fraction(i * i + 1, n_trials * n_trials + 3) for i in range(n_trials)]
     exact = bernoulli_sum(p)
     law = PoissonBinomialLaw([float(x) for x in p])

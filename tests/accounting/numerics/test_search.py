@@ -87,7 +87,7 @@ def test_a_bound_that_is_no_number_somewhere_excludes_only_what_was_seen():
 # -- bounds that are costly when narrow --------------------------------------------------------------------------------
 
 
-#: Delta by the share of epsilon in its root; how many steps are enough, and how near they end.
+#: Delta as a function of epsilon divided by the root; how many steps are enough, and how near they end.
 SHAPES = {
     "power": (lambda share: share**-1.7, 8, 1.1e-5),
     "gaussian": (lambda share: math.exp(max(5 - 5 * share**2, -600)), 19, 1.1e-5),
@@ -100,7 +100,7 @@ SHAPES = {
 @pytest.mark.parametrize("off", [0.01, 1.1, 30.0])
 @pytest.mark.parametrize("slope", [-0.3, -1.7, -5.0])
 def test_a_root_is_found_from_afar_and_with_a_wrong_slope(shape, root, off, slope):
-    """A power is a line; a Gaussian takes a few secants; at a jump a bracket of 28 is halved until it is about 1e-5."""
+    """In logarithms, a power is a line; a Gaussian takes a few secants; a jump halves a width of 28 down to 1e-5."""
     (delta, steps, accuracy), asked = SHAPES[shape], {}
 
     def measure(epsilon, width):
@@ -119,7 +119,7 @@ def test_a_root_is_found_from_afar_and_with_a_wrong_slope(shape, root, off, slop
 @pytest.mark.parametrize("share", [1e-7, 1e-3, 0.2, 0.49, 0.51, 0.7, 0.99, 1 - 1e-9])
 @pytest.mark.parametrize("lower", [False, True])
 def test_epsilon_of_a_bound_is_the_root_to_its_accuracy(lower, delta, share):
-    """log delta falls like that of a Gaussian, from the middle of 0 and the target on, and to 0 at the ceiling."""
+    """log delta falls like that of a Gaussian, from half of the target's logarithm on; delta is 0 at the ceiling."""
     ceiling, rtol = 2.0, 1e-4
     root = share * ceiling
 
@@ -146,7 +146,7 @@ def test_epsilon_of_a_bound_is_the_root_to_its_accuracy(lower, delta, share):
 @pytest.mark.parametrize("share", [1e-3, 0.2, 0.7, 0.99])
 @pytest.mark.parametrize(("lower", "sign"), [(False, 1), (True, -1)])
 def test_epsilon_is_of_a_narrow_bound(lower, sign, share):
-    """A wide bound is 2 % off, a narrow one 1e-4; the search's own tolerance is two of these."""
+    """A wide bound is 2 % off, a narrow one 1e-4; the search's own tolerance is twice 1e-4."""
     ceiling, rtol = 2.0, 1e-4
 
     def bound(epsilon, width):

@@ -14,7 +14,7 @@ from segshuffle.accounting.numerics.tilted_inversion import mean_positive_part
 
 
 def pairs(law):
-    """Masses and atoms, exactly."""
+    """Return masses and atoms, exactly."""
     return [(MP.mpf(float(m)), MP.mpf(float(g))) for m, g in zip(law.mass, law.value, strict=True)]
 
 
@@ -66,7 +66,7 @@ def named(name):
 
 @cache
 def exact_mean(name, count):
-    """(1/n) E[max(0, S)] by n-fold convolution of whole numbers."""
+    """Compute (1/n) E[max(0, S)] by n-fold convolution of whole numbers."""
     sums = {0: 1}
     for _ in range(count):
         longer = {}

@@ -48,7 +48,7 @@ print(json.dumps({
 
 @pytest.mark.quick(0)
 def test_a_new_accountant_is_one_file(tmp_path):
-    """In a copy of the package: the command line's answers, the referee's rows, a figure's legend, and their tests."""
+    """In a copy of the package it is in answers, in the referee's rows and in a figure's legend, and the tests pass."""
     shutil.copytree(Path(segshuffle.__file__).parent, tmp_path / "segshuffle")
     added = tmp_path / "segshuffle" / FOLDER.relative_to(Path(segshuffle.__file__).parent) / "half_of_it.py"
     added.write_text(ACCOUNTANT, encoding="utf-8")
@@ -76,7 +76,7 @@ def test_a_new_accountant_is_one_file(tmp_path):
 @pytest.mark.parametrize("n_users", [2, 40, 200_000])
 @pytest.mark.parametrize("asked", [("krr", 3), ("krr", 2), ("blh", None), ("laplace", None)], ids=str)
 def test_every_delta_is_a_probability_and_falls_with_epsilon_and_with_users(asked, n_users):
-    """From epsilon = 0 to beyond the local one, where no proven bound leaves anything."""
+    """Epsilon goes from 0 to beyond the local one, where every proven upper bound is 0."""
     name, size = asked
     made = mechanism(name, local_epsilon=1.5, **({"domain_size": size} if size else {}))
     for each in ACCOUNTANTS.values():

@@ -40,11 +40,11 @@ def made(name, local_epsilon):
 COMMON = ("general", "krr", "oue", "laplace")
 
 
-#: They know the local epsilon alone: to them all mechanisms are one.
+#: Accountants that know the local epsilon alone: to them all mechanisms are one.
 BLIND = {each.name for each in am.applicable(am.Mechanism(name="anything", local_epsilon=1.0))}
 
 
-#: Every accountant with every mechanism it applies to; the generic ones need no second Laplace.
+#: Every accountant with every mechanism it applies to; only some are tried with Laplace noise.
 PAIRS = [
     pytest.param(
         name,
@@ -93,7 +93,7 @@ def test_no_guarantee_is_below_the_lower_bound(name, local_epsilon, n_users, del
 
 
 def asked(accountant, name, **arguments):
-    """Epsilon, or None where the accountant refuses: only formulas with conditions of their own may."""
+    """Return epsilon, or None where the accountant refuses: only formulas with conditions of their own may."""
     try:
         return epsilon(accountant, name, **arguments)
     except ParameterError:
@@ -105,7 +105,7 @@ def asked(accountant, name, **arguments):
 
 @pytest.mark.parametrize(("name", "accountant"), PAIRS)
 def test_one_user_has_the_local_guarantee(name, accountant):
-    """No bound is below it; a lower one misses it by one cell of noise at most."""
+    """An upper bound is equal to it; a lower one misses it by one cell of noise at most."""
     found = asked(accountant, name, local_epsilon=0.4, n_users=1, delta=1e-12)
     kind = am.ACCOUNTANTS[accountant].kind_for(made(name, 0.4))
     if kind == "upper" and found is not None:

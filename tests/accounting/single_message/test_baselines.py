@@ -87,13 +87,13 @@ def test_closed_form_in_sixty_digits():
 
 
 def exact_tail(n_users, gamma, term):
-    """1/(gamma n) sum over m >= 1 of Pr[Bin(n, gamma) = m] term(m), in 60 digits."""
+    """Return 1/(gamma n) sum over m >= 1 of Pr[Bin(n, gamma) = m] term(m), in 60 digits."""
     terms = (MP.binomial(n_users, m) * gamma**m * (1 - gamma) ** (n_users - m) * term(m) for m in range(1, n_users + 1))
     return sum(terms, MP.mpf(0)) / (gamma * n_users)
 
 
 def krr_quantities(local_epsilon, k, epsilon):
-    """gamma, a, b, b_+, c of k-ary randomized response, from the definition of L."""
+    """Return gamma, a, b, b_+, c of k-ary randomized response, from the definition of L."""
     gain, e = MP.exp(MP.mpf(epsilon)), MP.exp(MP.mpf(local_epsilon))
     gamma = k / (e + k - 1)
     values = [(gamma * (e - gain), 1), (gamma * (1 - gain * e), 1), (gamma * (1 - gain), k - 2)]
@@ -137,7 +137,7 @@ def test_tail_bounds_are_their_sums_over_the_blanket_users(quantities, local_eps
 
 @dataclass(frozen=True)
 class Modest:
-    """Somebody's own randomizer: binary randomized response that claims less than it keeps."""
+    """Somebody's own randomizer: binary randomized response that claims a larger epsilon than it has."""
 
     actual: float
     local_epsilon: float

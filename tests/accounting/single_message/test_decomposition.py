@@ -26,7 +26,7 @@ def krr(k, local_epsilon):
 
 
 def blanket_pair_divergence(matrix, pair, n, exp_epsilon):
-    """Divergence of one message of the victim and n - 1 blanket-or-left-over symbols, symbol by symbol."""
+    """Return the divergence of one message of the victim among n - 1 blanket-or-left-over symbols."""
     blanket = blanket_row(matrix)
     rows = [[*matrix[pair[0]], 0], [*matrix[pair[1]], 0], [*blanket, 1 - sum(blanket)]]
     rows = [[Fraction(entry) for entry in row] for row in rows]
@@ -66,7 +66,7 @@ def test_both_bounds_are_the_divergences_they_claim(name, n):
     ],
 )
 def test_upper_bound_dominates_every_dataset(name, users):
-    """All inputs of the other users; the lower bound is attained, so it must not exceed the worst of them either."""
+    """The worst inputs of the others are searched; the lower bound is attained, so it is at most their divergence."""
     randomizer, matrix, pair, _ = CASES[name]
     for n in range(2, users + 1):
         for exp_epsilon in EPSILONS[1:4]:
@@ -104,7 +104,7 @@ def test_known_counterexamples_to_variation_ratio(k, n, exp_epsilon, printed):
 
 
 def binary_lower(local_epsilon, epsilon, n):
-    """(1/n) E max(0, G_1 + ... + G_n) of binary randomized response, all other users with x1 or all with x0."""
+    """Return (1/n) E max(0, G_1 + ... + G_n) of binary randomized response, all other users with x1 or all with x0."""
     e, f = MP.exp(MP.mpf(local_epsilon)), MP.exp(MP.mpf(epsilon))
     rare, often = 1 / (1 + e), e / (1 + e)
 
@@ -127,7 +127,7 @@ def test_lower_bound_against_exact_sums(n, epsilon):
 @pytest.mark.quick(0)
 @pytest.mark.parametrize("delta", [1e-12, 1e-100, 1e-250])
 def test_deltas_far_below_double_precision(delta):
-    """The epsilon that the accountant gives for a tiny delta, put back into the exact binomial sum."""
+    """The epsilon that the accountant gives for a tiny delta is put back into the exact binomial sum."""
     epsilon = DatasetsBound(randomizer=krr(2, 1.0), n_users=2000).epsilon(delta=delta)
     exact = binary_lower(1.0, epsilon, 2000)
     assert delta <= exact <= delta * (1 + 1e-3)
@@ -160,7 +160,7 @@ def binary_responses(count, local_epsilon):
 
 
 def one_user_delta(count, local_epsilon, epsilon):
-    """D of `count` binary responses of one user: the number of true ones decides."""
+    """Return the divergence of `count` binary responses of one user, by the number of true ones."""
     p = o.exp_fraction(local_epsilon) / (1 + o.exp_fraction(local_epsilon))
     chances = [(p**i * (1 - p) ** (count - i), (1 - p) ** i * p ** (count - i)) for i in range(count + 1)]
     excess = [math.comb(count, i) * max(a - o.exp_fraction(epsilon) * b, 0) for i, (a, b) in enumerate(chances)]

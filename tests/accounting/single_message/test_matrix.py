@@ -24,7 +24,7 @@ EPSILON = math.log(1.25)
 
 
 def random_law(seed):
-    """2 or 3 inputs, 2 to 4 outputs, without any symmetry; probabilities are multiples of 1/1000."""
+    """Return a law with 2 or 3 inputs and 2 to 4 outputs, without any symmetry, in rational numbers."""
     rng = np.random.default_rng(seed)
     inputs, outputs = int(rng.integers(2, 4)), int(rng.integers(2, 5))
     rows = rng.integers(1, 1000, size=(inputs, outputs))
@@ -32,12 +32,12 @@ def random_law(seed):
 
 
 def bounds(made, n_users):
-    """The upper and the lower bound of a randomizer."""
+    """Return the upper and the lower bound of a randomizer."""
     return [bound(randomizer=made, n_users=n_users) for bound in (BlanketBound, DatasetsBound)]
 
 
 def largest_delta(law, n_users):
-    """Largest divergence over all ordered pairs of the victim's inputs and all inputs of the others, exactly."""
+    """Return the exact largest divergence over all pairs of the victim's inputs and all inputs of the others."""
     found = F(0)
     for first, second in permutations(range(len(law)), 2):
         for others in product(range(len(law)), repeat=n_users - 1):

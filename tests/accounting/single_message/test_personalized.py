@@ -18,7 +18,7 @@ LOCAL_DELTA = 1e-10
 
 
 def report(mechanism, local_epsilon, centre):
-    """Law of one user's report; the classic Gaussian mechanism has this deviation for a range of length 1."""
+    """Return the law of a user's report; the classic Gaussian mechanism has this deviation for a range of length 1."""
     if mechanism == "laplace":
         return stats.laplace(centre, 1 / local_epsilon)
     return stats.norm(centre, math.sqrt(2 * math.log(1.25 / LOCAL_DELTA)) / local_epsilon)
@@ -29,7 +29,7 @@ def laplace_users(*budgets):
 
 
 def cells_of(law, edges):
-    """Probabilities of the cells that `edges` cut the line into, without cancellation in either tail."""
+    """Return probabilities of the cells that `edges` cut the line into, without cancellation in either tail."""
     ends = np.concatenate([[-np.inf], edges, [np.inf]])
     below, above = law.cdf(ends), law.sf(ends)
     right, left = ends[1:] <= law.mean(), ends[:-1] >= law.mean()
@@ -43,7 +43,7 @@ def cells_of(law, edges):
 @pytest.mark.parametrize("mechanism", ["laplace", "gaussian"])
 @pytest.mark.parametrize(("victim", "other"), [(1.0, 0.05), (1.0, 0.5), (1.0, 0.99), (2.0, 0.5), (6.0, 5.0)])
 def test_confusions_by_counting_cells(mechanism, victim, other):
-    """The two regions, decided cell by cell from the densities, no crossing point solved for."""
+    """Both regions are decided cell by cell from the densities, without solving for a crossing point."""
     fail = 0.0 if mechanism == "laplace" else LOCAL_DELTA
     users = PersonalizedUsers(local_epsilons=[victim, other], local_delta=fail)
     laws = [report(mechanism, *of) for of in ((victim, 0.0), (victim, 1.0), (other, 0.0))]
@@ -77,7 +77,7 @@ def test_victim_is_the_largest_budget():
 
 
 def enumerated(users, epsilon):
-    """Divergence of (P, Q), and of the published trade-off function, cell by cell in 50 digits."""
+    """Return the divergences of (P, Q) and of the published trade-off function, cell by cell in 50 digits."""
     gain, p1 = MP.exp(MP.mpf(epsilon)), MP.mpf(users.victim_confusion)
     clones = bernoulli_sum(map(MP.mpf, users.other_confusions.tolist()))
     weight = (1 - MP.mpf(users.local_delta)) * (1 - 2 * p1)
@@ -194,7 +194,7 @@ class Binned:
     ],
 )
 def test_theorem_lies_below_a_proven_lower_bound(mechanism, victim, other, n_users, delta, theorem, proven):
-    """All others at 0. The theorem's epsilon, the largest of the published numbers, is too small by 3 to 50 %."""
+    """All others hold 0. The theorem's epsilon, the largest of the published numbers, is too small by 3 to 50 %."""
     users = PersonalizedUsers(
         local_epsilons=[victim] + [other] * (n_users - 1),
         local_delta=0.0 if mechanism == "laplace" else LOCAL_DELTA,

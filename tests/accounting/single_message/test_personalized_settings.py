@@ -24,7 +24,7 @@ def test_budgets_follow_their_distribution():
 
 
 def users_of(name, n_users, local_delta):
-    """Users of a setting."""
+    """Return the users of a setting."""
     return PersonalizedUsers(local_epsilons=SETTINGS[name].budgets(n_users), local_delta=local_delta)
 
 

@@ -31,7 +31,7 @@ from segshuffle.studies.referee.compute import merged_outputs
 
 
 def grouped(reference, first, second):
-    """Mass of the reference by the pair of ratios, as a dict keyed by rounded logarithms."""
+    """Sum the mass of the reference by the pair of ratios, in a dict keyed by rounded logarithms."""
     groups = {}
     for r, a, b in zip(reference, first, second, strict=True):
         if r:
@@ -53,7 +53,7 @@ def assert_same(classes, expected):
 
 
 def assert_same_law(found, rows):
-    """Outputs of proportional columns are one, in any order."""
+    """Check that two laws are equal, in any order and with outputs of proportional columns merged."""
     one, other = (
         np.array(sorted(merged_outputs(np.array(law, dtype=float)[: len(rows)]).T.tolist())) for law in (found, rows)
     )

@@ -166,7 +166,7 @@ def test_the_local_epsilon_is_the_answer_where_it_is_large():
 
 
 def three_digits_up(value):
-    """Three significant digits, rounded up: the table's 0.0440 is 45/1024 = 0.04395."""
+    """Round up to three significant digits: the table's 0.0440 is 45/1024 = 0.04395."""
     unit = 10.0 ** (math.floor(math.log10(value)) - 2)
     return math.ceil(value / unit) * unit
 
@@ -195,7 +195,7 @@ def test_bisection_ends_one_step_above_the_root_at_most(iterations):
 
 
 def analytic_by_definition(p, beta, q, n, delta):
-    """Theorem 4.2 with 90 digits, in p, beta and q as printed; None where a condition fails."""
+    """Compute Theorem 4.2 with 90 digits, in p, beta and q as printed; None where a condition fails."""
     p, beta, q, delta = (MP.mpf(value) for value in (p, beta, q, delta))
     alpha = beta / (p - 1)
     r = alpha * p / q
@@ -211,7 +211,7 @@ def analytic_by_definition(p, beta, q, n, delta):
 
 
 def asymptotic_by_definition(p, beta, q, n, delta):
-    """Theorem 4.3 with 90 digits; None where its condition fails."""
+    """Compute Theorem 4.3 with 90 digits; None where its condition fails."""
     p, beta, q, delta = (MP.mpf(value) for value in (p, beta, q, delta))
     r = p * beta / ((p - 1) * q)
     if n < 8 * MP.log(2 / delta) * (p - 1) * q / (beta * p):

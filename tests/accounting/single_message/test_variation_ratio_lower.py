@@ -19,7 +19,7 @@ F = Fraction
 
 
 def exact_bound(n, p0, beta, q0, q1, gain):
-    """Larger direction of Theorem 5.1's pair, from its definition."""
+    """Return the larger direction of Theorem 5.1's pair, from its definition."""
     alpha = beta / (p0 - 1)
     one, other = alpha * p0 / q0, alpha * p0 / q1
     p, q = o.count_pair(n - 1, one + other, p0 * alpha, alpha, split=one / (one + other))
@@ -31,7 +31,7 @@ def bound_of(p0, beta, q0, q1):
 
 
 def encloses(interval, exact, slack=1e-12):
-    """Slack: the parameters and e^epsilon pass through logarithms, whose error near the local epsilon is absolute."""
+    """Compare with slack: parameters and e^epsilon are exp of logarithms, with absolute errors near local epsilon."""
     return interval.lower * (1 - slack) - 1e-15 <= exact <= interval.upper * (1 + slack) + 1e-15
 
 
@@ -58,7 +58,7 @@ def test_encloses_the_published_pair_anywhere(n, p0, share, q0, q1, part):
 
 
 def by_definition(first, second, rows):
-    """p0, beta, (q0, q1) of the x* that the theorem takes, as printed."""
+    """Return p0, beta, q0 and q1 of the x* that the theorem takes, as printed."""
     s1 = [y for y in range(len(first)) if second[y] > first[y]]
     s0 = [y for y in range(len(first)) if second[y] < first[y]]
 
@@ -96,7 +96,7 @@ def test_below_the_true_divergence(name, n, gain):
 
 @pytest.mark.parametrize("k", [3, 4, 10])
 def test_equals_the_published_upper_bound_and_is_exceeded(k):
-    """k-RR: p0 = p and q0 = q1 = q, so Theorem 4.1's number *is* this lower bound; the true delta is larger."""
+    """k-RR: p0 = p and q0 = q1 = q, so Theorem 4.1's number *is* this lower bound; for k > 3 the truth is larger."""
     matrix, n, gain = o.krr(k, F(3)), 5, F(8, 5)
     found = bound_of(*by_definition(matrix[0], matrix[1], matrix))
     lower = LowerVariationBound(lower=found, n_users=n).delta(epsilon=math.log(gain), rtol=1e-7)

@@ -20,14 +20,14 @@ GAINS = [F(9, 4), F(4), F(100)]  # squares, so that the root of e^epsilon is rat
 
 
 def agrees(found, beta, p, q=None):
-    """beta, p and q to round-off; p and q come back through logarithms."""
+    """Check beta, p and q to round-off; p and q come back through logarithms."""
     assert found.beta == pytest.approx(float(beta), rel=2e-14, abs=0)
     for log_found, exact in ((found.log_p, p), (found.log_q, p if q is None else q)):
         assert log_found == pytest.approx(math.log(exact) if exact < math.inf else math.inf, rel=2e-14, abs=0)
 
 
 def root(gain):
-    """The exact square root of a rational square."""
+    """Return the exact square root of a rational square."""
     found = F(math.isqrt(gain.numerator), math.isqrt(gain.denominator))
     assert found**2 == gain
     return found
@@ -79,7 +79,7 @@ def test_parameters_are_those_of_the_matrix(parameters, sizes, matrix, gain):
 @pytest.mark.parametrize("gain", GAINS)
 @pytest.mark.parametrize(("d", "size"), [(2, 2), (3, 2), (3, 3), (2, 5)])
 def test_local_hash_is_larger_than_its_total_variation(gain, d, size):
-    """Attained by one function that separates the inputs; 1/(1 - 1/l) times too large for uniform functions."""
+    """It is attained by one function that separates the inputs; uniform functions have 1 - 1/size times as much."""
     found = vr.local_hash(local_epsilon=math.log(gain), hash_size=size)
     agrees(found, tables.largest_total_variation(o.krr(size, gain)), gain)
     matrix = tables.local_hash(d, size, gain)
@@ -91,7 +91,7 @@ def test_local_hash_is_larger_than_its_total_variation(gain, d, size):
 @pytest.mark.parametrize("gain", GAINS)
 @pytest.mark.parametrize(("d", "s"), [(4, 1), (4, 2), (6, 2), (6, 3)])
 def test_sampling_rappor_in_two_readings(gain, d, s):
-    """Drawn from all d options: the published value is a bound. Drawn from the s held items: it is too small."""
+    """For a sample from all d options the published value is a bound; for one from the s held items it is too small."""
     found = vr.sampling_rappor(local_epsilon=math.log(gain), domain_size=d, set_size=s)
     flip = 1 / (root(gain) + 1)
     rows = tables.flipped_bits([*tables.one_hot(d), (0,) * d], flip)
@@ -140,7 +140,7 @@ def test_beta_keeps_its_digits(local_epsilon, d):
 @pytest.mark.quick(3)
 @pytest.mark.parametrize("distance", [1e-6, 0.01, 1.0, 5.0, 40.0, 250.0])
 def test_planar_laplace(distance):
-    """Against (2/pi)(int_0^a K_0 - a K_0(a)), a = distance/2, the integral through modified Struve functions."""
+    """beta is (2/pi)(int_0^a K_0 - a K_0(a)), a = distance/2, with the integral by modified Struve functions."""
     a = MP.mpf(distance) / 2
     integral = MP.pi * a / 2 * (MP.besselk(0, a) * MP.struvel(-1, a) + MP.besselk(1, a) * MP.struvel(0, a))
     found = vr.planar_laplace(distance=distance, largest_distance=distance + 1)
@@ -161,7 +161,7 @@ def check_blanket(found, rows, blanket):
 
 
 def divergence(rows, blanket, messages, gain):
-    """True divergence of one message of row 0 (or row 1) among `messages` of the blanket's law."""
+    """Return the true divergence of one message of row 0 (or row 1) among `messages` of the blanket's law."""
     return o.shuffled_divergence([*rows, blanket], (0, 1), [len(rows)] * messages, gain)
 
 

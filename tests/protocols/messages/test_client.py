@@ -38,9 +38,9 @@ class DeeperError(Exception):
 
 
 def enumerated(draw: Callable[[exact.Below], Any], stop: Callable[[int, int], bool] = lambda n, value: False):
-    """Law of a draw over all integers that it can be given, exactly; paths on which `stop(n, value)` is true are lost.
+    """Return the exact law of a draw over all integers that it can be given; paths on which `stop` is true are lost.
 
-    Walks the tree of all answers of ``below``: each of its n values has probability 1/n.
+    It walks the tree of all answers of ``below``: each of its n values has probability 1/n.
     """
     law: Counter = Counter()
     paths: list[tuple[int, ...]] = [()]
@@ -74,7 +74,7 @@ def test_bernoulli_by_enumeration(p):
 
 @given(rate=st.floats(1e-300, 1.0))
 def test_a_rate_is_the_number_that_the_accountant_uses(rate):
-    """A double is a fraction: of as many integers as its denominator, exactly its numerator say yes."""
+    """A double is a fraction: of the integers below its denominator, those below its numerator say yes."""
     asked: list[int] = []
     numerator = Fraction(rate).numerator
     assert exact.bernoulli(Fraction(rate), lambda n: asked.append(n) or numerator - 1)
@@ -104,7 +104,7 @@ def test_a_rate_is_the_number_that_the_accountant_uses(rate):
 )
 @pytest.mark.quick("poisson", "negative binomial")
 def test_counts_by_enumeration(draw, odds, first, growth):
-    """At the first attempt of every piece: (1 - odds)^pieces odds^k times the weights of the law."""
+    """At the first attempt of every piece, k has the probability (1 - odds)^pieces odds^k times its weight."""
     pieces = math.ceil(first)
 
     def once(below):
@@ -142,7 +142,7 @@ exact_bernoulli = exact.bernoulli
 
 @pytest.mark.parametrize("size", [Fraction(1, 2), Fraction(3)])
 def test_clusters_by_enumeration(size):
-    """Three units at two places: Dirichlet-multinomial counts, every order of the same counts alike."""
+    """Three units at two places have Dirichlet-multinomial counts, and all orders of the same counts are as likely."""
     law = enumerated(lambda below: tuple(exact.clustered(3, size, 2, below)))
     each = size / 2
     total = size * (size + 1) * (size + 2)
@@ -157,7 +157,7 @@ def test_clusters_by_enumeration(size):
 
 
 def test_a_client_by_enumeration():
-    """Joint law of a client's counters: its own message at rate 1/2, and independent Poisson(3/16) dummies."""
+    """A client's counters have the law of its own message at rate 1/2 and independent Poisson(3/16) dummies."""
     announcement = Scheme(2, 1, 1, (0.5,), 0.375)
 
     def counters(below):

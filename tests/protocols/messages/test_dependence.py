@@ -18,7 +18,7 @@ from segshuffle.protocols.segmented import Segmented, plan_at
 
 
 def test_bias_is_the_difference_of_two_shares():
-    """Whole numbers and fractions: 3 of 4 conservative and 1 of 6 liberal users hold the item."""
+    """3 of 4 conservative and 1 of 6 liberal users hold the first item, and 1 of 4 and 5 of 6 the second one."""
     bias = bias_given_levels(np.array([0.5, 2.0]), np.array([[3, 1], [1, 5]]), np.array([4, 6]))
     expected = [Fraction(3, 2) + 2, Fraction(1, 2) + 10]
     shares = [Fraction(4, 10), Fraction(6, 10)]
@@ -59,7 +59,7 @@ def test_variants_run_where_the_configuration_names_them(schema):
 
 @pytest.mark.parametrize("method", [ProvenSegmented(), Segmented(0.7)], ids=["copies", "published"])
 def test_bias_and_error_given_levels_are_those_of_simulated_counters(method):
-    """Two assignments of levels at once, and a denominator that is 5 % too large."""
+    """Two assignments of levels are computed at once, with a denominator that is 5 % too large."""
     problem, runs = Problem(4, 2, (0.5, 1.0), (30, 50), 0.01), 4000
     copies, plan = (0.4, 1.75), given_plan(problem, (0.4, 1.75), 0.7)
     if method.name == "segmented":

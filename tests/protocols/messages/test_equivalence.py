@@ -36,7 +36,7 @@ LARGEST_Z = 6.5
 
 
 def counters(announcement, items, levels, rng, *, batch):
-    """Counters of one round, in batches."""
+    """Return the counters of one round, sent in batches."""
     batches = SimulatedClients(np.asarray(items), np.asarray(levels)).batches(batch)
     sent = (each.send_items(announcement, rng) for each in batches)
     messages = Shuffler(rng).release(sent, announcement.dtype)
@@ -60,7 +60,7 @@ TINY = [
 
 
 def exact_law(law, d, sets, levels, rates, m):
-    """Law of all counters, and what the enumeration lost."""
+    """Return the law of all counters, and what the enumeration lost."""
     own, slots = [Fraction(rates[k]) for k in levels], int(np.ceil(m))
     if law == BINOMIAL:
         return o.segmented_view(d, sets, own, len(sets) * slots, Fraction(m) / slots), 0
@@ -86,7 +86,7 @@ def test_counters_have_the_exact_law(law, d, sets, levels, rates, m, batch):
 @pytest.mark.quick(0)
 @BATCHES
 def test_signed_blanket_is_the_exact_law(batch):
-    """Two items, one user: for each, (N+, N-) is noise and flood by definition, and a copy for the held one."""
+    """For two items and one user, (N+, N-) is noise and flood by definition, and a copy for the held item."""
     p, flood_p, share, m, copies, size = 0.3, 0.5, 0.3, 1.6, 0.75, 15
     moves = [
         move
@@ -98,7 +98,7 @@ def test_signed_blanket_is_the_exact_law(batch):
     exact = {(i, k, j, n): held[i, j] * free[k, n] for i, j, k, n in np.ndindex(10, 10, 10, 10)}
     announcement = Scheme(2, 1, 1, (copies,), m, Signed(p, flood_p, share))
     observed = sample_counters(announcement, [(0,)], [0], 14, 1500, batch)
-    beyond = dict.fromkeys(observed, 0.0)  # of the table: rare, and pooled
+    beyond = dict.fromkeys(observed, 0.0)  # outside the table: rare, and pooled
     assert law_p_value(observed, beyond | exact) > ALARM
 
 
@@ -124,7 +124,7 @@ def scenario():
 
 
 def message_runs(plan, sample, levels, **kwargs):
-    """Estimates, shape (RUNS, D)."""
+    """Return estimates, shape (RUNS, D)."""
     rng = np.random.default_rng(21)
     return np.array(
         [
@@ -135,7 +135,7 @@ def message_runs(plan, sample, levels, **kwargs):
 
 
 def moment_scores(one, other):
-    """z-scores of the differences of all first and second moments of two samples, shape (runs, columns)."""
+    """Return z-scores of the differences of all first and second moments of two samples, shape (runs, columns)."""
     centre = np.concatenate([one, other]).mean(axis=0)
     i, j = np.triu_indices(one.shape[1])
     a, b = (np.hstack([x, (x - centre)[:, i] * (x - centre)[:, j]]) for x in (one, other))
@@ -144,7 +144,7 @@ def moment_scores(one, other):
 
 
 def joint_p_value(one, other):
-    """Two-sample chi-square on cells of three coordinates cut at common quartiles, rare cells pooled."""
+    """Return the p-value of a two-sample chi-square: cells of three coordinates cut at quartiles, rare ones pooled."""
     both = np.concatenate([one, other])[:, [0, 1, -1]]
     edges = np.quantile(both, [0.25, 0.5, 0.75], axis=0)
     cell = sum((both[:, c, None] > edges[:, c]).sum(axis=1) * 4**c for c in range(3))

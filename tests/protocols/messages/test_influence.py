@@ -76,7 +76,7 @@ def scene(request):
 
 
 def estimate(scene, last):
-    """The server's estimate if one more sender sends `last`, of which the shuffler accepts no more than is allowed."""
+    """Return the server's estimate if one more sender sends `last`; the shuffler accepts no more than is allowed."""
     most = int(Segmented().influence(scene.plan).most_messages)
     shuffler = Shuffler(np.random.default_rng(42))
     counted = tally(shuffler.release([*scene.others, last[:most]], scene.announcement.dtype), D)
@@ -88,7 +88,7 @@ def weight(plan):
 
 
 def honest_mean(scene):
-    """Mean of what the last user adds to each estimate as agreed, and its standard error."""
+    """Return the mean of what the last user adds to each estimate as agreed, and its standard error."""
     counts = np.array([np.bincount(messages, minlength=D) for messages in scene.agreed]) / weight(scene.plan)
     return counts.mean(axis=0), counts.std(axis=0) / np.sqrt(RUNS)
 
@@ -106,7 +106,7 @@ def test_no_attack_moves_more_than_is_printed(scene, attack):
 
 
 def test_silence_is_what_a_small_cap_leaves():
-    """With few messages to send, saying nothing about a held item is the worst."""
+    """Poisson dummies set no limit; with at most one dummy the worst is two messages about an item that is not held."""
     plan = ProvenSegmented(blanket_per_user=3.0, copies_max=1.0).plan(Problem(5, 1, (3.0,), (40,), 0.2))
     mm = BallsIntoBins().plan(Problem(200, 1, (1.0,), (40000,), 1e-3))
     assert astuple(Segmented().influence(plan)) == (math.inf, math.inf, math.inf)
@@ -183,7 +183,7 @@ def test_separate_collections_have_their_worst_level(counts):
 
 @pytest.mark.parametrize("domain_size", [5, 60])
 def test_hashed_messages_by_hand(domain_size):
-    """A hashed message counts for as many items as are counted; with d <= b it is an item."""
+    """A hashed message counts for at most `reach` items, as simulations show; with d <= b it is an item."""
     plan = AlmostSingleMessage().plan(Problem(domain_size, S, (2.0,), (80,), 1e-2))
     prime, buckets = plan.parameters["prime"], plan.parameters["buckets"]
     assert (prime > 0) == (domain_size == 60)

@@ -34,7 +34,7 @@ from segshuffle.protocols.messages.simulated_clients import SimulatedClients
 
 @pytest.mark.quick(0)
 def test_delta_is_that_of_the_whole_histogram():
-    """Four categories, brute force over the full view: the pair of counters loses nothing."""
+    """By brute force over the full view of four categories, the pair of counters loses nothing."""
     mu = Fraction(3, 4)
     views = []
     for own in (0, 1):
@@ -62,7 +62,7 @@ def test_least_blanket_is_safe_and_least(n, k, epsilon, delta):
 
 @pytest.mark.parametrize("epsilon", [21.0, 37.0, 40.0, 99.0])
 def test_a_large_epsilon_still_sees_an_empty_counter(epsilon):
-    """The event that the victim's counter is empty has probability exp(-mu) and 0."""
+    """The victim's counter is empty with probability exp(-10) at one level, and never at the other."""
     found = histogram_delta(n_users=10, categories=2, blanket_per_user=2.0, epsilon=epsilon)
     assert found.lower <= math.exp(-10.0) <= found.upper
 
@@ -182,7 +182,7 @@ def test_a_level_privacy_that_no_client_could_afford_is_refused_by_its_own_numbe
     ("counts", "rates", "weight"),
     [
         ((900, -3, 77), (1.0, 1.0, 1.0), 100.0),  # equal rates cost nothing
-        ((900, 0), (0.25, 1.0), 25.0),  # no users have less, or more
+        ((900, 0), (0.25, 1.0), 25.0),  # 100 users cannot have less, or more
         ((0, 900), (0.25, 1.0), 100.0),
     ],
 )
@@ -212,7 +212,7 @@ def test_round_one_takes_its_messages_of_the_budget():
 
 
 def test_the_error_of_a_quotient_is_that_of_its_expansion():
-    """A sum of two values over a denominator of two values, all four as likely: moments by hand, up to t^4."""
+    """A sum of two values is divided by one of two values, all four as likely: moments by hand, up to t^4."""
     weight, t = 20.0, 1e-3
     mean, spread = np.array([3.0, 0.5]), np.array([0.02, 0.4])
     sums = np.stack([mean - spread, mean + spread] * 2)
@@ -225,7 +225,7 @@ def test_the_error_of_a_quotient_is_that_of_its_expansion():
 
 @pytest.mark.parametrize("n", [3, 10])
 def test_planning_counts_are_the_nearest_of_all(n):
-    """Every population of three levels: none is nearer in squares than the one that is planned for."""
+    """No population of three levels is nearer in squares than the one that is planned for."""
     every = np.array([(a, b, n - a - b) for a in range(n + 1) for b in range(n + 1 - a)])
     rng = np.random.default_rng(n)
     for values in rng.normal(n / 3, n, size=(40, 3)):

@@ -39,7 +39,7 @@ def fixed(problem):
 
 
 def asked(n=N, d=D, s=S, k=3, **assumptions):
-    """What is asked of so many users, whoever chooses which level."""
+    """Return a problem of so many users, all counted at the first level."""
     return Problem(d, s, LEVELS[:k], (n, *(0,) * (k - 1)), 1e-3, Assumptions(**assumptions))
 
 
@@ -140,7 +140,7 @@ def test_the_same_seed_gives_the_same_run():
 
 @pytest.mark.quick(0)
 def test_planned_by_the_paper_with_private_levels():
-    """The real optimiser on noisy counts; the error is what its bound says (5 standard deviations of slack)."""
+    """With the real optimiser on noisy counts, the error is below 3 times its bound (5 standard deviations)."""
     items, levels = users(n=20_000, d=17, s=4)
     planner = segmented.optimize_parameters
     result = run(items, levels, asked(20_000, 17, 4), planner=planner, level_privacy=LevelPrivacy(0.5, 1e-6))
@@ -194,7 +194,7 @@ def spoiled(user, place, value):
 
 
 def large(n, user, row):
-    """Items of more users than are checked at once."""
+    """Return items of more users than are checked at once."""
     items = np.tile(np.arange(3, dtype=np.int8), (n, 1))
     items[user] = row
     return items
@@ -281,7 +281,7 @@ def test_level_nobody_chose():
 
 
 def test_estimates_divide_by_who_took_part():
-    """The server's formula, on the counters of a run of whom a third drops out."""
+    """The server's formula holds for the counters of a run in which a third of the users drop out."""
     items, levels = users()
     takes_part = np.arange(N) % 3 > 0
     result = run(items, levels, asked(honest_fraction=0.5), planner=relying(fixed), takes_part=takes_part)
@@ -293,7 +293,7 @@ def test_estimates_divide_by_who_took_part():
 
 
 def relying(planner):
-    """A planner whose plans are for any assumptions."""
+    """Return a planner whose plans are for any assumptions."""
     return lambda problem: replace(planner(replace(problem, assumptions=PLAIN)), problem=problem)
 
 
@@ -345,7 +345,7 @@ print(int(next(line for line in open("/proc/self/status") if line.startswith("Vm
 @pytest.mark.exhaustive
 @pytest.mark.slow
 def test_ten_million_users_in_half_a_gigabyte():
-    """5e7 messages; 90 MB of the population, 60 MB of mapped messages, and the interpreter with its libraries."""
+    """5e7 messages take 90 MB of the population, 60 MB of mapped messages, and the interpreter with its libraries."""
     done = subprocess.run([sys.executable, "-c", MEMORY, "10000000"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert float(done.stdout) < 350

@@ -66,7 +66,7 @@ LAWS = [POISSON, BINOMIAL, Clustered(0.6), Signed(0.3, 0.5, 0.4), Signed(0.0, 0.
 
 
 def moments(law):
-    """Mean and variance of one counter of all clients, and covariances: with the same item's other sign, and others."""
+    """Return mean and variance of a counter, and its covariances with the same item's other sign and other items."""
     mean = CLIENTS * M / D
     if law == BINOMIAL:  # three slots, filled with probability 0.8
         hit = 0.8 / D
@@ -79,7 +79,7 @@ def moments(law):
 
 @pytest.mark.parametrize("law", LAWS)
 def test_simulated_dummies_have_the_moments_of_their_law(law):
-    """Within 6 standard errors; a product of counters has a spread of at most some five variances."""
+    """They agree within 6 standard errors; a product of counters has a deviation of about three variances at most."""
     sent, rng = Scheme(D, 1, CLIENTS, (1.0,), M, law), np.random.default_rng(3)
     counters = np.array([np.bincount(sent.simulate_dummies(CLIENTS, rng), minlength=sent.words) for _ in range(RUNS)])
     mean, variance, signs, others = moments(law)

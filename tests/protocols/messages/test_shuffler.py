@@ -61,7 +61,7 @@ def test_nothing_is_lost_or_made_up():
 
 
 def test_messages_take_no_memory_of_the_program():
-    """A batch and what the file buffers: far less than all messages."""
+    """A batch and the buffer of the file take far less than all messages."""
     batch = np.zeros(20_000, dtype=np.uint8)
     tracemalloc.start()
     assert len(shuffled(50 * [batch], np.random.default_rng(0))) == 10**6

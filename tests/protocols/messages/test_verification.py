@@ -39,7 +39,7 @@ def demand(level=0, honest_users=5000, **more):
 
 
 def believing(assumptions, n=5000):
-    """What a client asks for that assumes what a plan assumes."""
+    """Return what a client demands that assumes what a plan assumes."""
     return {"sets": assumptions.sets, "rounds": assumptions.rounds, "honest_users": assumptions.honest_of(n)}
 
 
@@ -126,7 +126,7 @@ def test_a_thousand_clients_of_one_level_cost_one_computation(honest):
 
 
 def divergence(d, one, other, mu, epsilon, totals=None):
-    """Exact divergence of two users (items, copies), whatever is off the grid counted as if it told all."""
+    """Return the divergence of two users (items, copies): without what is off the grid, and with all of it."""
     laws = [counters_of_user(d, items, copies, mu, 30, totals) for items, copies in (one, other)]
     return grid_divergence(*laws, epsilon)
 
@@ -134,18 +134,18 @@ def divergence(d, one, other, mu, epsilon, totals=None):
 @pytest.mark.quick(5)
 @pytest.mark.parametrize("seed", range(30))
 def test_delta_is_never_below_the_exact_one(seed):
-    """Random announcements to random believers, two items: the client's number is the exact one, or above it."""
+    """For random announcements and beliefs, with two items, the client's number is the exact one or above it."""
     rng = np.random.default_rng(seed)
     n, copies = int(rng.integers(2, 12)), (round(float(rng.uniform(0.1, 1.6)), 3), 1.0)
     announcement = Scheme(2, 1, n, copies, float(rng.uniform(0.2, 8.0 / n)))
     believed = int(rng.integers(1, n + 1))
     epsilon = float(rng.uniform(0.1, 2.0))
     mu = believed * announcement.blanket_per_user / 2
-    # far below what is asked for it need not be close
+    # a delta far below the one asked for need not be close
     given = guaranteed_delta(announcement, Demand(epsilon, 1e-6, believed, "exactly"), 0)
     low, high = divergence(2, ((0,), copies[0]), ((1,), copies[0]), mu, epsilon)
     assert low * (1 - 1e-9) <= given <= high * (1 + 2e-3)
-    # who may hold nothing, and may be of another level
+    # neighbours may hold nothing, and may be of another level
     asked = Demand(epsilon, 0.999, believed, level_epsilons=(epsilon, epsilon), level_delta=0.999999)
     given = check_announcement(announcement, asked, 0)
     assert given.level_epsilon == epsilon
@@ -156,7 +156,7 @@ def test_delta_is_never_below_the_exact_one(seed):
 
 @pytest.mark.parametrize("counts", [(6, 4), (2, 9)])
 def test_two_levels_are_told_apart_at_the_larger_epsilon_and_not_at_the_smaller(counts):
-    """Enumerated: what a plan with private levels promises, what a client is given, and that no more can be."""
+    """By enumeration: a plan with private levels keeps delta at the larger epsilon, and not at the smaller one."""
     levels, delta, n = (0.5, 1.5), 0.05, sum(counts)
     problem = Problem(2, 1, levels, counts, delta, Assumptions(private_levels=True))
     plan = ProvenSegmented(blanket_per_user=12 / n).plan(problem)
@@ -176,7 +176,7 @@ def test_two_levels_are_told_apart_at_the_larger_epsilon_and_not_at_the_smaller(
 )
 @pytest.mark.parametrize("honest_users", [30, 21])
 def test_other_dummies_are_accounted_as_they_are_sent(law, copies, epsilon, honest_users):
-    """By the table of the law, which its own tests hold against sums over counters."""
+    """Their delta follows from the table of the law, which other tests compare with sums over counters."""
     announcement = Scheme(2, 1, 30, (copies,), 1.2, law)
     pair = law.pair(honest_users * 1.2 / 2, copies)
     asked = Demand(epsilon, 0.1, honest_users, "exactly")
@@ -187,7 +187,7 @@ def test_other_dummies_are_accounted_as_they_are_sent(law, copies, epsilon, hone
 
 
 def capped_totals(n, m, cap):
-    """Law of the sum of n Poisson(m) numbers, each at most the cap."""
+    """Return the law of the sum of n Poisson(m) numbers, each at most the cap."""
     one = np.array([m**k / math.factorial(k) for k in range(cap + 1)])
     one, law = one / one.sum(), np.ones(1)
     for _ in range(n):
@@ -217,7 +217,7 @@ def test_the_capped_delta_is_above_the_exact_one(n, m, cap, copies):
 
 @pytest.mark.parametrize("rounds", [1, 3])
 def test_overflow_bounds_what_the_proof_says_it_does(rounds):
-    """Against exact tails: of the total, and of one client's share of it."""
+    """Exact tails are below it: those of the total, and those of one client's share of the total."""
     for n, m, cap, delta in [(50, 0.4, 8, 1e-3), (5000, 4.0, 25, 2e-6), (10**6, 0.01, 5, 1e-9)]:
         overflow = cap_overflow(blanket_per_user=m, cap=cap, honest_users=n, epsilon=1.0, delta=delta, rounds=rounds)
         total = n * m

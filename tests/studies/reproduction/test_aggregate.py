@@ -21,7 +21,7 @@ from segshuffle.studies.reproduction.compute import checked, errors_table, panel
 
 @functools.cache
 def planned(keys, setting):
-    """JSON text of the plans; planning takes a second, and all tests here plan the same."""
+    """Return the plans as JSON text; planning takes a second, and all tests here plan the same."""
     return json.dumps(plan_setting(json.loads(keys), setting, "published"))
 
 
@@ -83,7 +83,7 @@ def test_a_number_that_is_not_finite_is_refused(case, column, value):
 
 
 def test_numbers_survive_csv_with_ten_digits_and_change_no_more():
-    """A curve point is found again by its m: what was written once is written the same again."""
+    """What was written once is written the same again, so that a point of a curve is found by its m."""
     values = np.exp(np.random.default_rng(0).uniform(-30, 30, 20_000))
     text = to_csv(pd.DataFrame({"x": values}))
     back = pd.read_csv(io.StringIO(text))

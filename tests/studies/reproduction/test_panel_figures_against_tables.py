@@ -30,7 +30,7 @@ BUDGETED = [("proven", "poisson"), ("proven", "poisson-copies")]
 
 
 def rows():
-    """Numbers that are all different: whatever is mixed up shows."""
+    """Yield rows whose numbers are all different, so that a test sees whatever is mixed up."""
     counter = itertools.count()
     for panel, (accounting, method) in itertools.product(PANELS, METHODS):
         setting = panel.setting
@@ -90,14 +90,14 @@ def assert_looks(line, key):
 
 
 def assert_readable(figure):
-    """In both editions: the watermark moves nothing."""
+    """Check that a figure can be read in both editions: the watermark moves nothing."""
     assert complaints(figure) == []
     mark_edition(figure, "quick")
     assert complaints(figure) == []
 
 
 def bands(axes):
-    """Lowest and highest ordinate of every band."""
+    """Return the lowest and highest ordinate of every band."""
     ends = [path.vertices[:, 1] for each in axes.collections for path in each.get_paths()]
     return [(float(y.min()), float(y.max())) for y in ends]
 
@@ -221,7 +221,7 @@ def test_summary_draws_every_competitor_of_every_panel(table):
 
 @pytest.mark.exhaustive
 def test_a_seventeenth_panel_is_drawn_and_counted(table):
-    """In a figure of its own: what the paper does not show may be any number of panels."""
+    """Panels that the paper does not show have figures of their own, and may be any number."""
     first = of(table, PANELS[0])
     panels = [Scenario(Setting("msnbc", n, 4, 17), "S4") for n in range(5001, 5018)]
     many = pd.concat([first.assign(n_users=panel.setting.n_users, split="S4") for panel in panels])

@@ -32,7 +32,7 @@ SLOW = "subexp-shuffle"
 
 @pytest.fixture
 def case(tiny_config, monkeypatch):
-    """A synthetic scenario of 200 users with two points of m, without the one slow competitor."""
+    """Return a synthetic scenario of 200 users with two points of m, without the one slow competitor."""
 
     def without(config, accounting):
         return {name: entry for name, entry in lineup(config, accounting).items() if name != SLOW}
@@ -53,7 +53,7 @@ def planned(keys, setting):
 
 
 def plans_of(config, scenario):
-    """Through JSON, as the pipeline does."""
+    """Return the plans, passed through JSON as the pipeline does."""
     return json.loads(planned(json.dumps(config), scenario.setting))
 
 
@@ -125,7 +125,7 @@ def test_table_has_the_columns_roles_and_closed_forms(case):
 
 @pytest.mark.quick(0)
 def test_simulated_errors_are_those_of_the_closed_form(case):
-    """Five standard errors on each of 30 rows; with 400 repetitions their mean is close to normal."""
+    """They agree within five standard errors on each of 30 rows; means of 400 repetitions are close to normal."""
     case[0]["repetitions"], case[0]["repetition_block"] = 400, 400
     table = run(case)
     table = table[table["role"] != "projected"]
@@ -147,7 +147,7 @@ def test_rows_have_streams_of_their_own(case):
 
 
 def test_projection_has_the_same_draws_and_helps_here(case):
-    """With n = 200 the noise leaves [0, 1] and the sum of s often: projecting every estimate onto them cannot hurt."""
+    """With n = 200 estimates often leave [0, 1] and do not sum to s, so projecting them cannot hurt."""
     table = run(case).set_index(["method", "role"])
     projected, best = table.loc[("poisson", "projected")], table.loc[("poisson", "best")]
     assert projected["parameters"] == best["parameters"]
@@ -158,7 +158,7 @@ def test_projection_has_the_same_draws_and_helps_here(case):
 
 
 def hand_made():
-    """One panel: errors chosen so that every ratio is a round number."""
+    """Make a panel whose errors have round numbers as ratios."""
 
     def row(method, role, error, messages, budget=math.nan):
         key = {"dataset": "synthetic", "n_users": 100, "set_size": 2, "split": "S1"}
@@ -259,7 +259,7 @@ def test_the_readable_summary_by_hand():
 
 @functools.cache
 def published_rates(domain_size, set_size, n_users, levels, delta):
-    """Rates of the published protocol over a grid of m that contains the whole numbers, where its error has dips."""
+    """Return the published protocol's rates over a grid of m with the whole numbers, where its error has dips."""
     problem = Problem(domain_size, set_size, levels, (n_users, *[0] * (len(levels) - 1)), delta)
     grid = np.union1d(np.geomspace(0.3, 17.0, 11), np.arange(1.0, 5.0))
     return [(m, sampling_rates(problem, m)) for m in grid]
@@ -267,7 +267,7 @@ def published_rates(domain_size, set_size, n_users, levels, delta):
 
 @functools.cache
 def figures(keys):
-    """Per panel: published, ours with one copy, and with copies per budget, over the weighted curator's error."""
+    """Return by panel, over the weighted curator's error: published, ours with one copy, and with copies per budget."""
     config = json.loads(keys)
     found = {}
     for scenario in scenarios(config):
@@ -296,7 +296,7 @@ def figures(keys):
 
 @pytest.fixture(params=["few", pytest.param("all", marks=pytest.mark.exhaustive)])
 def headline(request, full_config):
-    """Every panel; "few" are those of each dataset with the fewest users and the smallest sets, at one split."""
+    """Return the errors of every panel, or ("few") of each dataset's with fewest users, smallest sets and one split."""
     keys = {name: full_config[name] for name in ("levels", "splits", "delta_times_n", "datasets", "proven")}
     if request.param == "few":
         keys["splits"] = {"S1": keys["splits"]["S1"]}
@@ -310,7 +310,7 @@ def headline(request, full_config):
 @pytest.mark.quick(0)
 @pytest.mark.slow
 def test_ours_against_the_published_protocol(headline):
-    """2.2x on every panel with s = 4, 3x with s = 8, at the same (epsilon, delta), each at its best m."""
+    """The error is at least 2.2 times smaller with s = 4, and 3 times with s = 8, each protocol at its best m."""
     ratios = {name: row["published"] / row["poisson"] for name, row in headline.items()}
     missed = {name: ratio for name, ratio in ratios.items() if ratio < (3.0 if "-s8-" in name else 2.2)}
     assert not missed

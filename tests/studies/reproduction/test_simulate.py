@@ -24,7 +24,7 @@ COMPETITORS = competitor_names()
 
 @pytest.fixture
 def case(tiny_config):
-    """A configuration with every method, a synthetic scenario of 40 users, and its population."""
+    """Return a configuration with every method, a synthetic scenario of 40 users, and its population."""
     tiny_config["competitors"]["methods"] = list(COMPETITORS)
     tiny_config["splits"] = {"S1": tiny_config["splits"]["S1"]}
     setting = next(s for s in settings(tiny_config) if s.dataset == "synthetic")
@@ -42,7 +42,7 @@ def population_of(setting):
 
 @functools.cache
 def planned(keys, setting):
-    """JSON text of the plans; planning takes a second, and most tests here plan the same."""
+    """Return the plans as JSON text; planning takes a second, and most tests here plan the same."""
     return json.dumps(plan_setting(json.loads(keys), setting, "published"))
 
 
@@ -150,7 +150,7 @@ def test_drawn_levels_have_exact_counts_and_all_users(case, shares):
 
 
 def test_levels_are_given_to_users_at_random(case):
-    """Holders of an item in a level: n_j n_k/n on average, with the hypergeometric variance."""
+    """Holders of an item at a level are n_j n_k/n on average, with the hypergeometric variance."""
     config, scenario, population = case
     n, repetitions = population.n_users, 2000
     counts = level_counts(n, config["splits"]["S1"])
