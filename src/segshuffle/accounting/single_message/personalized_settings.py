@@ -73,14 +73,11 @@ def bounds_of(users: PersonalizedUsers) -> list[NamedBound]:
 
     found = personal("personalized", "personalized-reduction", "chen-cao-ge")
     top, n_users, laplace = users.largest_budget, users.n_users, users.local_delta == 0.0
-    # the blanket is that of the largest budget: a guarantee only if all users have it
+    # blankets and clones are those of the largest budget: a guarantee only if all users have it
     for inequality in get_args(Inequality) if laplace else ():
         bound = TailBound(inequality=inequality, n_users=n_users, randomizer=Laplace(local_epsilon=top))
         found.append((inequality, "published", bound))
-    # a clone needs no more than a local guarantee, and everybody's is at least as good as the largest budget's; the
-    # classic Gaussian mechanism has its guarantee only up to a budget of 1
     for clone in get_args(Clone):
         pair = CloneBound(local_epsilon=top, n_users=n_users, clone=clone, local_delta=users.local_delta)
-        proven = clone == "standard" and (laplace or top <= 1)
-        found.append((f"{clone}-clone", "upper" if proven else "published", pair))
+        found.append((f"{clone}-clone", "published", pair))
     return found + personal("liu-2023") if laplace else found
