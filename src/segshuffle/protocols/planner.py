@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from segshuffle.accounting.collections.calibration import largest_copies, least_blanket_mean
 from segshuffle.accounting.collections.guides import CLOSE, FINE, guided_copies, guided_noise
 from segshuffle.accounting.collections.product import SMALLEST_DELTA, delta_interval, log_delta_bound, rounded_delta
 from segshuffle.accounting.collections.published import item_target
@@ -40,8 +39,8 @@ _DOUBLINGS = 4
 #: Share of the target below which a delta may count as 0, if its table would be large.
 _FAR = 1e-6
 #: Quick estimates aim at a log delta this far below the target. Copies that are still too many are lowered by this
-#: share, then by four times as much, and so on. Or the log of the variance is raised by these numbers.
-_MARGIN, _LEAST_SHARE, _RAISED = 5e-3, 1e-4, (0.0, 4e-3, 1.6e-2)
+#: share, then by four times as much, and so on.
+_MARGIN, _LEAST_SHARE = 5e-3, 1e-4
 #: Relative widths of a certificate that are tried, until one can be computed.
 _WIDTHS = (1e-3, 1e-2, 0.1, 1.0)
 
@@ -200,10 +199,6 @@ class Search:
             allowed = f"such that honest users send {least:g} to {most:g} dummies per item (they send {mean:g})"
             raise ParameterError("blanket_per_user", blanket_per_user, allowed)
         limits = self.limits(law, mean, rtol=FINE)
-        if law.rough() is law:
-            limits = np.array(
-                [_largest(law, mean, t, self.copies_max, a) for t, a in zip(self.targets, limits, strict=True)]
-            )
         for tries in itertools.count():
             choice = self._choice(law.variance(mean), blanket_per_user, limits, budget)
             found, error = best_copies(*choice)
@@ -213,13 +208,10 @@ class Search:
                     f"max_messages = {budget:g}, or no number of copies meets the target. Raise max_messages or delta."
                 )
             chosen = np.broadcast_to(found, self.counts.shape)
-            lowered = [
-                _lowered(law, mean, each, a, min(_LEAST_SHARE * 4**tries, 1.0))
-                for each, a in zip(self.targets, chosen, strict=True)
-            ]
-            if all(a == b for a, b in zip(lowered, chosen, strict=True)):
+            kept = [_is_certified(law, mean, each, a) for each, a in zip(self.targets, chosen, strict=True)]
+            if all(kept):
                 break
-            limits = np.where(np.array(lowered) < chosen, lowered, limits)
+            limits = np.where(kept, limits, chosen * max(1 - _LEAST_SHARE * 4**tries, 0.0))
         copies = np.array([rounded_down(each) for each in chosen])
         reached, certificate = attained(problem, copies), list[dict[str, float]]()
         for level, value in zip(problem.levels, copies.tolist(), strict=True):
@@ -352,17 +344,11 @@ def _tries(search: Search, best: Best) -> Iterator[tuple[Blanket, float]]:
         for target, a in zip(search.targets, best.copies.tolist(), strict=True)
         if target.pairs and round(a) and abs(a - round(a)) < _ALMOST
     ]
-    if whole and best.law.rough() is best.law:
-        with contextlib.suppress(InfeasibleError):
-            yield best.law, max(_least_mean(copies=a, blanket=best.law, **asdict(target)) for target, a in whole)
-    elif whole:
+    if whole:
         least = max(_least_noise(search, best, target, a) for target, a in whole)
-        found = (search.surface.at(least + raised, best.point) for raised in _RAISED)
+        found = (search.surface.at(least + raised, best.point) for raised in (0.0, _MARGIN, 4 * _MARGIN))
         yield from (each for each in found if each)
     yield best.law, best.mean
-
-
-_least_mean = functools.lru_cache(maxsize=4096)(least_blanket_mean)
 
 
 def _least_noise(search: Search, best: Best, target: Target, copies: float) -> float:
@@ -375,24 +361,9 @@ def _least_noise(search: Search, best: Best, target: Target, copies: float) -> f
     return guided_noise(pair_at, float(best.point[0]), **target.lowered)
 
 
-@functools.lru_cache(maxsize=65536)
-def _largest(law: Blanket, mean: float, target: Target, copies_max: float, start: float) -> float:
-    """Find the largest certified copies, rounded down, from a quick estimate; a whole number close to it is enough."""
-    if target.pairs == 0 or start == 0 or start > copies_max:
-        return min(start, copies_max)
-    whole = float(round(start))
-    near = abs(start - whole) <= _MARGIN * whole and whole <= copies_max
-    if near and log_delta_bound(law.pair(mean, whole), target.pairs, target.epsilon) <= math.log(target.delta):
-        return whole
-    given = {"copies_max": copies_max, "start": start, **asdict(target)}
-    return rounded_down(largest_copies(blanket_mean=mean, blanket=law, **given))
-
-
-def _lowered(law: Blanket, mean: float, target: Target, copies: float, share: float) -> float:
-    """Lower copies by a share if their certified delta is above the target; otherwise keep them."""
-    if copies == 0 or certified_delta(law, mean, target, rounded_down(copies))[1] <= target.delta:
-        return copies
-    return copies * (1 - share)
+def _is_certified(law: Blanket, mean: float, target: Target, copies: float) -> bool:
+    """Return whether copies, rounded down, are certified to meet the target."""
+    return copies == 0 or certified_delta(law, mean, target, rounded_down(copies))[1] <= target.delta
 
 
 @functools.lru_cache(maxsize=65536)
@@ -401,15 +372,13 @@ def certified_delta(law: Blanket, mean: float, target: Target, copies: float) ->
     if target.pairs == 0 or copies == 0:
         return 0.0, 0.0
     pair = law.pair(mean, copies)
-    sure = law.rough() is law  # the copies were calibrated on the lattice of the certificate
-    smallest, expected = (SMALLEST_DELTA, None) if sure else (max(_FAR * target.delta, SMALLEST_DELTA), target.delta)
-    asked: dict[str, Any] = {"pairs": target.pairs, "epsilon": target.epsilon, "smallest": smallest}
+    asked: dict[str, Any] = {**asdict(target), "expected": target.delta}
+    asked["smallest"] = max(_FAR * asked.pop("delta"), SMALLEST_DELTA)
     bound = 1.0
     for rtol in _WIDTHS:
         with contextlib.suppress(AccuracyError):
-            interval = delta_interval(pair, rtol=rtol, expected=expected, **asked)
+            interval = delta_interval(pair, rtol=rtol, **asked)
             return interval.lower, min(interval.upper, bound)
-        # the upper bound by which the copies were calibrated
         bound = rounded_delta(log_delta_bound(pair, target.pairs, target.epsilon))
     return 0.0, bound
 

@@ -122,12 +122,17 @@ class Surface:
             return points
         most = min(max(budget / self.search.problem.set_size, 1.0), self.search.copies_max)
         caps = np.append(2.0 ** np.arange(math.floor(math.log2(most)) + 1), self.search.copies_max)
-        points, caps = np.repeat(points, caps.size, axis=0), np.tile(caps, len(points))[:, None]
-        rest = np.full(len(points), budget / 2)
-        for _ in range(2):
-            copies = np.minimum(self._limits(self._settled(self._spending(points, rest))[0]), caps)
-            rest = np.maximum(budget - self.search.messages(0.0, copies), _LEAST_REST * budget)
-        return self._spending(points, rest)
+
+        def rest(limits: FloatArray) -> FloatArray:
+            spent = self.search.messages(0.0, np.minimum(limits, caps))
+            return np.maximum(budget - spent, _LEAST_REST * budget)
+
+        # the copies that half of the budget allows tell how much is left for dummies, and so which copies are allowed
+        limits = self._limits(self._settled(self._spending(points, np.full(len(points), budget / 2)))[0])
+        points, limits = (np.repeat(each, caps.size, axis=0) for each in (points, limits))
+        caps = np.tile(caps, len(points) // caps.size)[:, None]
+        limits = self._limits(self._settled(self._spending(points, rest(limits)))[0])
+        return self._spending(points, rest(limits))
 
     def _spending(self, points: FloatArray, per_user: FloatArray) -> FloatArray:
         """Append to points the log of the mean that so many dummies per user give."""
