@@ -175,7 +175,7 @@ def _products(log_tail: float, noise: Part, flood: Part) -> Any:
 
 
 @functools.lru_cache(maxsize=8)
-def _joint(blanket: Signed, mean: float, log_tail: float, sampled: bool) -> tuple[FloatArray, float, float]:
+def _joint(blanket: Signed, mean: float, log_tail: float, sampled: bool) -> tuple[FloatArray, FloatArray, float, float]:
     """Return the law of (N-, N+ - N-) for the blanket alone, with bounds on the missing mass and on the relative error.
 
     Sum over the flood, as a product of matrices: row n, column k is the sum over z of g(z) f(n - z) f(n - z + k).
@@ -208,7 +208,9 @@ def _joint(blanket: Signed, mean: float, log_tail: float, sampled: bool) -> tupl
     mass = band @ products
     if sampled:
         mass /= mass.sum()
-    return mass, (6 * tail + lost) * (1 + _ROUND_OFF), error + n * _GEMM_ERROR
+    with np.errstate(divide="ignore"):
+        log_mass = np.log(mass)
+    return mass, log_mass, (6 * tail + lost) * (1 + _ROUND_OFF), error + n * _GEMM_ERROR
 
 
 @dataclass(frozen=True)
@@ -240,7 +242,7 @@ class SignedPair(BlanketPair):
 @functools.lru_cache(maxsize=2)
 def _atoms(pair: SignedPair, log_tail: float) -> Atoms:
     """Return the ratios of the law with copies to the law without; copies shift only the difference N+ - N-."""
-    b, missing, error = _joint(pair.blanket, pair.blanket_mean, log_tail, pair.sampled)
+    b, log_b, missing, error = _joint(pair.blanket, pair.blanket_mean, log_tail, pair.sampled)
     floor, fraction = pair.floor, pair.fraction
     a = np.zeros_like(b)
     for shift, share in ((floor, 1 - fraction), (floor + 1, fraction)):
@@ -256,7 +258,7 @@ def _atoms(pair: SignedPair, log_tail: float) -> Atoms:
     # both laws lack `missing`
     return Atoms(
         np.log(a[kept] / mass),
-        np.log(mass),
+        log_b[kept],
         float(other_b[other_a == 0].sum()),
         2 * missing + beyond,
         error,

@@ -12,7 +12,7 @@ import functools
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -38,9 +38,6 @@ _ALMOST = 0.01
 _DOUBLINGS = 4
 #: Share of the target below which a delta may count as 0, if its table would be large.
 _FAR = 1e-6
-#: Quick estimates aim at a log delta this far below the target. Copies that are still too many are lowered by this
-#: share, then by four times as much, and so on.
-_MARGIN, _LEAST_SHARE = 5e-3, 1e-4
 #: Relative widths of a certificate that are tried, until one can be computed.
 _WIDTHS = (1e-3, 1e-2, 0.1, 1.0)
 
@@ -61,11 +58,6 @@ class Target:
             return cls(pairs, level, delta)
         epsilon, delta = item_target(epsilon=level, delta=delta, set_size=pairs)
         return cls(1, epsilon, delta)
-
-    @property
-    def lowered(self) -> dict[str, Any]:
-        """What quick estimates aim at: a delta slightly below the target."""
-        return asdict(replace(self, delta=self.delta * math.exp(-_MARGIN)))
 
     @property
     def gaussian_copies(self) -> float:
@@ -167,7 +159,7 @@ class Search:
                 guided_copies(
                     law.rough(),
                     mean,
-                    **target.lowered,
+                    **asdict(target),
                     copies_max=COPIES_RANGE[1],
                     start=None if near is None else float(near[i]),
                     rtol=rtol,
@@ -211,7 +203,7 @@ class Search:
             kept = [_is_certified(law, mean, each, a) for each, a in zip(self.targets, chosen, strict=True)]
             if all(kept):
                 break
-            limits = np.where(kept, limits, chosen * max(1 - _LEAST_SHARE * 4**tries, 0.0))
+            limits = np.where(kept, limits, chosen * max(1 - 0.1 * FINE * 4**tries, 0.0))
         copies = np.array([rounded_down(each) for each in chosen])
         reached, certificate = attained(problem, copies), list[dict[str, float]]()
         for level, value in zip(problem.levels, copies.tolist(), strict=True):
@@ -346,7 +338,7 @@ def _tries(search: Search, best: Best) -> Iterator[tuple[Blanket, float]]:
     ]
     if whole:
         least = max(_least_noise(search, best, target, a) for target, a in whole)
-        found = (search.surface.at(least + raised, best.point) for raised in (0.0, _MARGIN, 4 * _MARGIN))
+        found = (search.surface.at(least + raised, best.point) for raised in (0.0, 4 * FINE, 16 * FINE))
         yield from (each for each in found if each)
     yield best.law, best.mean
 
@@ -358,7 +350,7 @@ def _least_noise(search: Search, best: Best, target: Target, copies: float) -> f
         law, mean = search.surface.at(log_variance, best.point) or (best.law, best.mean)
         return law.rough().pair(mean, copies)
 
-    return guided_noise(pair_at, float(best.point[0]), **target.lowered)
+    return guided_noise(pair_at, float(best.point[0]), **asdict(target))
 
 
 def _is_certified(law: Blanket, mean: float, target: Target, copies: float) -> bool:

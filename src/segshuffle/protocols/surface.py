@@ -36,7 +36,7 @@ _AWAY = (-2.0, -1.0, 1.0)
 _ROUNDS = 40
 #: Grids on which predictions are compared: their widths, as shares of the ranges; the number of choices of all other
 #: parameters; the number of variances, for all choices together; and that on finer grids, for each choice.
-_WIDTHS, _CHOICES, _VARIANCES, _FINER = (1.0, 0.3, 0.1), 24, 600, 11
+_WIDTHS, _CHOICES, _VARIANCES, _FINER = (1.0, 0.2), 24, 600, 11
 #: Least log of the ratio to the copies with Gaussian noise; a smaller ratio, or no copies at all, counts as this one.
 _LEAST_RATIO = -6.0
 #: Least share of a budget for dummies, if these use what messages about items leave.
@@ -125,13 +125,14 @@ class Surface:
 
         def rest(limits: FloatArray) -> FloatArray:
             spent = self.search.messages(0.0, np.minimum(limits, caps))
-            return np.maximum(budget - spent, _LEAST_REST * budget)
+            return np.asarray(np.maximum(budget - spent, _LEAST_REST * budget))
 
         # the copies that half of the budget allows tell how much is left for dummies, and so which copies are allowed
         limits = self._limits(self._settled(self._spending(points, np.full(len(points), budget / 2)))[0])
         points, limits = (np.repeat(each, caps.size, axis=0) for each in (points, limits))
         caps = np.tile(caps, len(points) // caps.size)[:, None]
-        limits = self._limits(self._settled(self._spending(points, rest(limits)))[0])
+        for _ in range(2):
+            limits = self._limits(self._settled(self._spending(points, rest(limits)))[0])
         return self._spending(points, rest(limits))
 
     def _spending(self, points: FloatArray, per_user: FloatArray) -> FloatArray:
@@ -198,7 +199,7 @@ class Surface:
         axes = np.eye(point.size)
         # copies jump at whole numbers, so the error may have a minimum at quite another variance
         far = np.outer([] if self.law.spends else [-4, -3, -2, 2, 3, 4], axes[0])
-        steps = _STEP * np.concatenate([axes, -axes, far, 4 * _spread(2 * point.size + 1, point.size)[1:]])
+        steps = _STEP * np.concatenate([axes, -axes, far])
         found = np.clip(point + steps, self.low, self.high)
         return list(found[self._distances(found) > _NEAR * _STEP])
 

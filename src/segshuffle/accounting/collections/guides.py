@@ -1,7 +1,6 @@
 """Quick estimates about a pair of counters, for searches whose results are certified afterwards.
 
-Nothing here is a bound. Cells of a fixed width and a given tilt cause an error of about one per cent in delta, and less
-in the copies.
+Nothing here is a bound. The error of delta is about the accuracy that is asked for, and that of the copies is less.
 """
 
 import functools
@@ -17,10 +16,11 @@ from segshuffle.accounting.numerics.loss_distribution import AccuracyError, Loss
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.base import COPIES_RANGE, Blanket, CounterPair
 
-#: Cells per standard deviation of the loss, for several pairs and for one.
-_CELLS, _FINE_CELLS = 24.0, 400.0
-#: A tail that is left out has mass e^-_TAIL delta/pairs.
-_TAIL = 7.0
+#: Cells per standard deviation of the loss, for several pairs and an accuracy of 1 (the error of delta falls with the
+#: square of the width), and for one pair.
+_CELLS, _FINE_CELLS = 4.0, 400.0
+#: A tail that is left out has mass e^-_TAIL delta/pairs times the accuracy.
+_TAIL = 3.5
 #: Relative accuracy of delta in quick searches, and in final ones (also of a plan's error); most steps of a search.
 CLOSE, FINE, _STEPS = 3e-2, 1e-3, 20
 #: A search looks and starts within these factors (as logs) of the Gaussian mechanism's answer.
@@ -39,12 +39,12 @@ def _log_delta_of_one(table: LossTable, epsilon: float) -> float:
     return math.log(max(delta + table.truncated, _SMALLEST))
 
 
-def guided_log_delta(pair: CounterPair, pairs: int, epsilon: float, delta: float) -> float:
+def guided_log_delta(pair: CounterPair, pairs: int, epsilon: float, delta: float, rtol: float = CLOSE) -> float:
     """Estimate the log of the delta of a product of pairs, if it is near that of `delta`; 0 if there is no table."""
     ratio = gaussian_ratio(epsilon=epsilon, delta=delta)
-    step = ratio / math.sqrt(pairs) / (_CELLS if pairs > 1 else _FINE_CELLS)
+    step = ratio / (_CELLS * math.sqrt(pairs / rtol) if pairs > 1 else _FINE_CELLS)
     try:
-        table = pair.loss_table(step, _TAIL - math.log(delta / pairs))
+        table = pair.loss_table(step, _TAIL - math.log(rtol * delta / pairs))
     except AccuracyError:
         return 0.0  # what cannot be tabulated is far from private: delta is about 1
     if pairs == 1:
@@ -140,7 +140,7 @@ def _solved(
     wanted = gaussian_ratio(epsilon=epsilon, delta=delta)
 
     def excess(x: float) -> float:
-        found = math.exp(guided_log_delta(pair_at(x), pairs, epsilon, delta))
+        found = math.exp(guided_log_delta(pair_at(x), pairs, epsilon, delta, rtol))
         ratio = gaussian_ratio(epsilon=epsilon, delta=min(max(found, _SMALLEST), _LARGEST))
         return slope * math.log(ratio / wanted)
 
