@@ -1,13 +1,13 @@
 """Run one job of any rule: functions of the package that the rule declares; see segshuffle.pipeline.jobs."""
 
 import gc
-import sys
-from types import ModuleType
+
+import numpy
 
 from segshuffle.pipeline.jobs import run
 
-# SciPy imports all of NumPy, with its Fortran compiler: a third of a short job's time, and no job needs it
-sys.modules["numpy.f2py"] = ModuleType("numpy.f2py")
+# SciPy imports all that NumPy offers, also its Fortran compiler: a third of a short job's time, and no job needs it
+numpy.f2py = None
 # searching all imported objects for cycles, during a job and at its end, is a large part of a short job's time
 gc.disable()
 run(snakemake.params.steps, snakemake.log[0], snakemake.threads, snakemake.config["edition"])
