@@ -87,7 +87,7 @@ class SubsetExponential(ErrorAsPlanned):
     local_epsilon : float or None
         The local privacy parameter, in [1e-12, 50]; None calibrates it so that shuffling gives the lowest level.
     subset_size : int or None
-        k; None takes the size with the least error. If shuffled, every size has its own local epsilon.
+        k; None takes the size up to 64 with the least error. If shuffled, every size has its own local epsilon.
     accounting : str
         Accounting if shuffled: "published" (variation ratio, kind: published) or "proven" (decomposition, kind: upper).
     """

@@ -118,7 +118,7 @@ def summary(found: Rehearsal, top: int) -> dict[str, Any]:
         "users_cut": found.users_cut,
         "entries_lost": found.entries_lost,
         "largest_bias": None if found.bias is None else float(np.abs(found.bias).max()),
-        "smallest_share_told_from_zero": found.threshold,
+        "told_from_zero_above": found.threshold,
         "told_from_zero": found.found,
         "told_from_zero_but_held_by_nobody": found.found_wrongly,
         "held_but_not_told_from_zero": found.missed,

@@ -270,14 +270,14 @@ _CELLS = {
 READING = (
     "A panel has n users who hold s items each, and a split, such as S1, of the users over the privacy levels. Errors "
     "are expected squared errors in closed form, each method at its best number m of dummies per user. All guarantees "
-    "are proven except that of the published protocol. *Ratio* is the error of *published* divided by that of "
-    "*poisson*, the proven protocol, whose messages per user are in the column *messages*. *Competitor ratio* is the "
-    "error of the best competitor divided by that of *poisson*. The competitor *mm* is balls into bins with all users "
-    "at the lowest level; *inverse-variance-sepmm* is balls into bins with a collection per level. *Recentred* is our "
-    "error after the estimates are shifted to sum to s (closed form), divided by our error before. *Projected* is the "
-    "same for estimates that are projected onto possible frequencies (Monte Carlo). *Best curator* and all columns "
-    "with */ curator* are errors divided by that of a trusted curator with Gaussian noise and a weight per level. "
-    "*Best curator* is the least error of all trusted curators. *Sampling* is the error of *poisson*. *Copies* is the "
+    "are proven except that of the published protocol. “Ratio” is the error of “published” divided by that of "
+    "“poisson”, the proven protocol, whose messages per user are in the column “messages”. “Competitor ratio” is the "
+    "error of the best competitor divided by that of “poisson”. The competitor “mm” is balls into bins with all users "
+    "at the lowest level; “inverse-variance-sepmm” is balls into bins with a collection per level. “Recentred” is our "
+    "error after the estimates are shifted to sum to s (closed form), divided by our error before. “Projected” is the "
+    "same for estimates that are projected onto possible frequencies (Monte Carlo). “Best curator” and all columns "
+    "with “/ curator” are errors divided by that of a trusted curator with Gaussian noise and a weight per level. "
+    "“Best curator” is the least error of all trusted curators. “Sampling” is the error of “poisson”. “Copies” is the "
     "least error within a budget of messages per user, if users may send several messages about a held item."
 )
 
