@@ -364,12 +364,19 @@ def certified_delta(law: Blanket, mean: float, target: Target, copies: float) ->
     if target.pairs == 0 or copies == 0:
         return 0.0, 0.0
     pair = law.pair(mean, copies)
-    asked: dict[str, Any] = {**asdict(target), "expected": target.delta}
-    asked["smallest"] = max(_FAR * asked.pop("delta"), SMALLEST_DELTA)
+    # tables of laws with rough ones are large
+    smallest = SMALLEST_DELTA if law.rough() is law else max(_FAR * target.delta, SMALLEST_DELTA)
     bound = 1.0
     for rtol in _WIDTHS:
         with contextlib.suppress(AccuracyError):
-            interval = delta_interval(pair, rtol=rtol, **asked)
+            interval = delta_interval(
+                pair,
+                pairs=target.pairs,
+                epsilon=target.epsilon,
+                rtol=rtol,
+                smallest=smallest,
+                expected=target.delta,
+            )
             return interval.lower, min(interval.upper, bound)
         bound = rounded_delta(log_delta_bound(pair, target.pairs, target.epsilon))
     return 0.0, bound
