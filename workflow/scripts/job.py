@@ -6,7 +6,7 @@ import numpy
 
 from segshuffle.pipeline.jobs import run
 
-# SciPy imports all that NumPy offers, also its Fortran compiler: a third of a short job's time, and no job needs it
+# SciPy imports all that NumPy offers, also its tool for Fortran code, which takes long to load and which no job needs
 numpy.f2py = None
 # searching all imported objects for cycles, during a job and at its end, is a large part of a short job's time
 gc.disable()

@@ -203,6 +203,7 @@ class Search:
             kept = [_is_certified(law, mean, each, a) for each, a in zip(self.targets, chosen, strict=True)]
             if all(kept):
                 break
+            # at first by hardly anything: most estimates are nearly right
             limits = np.where(kept, limits, chosen * max(1 - 0.1 * FINE * 4**tries, 0.0))
         copies = np.array([rounded_down(each) for each in chosen])
         reached, certificate = attained(problem, copies), list[dict[str, float]]()
@@ -338,6 +339,7 @@ def _tries(search: Search, best: Best) -> Iterator[tuple[Blanket, float]]:
     ]
     if whole:
         least = max(_least_noise(search, best, target, a) for target, a in whole)
+        # an estimate may be too small for a certificate, and slightly fewer copies than a whole number cost more error
         found = (search.surface.at(least + raised, best.point) for raised in (0.0, 4 * FINE, 16 * FINE))
         yield from (each for each in found if each)
     yield best.law, best.mean
@@ -364,7 +366,7 @@ def certified_delta(law: Blanket, mean: float, target: Target, copies: float) ->
     if target.pairs == 0 or copies == 0:
         return 0.0, 0.0
     pair = law.pair(mean, copies)
-    # tables of laws with rough ones are large
+    # a law has a rough form because its own tables are large
     smallest = SMALLEST_DELTA if law.rough() is law else max(_FAR * target.delta, SMALLEST_DELTA)
     bound = 1.0
     for rtol in _WIDTHS:

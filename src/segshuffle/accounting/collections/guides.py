@@ -1,6 +1,7 @@
 """Quick estimates about a pair of counters, for searches whose results are certified afterwards.
 
-Nothing here is a bound. The error of delta is about the accuracy that is asked for, and that of the copies is less.
+Nothing here is a bound. The error of delta is at most about the accuracy that is asked for, unless the law is a rough
+one (`Blanket.rough`). The error of the copies is smaller.
 """
 
 import functools
