@@ -61,7 +61,7 @@ def test_limit_draws_every_curve():
     looks = set()
     for s, delta in groups:
         rows = table[(table["set_size"] == s) & (table["delta"] == delta)].dropna().sort_values("blanket_mean")
-        line = lines[f"$s$ = {s}, $\\delta$ = {delta:g}"]
+        line = lines[f"$\\min(s, d - s)$ = {s}, $\\delta$ = {delta:g}"]
         assert points(line) == approx(zip(rows["blanket_mean"], rows["error_ratio"], strict=True))
         looks.add((line.get_marker(), line.get_linestyle(), line.get_color()))
     assert len(looks) == len({look[0] for look in looks}) == 6, "told apart without colour"
@@ -69,7 +69,8 @@ def test_limit_draws_every_curve():
     # the curator's own error, across the panel
     assert [set(line.get_ydata()) for line in strokes(axes, color=PALETTE["black"], marker="None")] == [{1.0}]
     drawn = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert drawn == [f"$s$ = {s}, $\\delta$ = {delta:g}" for s, delta in sorted(groups)] + ["5 % above the curator"]
+    curves = [f"$\\min(s, d - s)$ = {s}, $\\delta$ = {delta:g}" for s, delta in sorted(groups)]
+    assert drawn == [*curves, "5 % above the curator"]
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "linear")
     assert_readable(figure)
 

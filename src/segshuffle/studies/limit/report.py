@@ -14,10 +14,10 @@ _LARGE, _CLOSE = 100.0, 1.05
 
 
 def draw(table: pd.DataFrame) -> Figure:
-    """Draw one curve per set size and delta, and the 5 % line from a blanket of 100 messages per item on."""
+    """Draw one curve per min(s, d - s) and delta, and the 5 % line from a blanket of 100 messages per item on."""
     figure, (axis,) = panel_grid(1, height=3.0, width=5.0, foot=0.0)
     groups = list(table.dropna().sort_values("blanket_mean").groupby(["set_size", "delta"]))
-    looks = series_looks(f"$s$ = {size}, $\\delta$ = {delta:g}" for (size, delta), _ in groups)
+    looks = series_looks(f"$\\min(s, d - s)$ = {size}, $\\delta$ = {delta:g}" for (size, delta), _ in groups)
     for look, (_, rows) in zip(looks, groups, strict=True):
         axis.plot(rows["blanket_mean"], rows["error_ratio"], **stroke(look, ms=3))
     axis.axhline(1.0, color=PALETTE["black"], lw=1.0)
@@ -39,7 +39,7 @@ def words(figure: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
     large = table[table["blanket_mean"] >= _LARGE]["error_ratio"]
     curves = table.groupby(["set_size", "delta"]).ngroups
     return (
-        f"Line chart of error, divided by a Gaussian curator's, over blanket messages per item, {curves} curves (set "
-        f"size and δ). The ratio falls from {nearest(table['error_ratio'].max())} towards 1. From 100 messages per "
-        f"item on it is at most {at_most(large.max(), digits=4)}."
+        f"Line chart of error, divided by a Gaussian curator's, over blanket messages per item, {curves} curves "
+        f"(min(s, d - s) and δ). The ratio falls from {nearest(table['error_ratio'].max())} towards 1. From 100 "
+        f"messages per item on it is at most {at_most(large.max(), digits=4)}."
     )

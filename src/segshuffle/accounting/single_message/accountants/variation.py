@@ -50,7 +50,7 @@ ACCOUNTANTS = (
         "lower",
         "proven",
         f"{_PAPER}, Theorem 5.1",
-        Look.of("Variation ratio, lower bound", "dark-grey", "", 6),
+        Look.of("Variation ratio, lower bound (proven)", "dark-grey", "", 6),
         order=43,
         part="lower",
         asked=(),
