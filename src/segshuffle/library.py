@@ -160,8 +160,9 @@ def estimate(plan: Plan, counts: ArrayLike) -> Estimate:
         or counted.dtype.kind not in "iu"
         or not (signed or (counted >= 0).all())
     ):
+        least = f", the least is {counted.min()}" if counted.dtype.kind in "iu" and counted.size else ""
         raise DataError(
-            f"counts are of shape {counted.shape} and type {counted.dtype}; needed is an integer"
+            f"counts are of shape {counted.shape} and type {counted.dtype}{least}; needed is an integer"
             f"{'' if signed else ' >= 0'} for each of domain_size = {problem.domain_size} items."
         )
     return Estimate(plan.scheme.estimate(counted, problem.level_counts), ItemVariance.of(plan))

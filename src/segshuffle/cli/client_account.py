@@ -45,7 +45,7 @@ class Entry:
     level_spent: Guarantee = (0.0, 0.0)
 
     def sending(self, items: Guarantee, level: Guarantee) -> Entry:
-        """Return the entry after one more collection; its check may have used other settings than the earlier ones."""
+        """Return the entry after one more collection; of the earlier and the new guarantees the weaker are kept."""
         return replace(
             self,
             sent=self.sent + 1,
@@ -142,11 +142,11 @@ def opened(path: Path) -> Iterator[Account]:
 def _read(path: Path) -> Account:
     try:
         values = json.loads(read_bounded(path, limit=_LARGEST).decode("utf-8"))
-        if (values.pop("format"), values.pop("version")) != (FORMAT, VERSION):
-            raise ValueError(f"format and version must be {FORMAT!r} and {VERSION}")
+        if (found := (values.pop("format"), values.pop("version"))) != (FORMAT, VERSION):
+            raise ValueError(f"format, version = {found!r:.30} must be {(FORMAT, VERSION)}")
         honest_users = values["honest_users"]
         if not (honest_users is None or _is_count(honest_users)):
-            raise ValueError(f"honest_users = {honest_users!r} is not a number of users")
+            raise ValueError(f"honest_users = {honest_users!r} must be an integer >= 1")
         limits = _limit(values["budget"]), _limit(values["hide_level"])
         return Account(path, honest_users, *limits, [*map(_entry, values["collections"])])
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
@@ -159,7 +159,7 @@ def _read(path: Path) -> Account:
 def _entry(values: Mapping[str, Any]) -> Entry:
     entry = Entry(**values)
     if not (_is_count(entry.rounds) and _is_count(entry.sent)):
-        raise ValueError(f"rounds = {entry.rounds!r}, sent = {entry.sent!r}")
+        raise ValueError(f"rounds = {entry.rounds!r} and sent = {entry.sent!r} must be integers >= 1")
     return replace(entry, items_spent=_guarantee(entry.items_spent), level_spent=_guarantee(entry.level_spent))
 
 
@@ -174,5 +174,5 @@ def _limit(values: Any) -> Limit | None:
 def _guarantee(values: Any) -> Guarantee:
     epsilon, delta = values
     if not all(type(each) in (int, float) and 0 <= each <= 1e6 for each in (epsilon, delta)):
-        raise ValueError(f"{values!r} is no epsilon and delta")
+        raise ValueError(f"epsilon, delta = {values!r} must be numbers in [0, 1e6]")
     return float(epsilon), float(delta)

@@ -111,8 +111,12 @@ def run(options: argparse.Namespace) -> str:
 
     varied, guess = dict(options.what_if), dict(options.guess)
     plot = varied.pop("plot", None)
-    if len(varied) > 2 or math.prod(map(len, varied.values())) > MOST:
-        raise OptionsError(f"--what-if varies one or two numbers, in {MOST} combinations at most: leave some out.")
+    combinations = math.prod(map(len, varied.values()))
+    if len(varied) > 2 or combinations > MOST:
+        raise OptionsError(
+            f"--what-if varies one or two numbers, in {MOST} combinations at most, not {len(varied)} numbers in "
+            f"{combinations}: leave some out."
+        )
     for option, output in (("save", options.save), ("what-if", plot)):
         refuse_overwriting(option, output, (str(options.items), guess.get("frequencies")))
     names = read_items(options.items) if isinstance(options.items, Path) else None

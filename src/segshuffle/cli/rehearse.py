@@ -304,8 +304,8 @@ def _planned(options: argparse.Namespace, users: Transactions, assumed: list[str
         return make(options.set_size[0])
     found = chosen(users, make, options.top)
     assumed.append(
-        f"set size {found.plan.problem.set_size}, the best one for the top {options.top} of this file; this choice is "
-        "not private (--set-size)"
+        f"set size {found.plan.problem.set_size}, the best one for the top {min(options.top, users.domain_size)} of "
+        "this file; this choice is not private (--set-size)"
     )
     return found
 

@@ -55,7 +55,7 @@ def every(folder: Path = FOLDER, package: str = PACKAGE) -> dict[str, Dataset]:
         except Exception as error:
             raise ConfigError(f"{path}: cannot be imported: {type(error).__name__}: {error}") from error
         if dataset.name != path.stem:
-            raise ConfigError(f"{path}: declares the dataset {dataset.name!r}, but file and dataset need one name.")
+            raise ConfigError(f"{path}: declares the dataset {dataset.name!r}, but its name must be {path.stem!r}.")
         found[dataset.name] = dataset
     return found
 

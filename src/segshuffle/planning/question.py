@@ -300,9 +300,9 @@ class Question:
         """The largest allowed error in words; empty without one."""
         if self.target is None:
             return ""
-        return (
-            f"{self.target:g} for all items" if self.top is None else f"{100 * self.target:g} % in the top {self.top}"
-        )
+        if self.top is None:
+            return f"{self.target:g} for all items"
+        return f"{100 * self.target:g} % in the top {min(self.top, self.problem.domain_size)}"
 
     @property
     def squared_target(self) -> float | None:
@@ -406,7 +406,8 @@ class Answer:
         what = f"the fewest messages, {self.numbers['messages_per_user']:.4g} per user,"
         if isinstance(asked.goal, LeastEpsilon):
             sizes = ", ".join(f"{level:g}" for level in levels)
-            what = f"the least epsilon{'s in proportion' if len(levels) > 1 else ''}, {sizes},"
+            several = len(levels) > 1
+            what = f"the least epsilon{'s' * several}, {sizes}{' (in the given ratios)' * several},"
         return [f"This plan has {what} for an error of at most {asked.asked_error} (to within 1 %)."]
 
 

@@ -95,7 +95,8 @@ def curves(question: Question, rows: Sequence[Mapping[str, Any]], keys: Sequence
     """
     error = {"error_%": "error, % of the users"}
     if question.guess.frequencies is not None:
-        error = {"top_error_%": f"error of the top {question.top or TOP}, % of their share"}
+        largest = max((row.get("domain_size", question.problem.domain_size) for row in rows), default=TOP)
+        error = {"top_error_%": f"error of the top {min(question.top or TOP, int(largest))}, % of their share"}
     measures = {**error, "messages": "messages per user"}
     along, *others = sorted(keys, key=lambda key: -len({row[key] for row in rows}))
     found: Panels = {label: {} for label in measures.values()}
