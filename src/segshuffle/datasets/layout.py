@@ -37,7 +37,7 @@ class Layout:
     user, item, level : str, optional
         Names of columns. Without a level column the file has no levels.
     separator : str, optional
-        Character between columns of csv and tsv, or between items of lines; " " means any blanks.
+        Character between columns of csv and tsv, or between items of lines, where " " means any blanks.
     header : bool
         Whether csv and tsv begin with the names of the columns; without them columns are called 1, 2, ...
     skip_lines : int

@@ -34,7 +34,7 @@ class Population:
     Raises
     ------
     DataError
-        If the items are not as described; names the first user (row, from 0) and item in question.
+        If the items are not as described; names the first wrong user (row, from 0) and the user's items.
     ParameterError
         If the domain is too large or too small.
     """

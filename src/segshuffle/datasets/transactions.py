@@ -179,7 +179,7 @@ class Transactions:
         Raises
         ------
         DataError
-            If a user holds an item twice or one that is not in `items`, or nobody holds anything.
+            If a user holds an item twice or one that is not in `items`, or there is no user or no item.
         """
         try:
             held = list(map(_texts, sets))

@@ -17,7 +17,7 @@ def missed(claims: pd.DataFrame) -> list[dict[Any, Any]]:
 
 
 def reproduced(claims: pd.DataFrame, errors: pd.DataFrame) -> list[str]:
-    """Say how many statements came out, and what the paper's protocol saves."""
+    """Say how many statements were reproduced, and what the paper's protocol saves."""
     saved = []
     for panel in panels_of(errors):
         rivals = panel.points("published").query("method != 'inverse-variance-sepmm'")

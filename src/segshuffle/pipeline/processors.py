@@ -1,7 +1,7 @@
 """What jobs compute with: the same instructions on every x86-64 processor, and as many processes as a rule has threads.
 
-numpy and OpenBLAS choose their loops by what the processor offers. Newer loops of exp, log and of dot products end in
-other last bits, and a last bit that changes a rate changes every draw. The oldest loops exist everywhere, and the
+numpy and OpenBLAS choose their loops by what the processor offers. Newer loops of exp, log and dot products give other
+last bits, and if the last bit of a rate changes, every draw changes. The oldest loops exist everywhere, and the
 pipeline is little slower with them. Both libraries read the environment when they are loaded.
 
 The GNU C library gives large arrays back to the system and asks for them anew, page by page. This takes up to a sixth

@@ -29,7 +29,7 @@
         const figure = JSON.parse(explorer.querySelector(".data").textContent);
         const library = await plotly();
         await library.newPlot(chart, figure.data, figure.layout, { displayModeBar: false, responsive: true });
-        // the container's label and the tables speak for the drawing
+        // screen readers use the container's label and the tables instead of the drawing
         for (const svg of document.querySelectorAll(".chart svg, #js-plotly-tester")) svg.setAttribute("aria-hidden", "true");
         return chart;
       } catch (error) {

@@ -326,7 +326,7 @@ def best_hash(local_epsilon: float) -> Mechanism:
 
 
 def _over_local(panel: str, curve: str, n_users: int, points: int, build: Build) -> Iterator[Row]:
-    """Yield a mechanism's amplification ratio by Erlingsson's theorem, in its range, `EARLIER`, and (subset) `BOTH`."""
+    """Yield a mechanism's amplification ratio by Erlingsson's theorem, `EARLIER`, and for subsets `BOTH`."""
     bare, known = partial(Mechanism, name="any"), (*EARLIER, *(BOTH if curve == "subset" else ()))
     few = max(2, points // 3)
     yield from _curves(panel, curve, bare, ("erlingsson",), n_users, few, upto=ERLINGSSON_UP_TO, ratio=True)

@@ -141,7 +141,7 @@ def _others(problem: Problem, rates: Sequence[float], level: int, view: str) -> 
     """Return the messages that help to hide the victim in a view; those of its own s - 1 further items count, too."""
     if view == "published":
         return None
-    # a victim that is never silent has nothing that others could hide
+    # a victim that sends every item has no silence for other messages to hide
     if view == "blanket-only" or rates[level] == 1.0:
         return (), 0
     own = (problem.set_size - 1, rates[level])

@@ -37,7 +37,7 @@ COLUMNS = (
     *("n_users", "domain_size", "set_size", "epsilon", "split", "method", "accounting", "role", "kind"),
     *("messages_per_user", "mse_expected", "error_ratio", "parameters", "refused"),
 )
-#: What another method of the table generalises or improves on, and a competitor whose plans would take minutes.
+#: Methods that another one in the table generalises or improves on, and a competitor whose plans would take minutes.
 _LEFT_OUT = ("poisson", "poisson-group", "curator-uniform", "subexp-shuffle")
 _ONE = "one"
 _MOST_COPIES = 64.0
