@@ -77,7 +77,9 @@ class Capped(Collected):
         inner = replace(problem, levels=tuple(epsilon for epsilon, _ in targets), delta=targets[0][1], level_deltas=())
         plan = self.method.plan(inner)
         if not plan.scheme.law.can_be_capped:
-            raise ParameterError("blanket_cap", self.cap, "left out: a cap is proven for single dummies alone")
+            raise ParameterError(
+                "blanket", plan.scheme.law.name, "left out with a cap, which is proven for single dummies alone"
+            )
         free = plan.blanket_per_user
         cap = bisect.bisect_left(range(_MOST_CAP), True, lo=1, key=functools.partial(suffices, free))
         if self.cap is not None and self.cap < cap:

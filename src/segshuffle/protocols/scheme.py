@@ -64,7 +64,7 @@ class Scheme:
         check_within("blanket_per_user", self.blanket_per_user, 0, LARGEST_BLANKET)
         cap = self.blanket_cap
         if cap is not None and (not self.law.can_be_capped or int(cap) != cap or cap < self.blanket_per_user):
-            allowed = f"None or, for dummies that can be capped, at least m = {self.blanket_per_user:g}"
+            allowed = f"None or, for dummies that can be capped, an integer of at least m = {self.blanket_per_user:g}"
             raise ParameterError("blanket_cap", cap, allowed)
 
     def as_dict(self) -> dict[str, Any]:

@@ -322,7 +322,7 @@ PERSONAL: dict[str, Callable[[PersonalizedUsers], Bound]] = {
 
 def _equal(bound: type[BudgetBound], *, local_epsilon: float, n_users: int) -> BudgetBound:
     """Make a bound for users who all have the same budget."""
-    allowed = f"in [1, {LARGEST_TRIALS}] for the personalised bound"
+    allowed = f"an integer in [1, {LARGEST_TRIALS}] for bounds with personal budgets"
     check_integer("n_users", n_users, 1, allowed, most=LARGEST_TRIALS)
     return bound(PersonalizedUsers(local_epsilons=np.full(n_users, local_epsilon)))
 

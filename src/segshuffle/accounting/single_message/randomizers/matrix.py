@@ -129,8 +129,8 @@ def matrix_randomizer(
     if not 2 <= inputs <= LARGEST_INPUTS or not 1 <= outputs <= most:
         raise DataError(
             f"matrix: its shape is {table.shape}; expected are between 2 and {LARGEST_INPUTS} rows (one per input) and "
-            f"between 1 and {LARGEST_OUTPUTS} columns (one per output; at most 114 if there are 30 rows). Merge "
-            "outputs whose columns are proportional: this changes no result."
+            f"between 1 and {LARGEST_OUTPUTS} columns (one per output; with r rows at most {LARGEST_WORK}/(r (r - 1)))."
+            " Merge outputs whose columns are proportional: this changes no result."
         )
     problems = {
         "is no probability, which is between 0 and 1.": ~((table >= 0) & (table <= 1 + SUM_TOLERANCE)),
