@@ -242,7 +242,8 @@ class CountPair(BlanketPair):
 
     With X dummies of law NB(r, p), or Poisson for p = 0, M copies, and k = floor(a), f = a - k::
 
-        Pr[X + M = x] / Pr[X = x] = q(x) q(x - 1) ... q(x - k + 1) (1 - f + f q(x - k)),   q(x) = x/(p (x + r - 1)).
+        Pr[X + M = x] / Pr[X = x] = q(x) q(x - 1) ... q(x - k + 1) (1 - f + f q(x - k)),
+        q(x) = x/(p (x + r - 1)), or x/mean for p = 0.
     """
 
     def log_ratio(self, count: FloatArray) -> FloatArray:

@@ -37,7 +37,7 @@ def _sum_of_pieces(odds: Fraction, first: Fraction, growth: int, below: Below) -
 
 
 def _piece(odds: Fraction, first: Fraction, growth: int, below: Below) -> int:
-    """Draw from such a law by rejection: coins propose k with Pr[k] proportional to odds^k; every w_j is at most 1."""
+    """Draw from the law of `_sum_of_pieces` by rejection from odds^k, for first <= 1: every w_j is at most 1."""
     while True:
         count = 0
         while bernoulli(odds, below):

@@ -186,7 +186,7 @@ def error_given_levels(
 ) -> FloatArray:
     """Return the exact expected squared error of the estimates, given the users' levels and the denominator.
 
-    sum_j { Var[S_j]/N_hat^2 + (E[S_j]/N_hat - w_j)^2 }, S_j = C_j - n m/d.
+    sum_j { Var[S_j]/N_hat^2 + (E[S_j]/N_hat - w_j)^2 }, S_j = C_j - `Scheme.net_mean`.
 
     Parameters
     ----------

@@ -3,8 +3,8 @@
 With a Poisson blanket each user draws Poisson(m) uniform dummies. So the counters of the d items are independent: each
 is Poisson(n m/d) plus the messages about held items. Counters are independent with the other laws, too. A user of level
 k sends every held item M times, M = floor(a_k) or floor(a_k) + 1 with mean a_k (a_k <= 1 is sampling at rate a_k). By
-default the guarantee is the exact product of docs/proof.md. The server estimates w_j = (C_j - n m/d)/N with N = sum_k
-n_k a_k.
+default the guarantee is the exact product of docs/proof.md. For the Poisson blanket the server estimates w_j =
+(C_j - n m/d)/N with N = sum_k n_k a_k.
 """
 
 import math

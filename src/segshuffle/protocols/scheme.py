@@ -201,11 +201,11 @@ class Scheme:
         return np.asarray(sent + dummies, dtype=np.int64)
 
     def estimate(self, counts: ArrayLike, level_counts: ArrayLike) -> FloatArray:
-        """Estimate the share of the users that hold each item from the counts C_j: (C_j - n m/d)/N."""
+        """Estimate the share of the users that hold each item from the counts C_j: (C_j - net_mean)/N."""
         return self.divided(counts, self.weight(level_counts))
 
     def divided(self, counts: ArrayLike, weight: float) -> FloatArray:
-        """Return (C_j - n m/d)/weight, for another weight than N, such as an estimate of N."""
+        """Return (C_j - net_mean)/weight, for another weight than N, such as an estimate of N."""
         return np.asarray((np.asarray(counts) - self.net_mean) / weight)
 
 

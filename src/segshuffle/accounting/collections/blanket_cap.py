@@ -24,7 +24,7 @@ _ROUND_OFF = 1e-9
 def cap_overflow(
     *, blanket_per_user: float, cap: int, honest_users: int, epsilon: float, delta: float, rounds: int = 1
 ) -> float:
-    """Return kappa of a cap: about the probability that some honest client has to redraw, in a large collection.
+    """Return kappa of a cap: a bound on the probability that some honest client has to redraw.
 
     Parameters
     ----------

@@ -48,8 +48,8 @@ def solve(
     """Find x with ``-0.9 rtol <= log_excess(x) <= 0``, or the upper limit if ``log_excess`` is not above 0 there.
 
     `log_excess` is nondecreasing up to its own error; `slope` > 0 is a guess. The answer is a point where the bound was
-    evaluated, so it is safe even if `log_excess` falls somewhere. It is NaN if even the lower limit is not safe. If it
-    need not be `proven`, the search ends one step earlier, at a point that is expected to be as near.
+    evaluated, so it is safe even if `log_excess` falls somewhere. It is NaN if even the lower limit is not safe.
+    Without `proven` the search ends once the next point is near the last one, and returns this next point unevaluated.
     """
     low, high = limits
     tried: dict[float, float] = {}
@@ -93,7 +93,7 @@ def _calibrate(
     this log if `ends` are in falling order. `start` is an x, and `slope` a guess of the slope there. `nothing`
     is how the error begins if not even the first value will do.
 
-    `log_delta_bound` looks at one lattice only; where that was too coarse (few counts, small means), the answer is
+    `log_delta_bound` does not refine its lattice; where that was too coarse (few counts, small means), the answer is
     improved with the bound of `delta_interval`, which refines until both its bounds agree.
     """
     pairs, epsilon, delta = target
@@ -124,7 +124,7 @@ def _calibrate(
 
 
 def gaussian_start(epsilon: float, delta: float) -> tuple[float, float]:
-    """Return the log of the scale at which a Gaussian mechanism meets the target, and how fast its log delta grows."""
+    """Return the log of sensitivity/deviation at which Gaussian noise meets the target, and log delta's slope there."""
 
     def excess(log: float) -> float:
         return gaussian_log_delta(ratio=math.exp(log), epsilon=epsilon) - math.log(delta)

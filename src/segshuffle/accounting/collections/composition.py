@@ -44,7 +44,7 @@ from segshuffle.extras import require
 if TYPE_CHECKING:
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
-#: The pair of counters of one collection, and how many such pairs it has: `Problem.pairs` of one round.
+#: The pair of counters of one collection, and how many such pairs it has: `Problem.pairs`.
 Collected = tuple[CounterPair, int]
 
 #: How far the bound is above the exact value, about: the width of the lattice follows from it.
@@ -55,7 +55,7 @@ _COARSER = 4.0
 _BISECTIONS = 60
 #: Lost mass is negligible if its log is this far below log delta. Log delta below which no accuracy is needed.
 _LITTLE, _NEGLIGIBLE = 5.0, -600.0
-#: For dp_accounting each tail of mass 1e-16 counts as a loss of +inf; it does so itself with about 1e-15.
+#: -log of the mass of a tail that counts as a loss of +inf for dp_accounting, which itself cuts tails of about 1e-15.
 _LOG_TAIL = -math.log(1e-16)
 
 

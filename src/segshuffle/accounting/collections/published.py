@@ -30,7 +30,7 @@ from segshuffle.accounting.numerics.ranges import (
 from segshuffle.accounting.numerics.search import Function, log_excess, safe_edge
 from segshuffle.errors import InfeasibleError, ParameterError
 
-#: Smallest sampling rate and smallest item-level delta.
+#: Smallest sampling rate, and half of the smallest item-level delta.
 SMALLEST_RATE = 1e-290
 #: Relative widths of the intervals that a search asks for, far from the target and near it.
 _COARSE, _SEARCH_RTOL = 0.02, 2e-4

@@ -110,7 +110,7 @@ class ShiftPair:
         return LossTable(first, step, mass, np.where(mass > 0, excess, 0.0), 0.0, truncated, _MASS_ERROR, ratio_error)
 
     def _first_points(self, ratios: FloatArray, window: tuple[float, float]) -> FloatArray:
-        """Return the smallest x of the window with log_ratio(x) >= every given ratio, by bisection."""
+        """Return, for each given ratio, the smallest x of the window with log_ratio(x) >= this ratio, by bisection."""
         below, above = np.full(ratios.shape, window[0]), np.full(ratios.shape, window[1])
         for _ in range(_HALVINGS):
             middle = 0.5 * (below + above)

@@ -118,7 +118,7 @@ def _anchors(rest: Rest, refinement: int) -> IntArray:
 
 @lru_cache(maxsize=64)
 def _hidden(rest: Rest, slots: int) -> RatioLaw:
-    """Return the law of Pr[slots - 1 free slots, u]/Pr[slots free slots, u], with u the count on covered items."""
+    """Return the law of Pr[u | slots - 1 free slots]/Pr[u | slots free slots], with u the count on covered items."""
     base = convolution(rest.sent.pmf, _windowed(slots - 1, rest.covered).pmf)
     fewer, shifted = np.append(base, 0.0), np.append(0.0, base)
     spoke = (1.0 - rest.covered) * fewer + rest.covered * shifted

@@ -209,7 +209,7 @@ class _States:
 def _states(kinds: int, limit: int) -> _States:
     """Return all vectors of `kinds` counts with sum <= limit; the same for every law and epsilon."""
     if not 0 < limit < kinds:
-        # of each vector the partial sums
+        # partial sums of each vector
         sums = _ascending(limit + 1, kinds)
         counts = np.diff(sums, axis=0, prepend=0).astype(float)
         return _States(counts, False, counts.sum(axis=0).astype(np.int64), special.gammaln(counts + 1).sum(axis=0))
@@ -229,7 +229,7 @@ def _ascending(below: int, length: int) -> IntArray:
 
 
 def _rest(tilted: Tilted, limit: int) -> float:
-    """Return the log of a bound on E[max(0, S); over `limit` samples away from the tilted law's most likely atom]."""
+    """Return the log of a bound on E[max(0, S); J > `limit`], J samples away from the tilted law's most likely atom."""
     likely = np.max(tilted.mass)
     growth = tilted.count * np.log1p(np.expm1(_RATES) * (1 - likely)) - _RATES * (limit + 1)
     return tilted.chernoff + float(np.min(growth)) + 1e-6

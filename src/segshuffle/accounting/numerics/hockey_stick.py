@@ -71,7 +71,7 @@ _FIRST_EDGES = np.concatenate([np.arange(-38.0, -12.0, 2.0), np.arange(-12.0, 12
 _MOST_PIECES = 4096.0
 #: Laws with a smaller standard deviation are cut as if they had this one.
 _LEAST_DEVIATION = 1.0
-#: Totals of the Poisson law run to +inf; there is no mass beyond this one.
+#: Larger totals have the round-off of this one: those of the Poisson law run to +inf.
 _ROUND_OFF_CAP = 4e15
 _LARGEST_ODDS = 1e200
 #: Relative error of a product of a few terms: nine roundings.
@@ -373,7 +373,7 @@ def _split(total: FloatArray, gap: FloatArray, budget: float) -> FloatArray:
     """Choose new edges that bring the gaps down to about `budget` in all.
 
     A block's gap shrinks like the inverse of its number of pieces, so pieces in proportion to the root of the gap
-    reach a given total with the fewest blocks.
+    reach a given sum of gaps with the fewest blocks.
     """
     first, width = total[:-1], np.diff(total)
     chosen = (width > 1) & np.isfinite(width) & (gap > 0.01 * budget / gap.size)

@@ -4,7 +4,7 @@ Binomial, Poisson, and, for a counter of clustered dummies, negative binomial.
 
 Point probabilities follow Loader's saddle-point form (C. Loader, "Fast and accurate computation of binomial
 probabilities", 2000): a Stirling error and a deviance, neither of which cancels, so that a trial count of 1e13 costs
-no digits. Interval probabilities are differences of the tail function on the side of the mean where it is small.
+no digits.
 
 `ROUND_OFF` and `round_off` state the relative accuracy that the tests hold these functions to (against 50-digit
 arithmetic); the accountants add it to every certified bound.

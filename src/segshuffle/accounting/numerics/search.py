@@ -28,7 +28,7 @@ _SMALLEST_SHARE = 1e-9
 #: Epsilons closer than this to the ceiling, relative to it, are not told apart from it.
 _SMALLEST_GAP = 1e-12
 #: Brackets narrower than this are not halved further, because the function may jump: relative to the argument, and in
-#: searches of epsilon relative to the upper end of the first bracket, at most a hundred times the result.
+#: searches of epsilon relative to the upper end of the first bracket.
 _RESOLUTION, _SMALLEST_STEP = 1e-13, 1e-10
 #: The same for lower bounds, which jump only where they are mostly round-off.
 _LOWER_STEP = 1e-7

@@ -43,7 +43,7 @@ def privunit(*, local_epsilon: float, cap_area: float) -> VariationRatio:
         In [1e-12, 300].
     cap_area : float
         Share c of the sphere in the cap, in (0, 1/2]. beta is attained by opposite inputs, whose caps are disjoint.
-        Beyond 1/2 caps overlap, the published beta exceeds (p - 1)/(p + 1), which no randomizer can, and is refused.
+        Larger shares are refused: caps overlap, and the published beta exceeds (p - 1)/(p + 1), which is impossible.
     """
     check_within("cap_area", cap_area, 0, 0.5, "(]")
     return _contrasted(local_epsilon, cap_area, cap_area)
@@ -104,8 +104,8 @@ def local_hash(*, local_epsilon: float, hash_size: int) -> VariationRatio:
 def hadamard_response(*, local_epsilon: float, order: int) -> VariationRatio:
     """Describe Hadamard response: outputs in the input's set are e^local_epsilon times as likely as the others.
 
-    There are K = order >= 2 outputs. Every set is half of them (one block, in the paper), and two sets share half of
-    theirs. beta is attained.
+    There are K = order outputs, a power of two >= 4. Every set is half of them (one block, in the paper), and two sets
+    share half of theirs. beta is attained.
     """
     return _contrasted(local_epsilon, 0.25, 0.5)
 

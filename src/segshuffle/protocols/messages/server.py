@@ -90,7 +90,7 @@ class Server:
     def estimate_items(
         self, collection: Collection, level_estimates: LevelEstimates, messages: ShuffledMessages, participants: int
     ) -> tuple[FloatArray, IntArray]:
-        """Return (C_j - n m/d)/N_hat (line 21 of Algorithm 2) times the weight of the collection, and counts by word.
+        """Return (C_j - net_mean)/N_hat (line 21 of Algorithm 2) times the collection's weight, and counts by word.
 
         n is the number of users who took part. N_hat is estimated from round 1, and scaled to these users.
         """
