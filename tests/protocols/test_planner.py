@@ -125,7 +125,7 @@ def test_more_budget_never_gives_more_error(make, seed):
     [
         (clustered(max_messages=9.0, copies_max=4.0), EIGHT, 1.005),
         (clustered(max_messages=5.0, copies_max=4.0), EIGHT, 1.005),
-        (signed(max_messages=2.0, copies_max=4.0), ONE, 1.03),
+        (signed(max_messages=2.0, copies_max=4.0), ONE, 1.005),
         (signed(max_messages=20.0), HONEST, 1.005),
     ],
 )

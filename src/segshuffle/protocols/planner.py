@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from segshuffle.accounting.collections.calibration import gaussian_start, solve
 from segshuffle.accounting.collections.guides import CLOSE, FINE, guided_copies, guided_noise
 from segshuffle.accounting.collections.product import SMALLEST_DELTA, delta_interval, log_delta_bound, rounded_delta
 from segshuffle.accounting.collections.published import item_target
@@ -32,12 +33,13 @@ from segshuffle.protocols.base import Plan, Problem, assignment_spread, collecti
 from segshuffle.protocols.surface import Best, Surface
 from segshuffle.protocols.weights import ErrorTerms, best_copies, simple_copies
 
-#: Copies this close to a whole number may become it.
-_ALMOST = 0.01
+#: Copies this close to a whole number may become it. The noise is for them if its log is that close to the least that
+#: allows them.
+_ALMOST, _NEAR = 0.01, 0.1
 #: Largest number of doublings of a budget that is too small.
 _DOUBLINGS = 4
-#: Share of the target below which a delta may count as 0, if its table would be large.
-_FAR = 1e-6
+#: Share of the target below which a delta may count as 0, if tables are large.
+_FAR = 1e-3
 #: Relative widths of a certificate that are tried, until one can be computed.
 _WIDTHS = (1e-3, 1e-2, 0.1, 1.0)
 
@@ -191,6 +193,12 @@ class Search:
             allowed = f"such that honest users send {least:g} to {most:g} dummies per item (they send {mean:g})"
             raise ParameterError("blanket_per_user", blanket_per_user, allowed)
         limits = self.limits(law, mean, rtol=FINE)
+        if _has_large_tables(law):
+            limits *= 1 - 0.1 * FINE  # certificates take long, so most should be reached at once
+        for i, target in enumerate(self.targets):
+            whole = round(limits[i])
+            if whole and abs(limits[i] / whole - 1) < FINE and _is_certified(law, mean, target, whole):
+                limits[i] = whole
         for tries in itertools.count():
             choice = self._choice(law.variance(mean), blanket_per_user, limits, budget)
             found, error = best_copies(*choice)
@@ -331,21 +339,29 @@ def _best(search: Search, budget: float) -> Plan:
 
 
 def _tries(search: Search, best: Best) -> Iterator[tuple[Blanket, float]]:
-    """Yield blankets to certify, first those with about the least dummies for whole numbers of copies."""
+    """Yield blankets to certify, first one with about the least dummies for a whole number of copies."""
     whole = [
-        (target, float(round(a)))
+        (_guided_noise(search, best, target, round(a)), target, round(a))
         for target, a in zip(search.targets, best.copies.tolist(), strict=True)
         if target.pairs and round(a) and abs(a - round(a)) < _ALMOST
     ]
     if whole:
-        least = max(_least_noise(search, best, target, a) for target, a in whole)
-        # an estimate may be too small for a certificate, and slightly fewer copies than a whole number cost more error
-        found = (search.surface.at(least + raised, best.point) for raised in (0.0, 4 * FINE, 16 * FINE))
-        yield from (each for each in found if each)
+        guided, target, copies = max(whole, key=lambda each: each[0])
+        if abs(guided - best.point[0]) < _NEAR:
+            found = _announced(search, best, _certified_noise(search, best, guided, target, copies))
+            yield from [found] if found else []
     yield best.law, best.mean
 
 
-def _least_noise(search: Search, best: Best, target: Target, copies: float) -> float:
+def _announced(search: Search, best: Best, log_variance: float) -> tuple[Blanket, float] | None:
+    """Return the best law and mean with another variance, as they would be announced; None if there is no such law."""
+    if not (found := search.surface.at(log_variance, best.point)):
+        return None
+    law, mean = found
+    return law, search.problem.honest_mean(rounded_up(search.per_user(mean)))
+
+
+def _guided_noise(search: Search, best: Best, target: Target, copies: int) -> float:
     """Estimate the least log of the variance that allows these copies, with the other parameters of the best point."""
 
     def pair_at(log_variance: float) -> CounterPair:
@@ -353,6 +369,23 @@ def _least_noise(search: Search, best: Best, target: Target, copies: float) -> f
         return law.rough().pair(mean, copies)
 
     return guided_noise(pair_at, float(best.point[0]), **asdict(target))
+
+
+def _certified_noise(search: Search, best: Best, guided: float, target: Target, copies: int) -> float:
+    """Find about the least log of the variance that is certified to allow these copies; nan if none is found."""
+
+    def excess(x: float) -> float:
+        found = _announced(search, best, -x)
+        return math.log(certified_delta(*found, target, copies)[1] / target.delta) if found else math.inf
+
+    slope = gaussian_start(target.epsilon, target.delta)[1] / 2
+    limits = (-guided - _NEAR, -guided + _NEAR)
+    return -solve(excess, -guided, slope, limits, 10 * FINE if _has_large_tables(best.law) else FINE, steps=8)
+
+
+def _has_large_tables(law: Blanket) -> bool:
+    """Return whether certificates take long, so that the law has a rough form for searches."""
+    return law.rough() is not law
 
 
 def _is_certified(law: Blanket, mean: float, target: Target, copies: float) -> bool:
@@ -366,8 +399,7 @@ def certified_delta(law: Blanket, mean: float, target: Target, copies: float) ->
     if target.pairs == 0 or copies == 0:
         return 0.0, 0.0
     pair = law.pair(mean, copies)
-    # a law has a rough form because its own tables are large
-    smallest = SMALLEST_DELTA if law.rough() is law else max(_FAR * target.delta, SMALLEST_DELTA)
+    smallest = max(_FAR * target.delta, SMALLEST_DELTA) if _has_large_tables(law) else SMALLEST_DELTA
     bound = 1.0
     for rtol in _WIDTHS:
         with contextlib.suppress(AccuracyError):

@@ -29,14 +29,14 @@ _STEP, _NEAR = 0.5, 0.6
 #: Number of points, for each parameter, that are computed first for a budget. They are taken from a cloud of this
 #: many, if by a first guess their error is at most this many times the least.
 _SCATTERED, _CLOUD, _HOPEFUL = 9, 200, 3.0
-#: Further variances that are tried first if dummies use the rest of the budget: logs of their ratios to the predicted
-#: best one.
-_AWAY = (-2.0, -1.0, 1.0)
+#: Further variances that are computed first if dummies use the rest of the budget: logs of their ratios to the
+#: predicted best one.
+_AWAY = (-2.0, -1.0, 1.0, 2.0)
 #: Most rounds of computing points for one budget.
 _ROUNDS = 40
 #: Grids on which predictions are compared: their widths, as shares of the ranges; the number of choices of all other
 #: parameters; the number of variances, for all choices together; and that on finer grids, for each choice.
-_WIDTHS, _CHOICES, _VARIANCES, _FINER = (1.0, 0.2), 24, 600, 11
+_WIDTHS, _CHOICES, _VARIANCES, _FINER = (1.0, 0.2), 6, 200, 11
 #: Least log of the ratio to the copies with Gaussian noise; a smaller ratio, or no copies at all, counts as this one.
 _LEAST_RATIO = -6.0
 #: Least share of a budget for dummies, if these use what messages about items leave.
@@ -78,11 +78,7 @@ class Surface:
     def best(self, budget: float) -> Best | None:
         """Return the best blanket for a budget of messages per user; None if nothing can be sent."""
         known = None
-        # first without the computed points: the error may have a minimum elsewhere for another budget
-        found, self.interpolated = self.interpolated, None
-        first = self.promised(budget)
-        wanted = [] if first is None else self._first(first.point, budget)
-        self.interpolated = found
+        wanted = self._first(budget)
         for _ in range(_ROUNDS):
             if not sum(map(self._guide, wanted)) and known:
                 break
@@ -93,7 +89,7 @@ class Surface:
             if known is None or known.error > promised.error * (1 + FINE):
                 wanted = [promised.point]
             else:
-                wanted = self._neighbours(known.point)
+                wanted = [*self._new(promised.point[None]), *self._neighbours(known.point)]
         return known
 
     def promised(self, budget: float) -> Best | None:
@@ -125,7 +121,7 @@ class Surface:
 
         def rest(limits: FloatArray) -> FloatArray:
             spent = self.search.messages(0.0, np.minimum(limits, caps))
-            return np.asarray(np.maximum(budget - spent, _LEAST_REST * budget))
+            return np.asarray(np.maximum((1 - 1e-9) * budget - spent, _LEAST_REST * budget))
 
         # the copies that half of the budget allows tell how much is left for dummies, and so which copies are allowed
         limits = self._limits(self._settled(self._spending(points, np.full(len(points), budget / 2)))[0])
@@ -176,15 +172,25 @@ class Surface:
         law = self._law(parameters, at)
         return errors, Best(points[at], law, float(means[at]), copies[np.searchsorted(fits, at)], float(errors[at]))
 
-    def _first(self, point: FloatArray, budget: float) -> list[FloatArray]:
+    def _first(self, budget: float) -> list[FloatArray]:
         """Return points that are worth computing if every blanket is as good as Gaussian noise."""
-        if self.law.spends:
-            return [point, *(np.append(point[0] + away, point[1:]) for away in _AWAY)]
-        cloud = self.low + (0.5 + _spread(_CLOUD, point.size)) * (self.high - self.low)
-        errors, _ = self._errors(np.vstack([point, cloud]), budget, 1.0)
-        cloud = cloud[errors[1:] <= _HOPEFUL * errors[0]]
-        cloud = cloud[self._distances(cloud) > 2 * _STEP]
-        return [point, *cloud[: _SCATTERED * point.size]]
+        known = self.promised(budget)
+        # without the computed points: the error may have a minimum elsewhere for another budget
+        found, self.interpolated = self.interpolated, None
+        first = self.promised(budget)
+        if first is None:
+            wanted = []
+        elif self.law.spends:
+            shape = (known or first).point[1:-1]
+            wanted = [np.array([first.point[0] + away, *shape, first.point[-1]]) for away in (0.0, *_AWAY)]
+        else:
+            cloud = self.low + (0.5 + _spread(_CLOUD, self.low.size)) * (self.high - self.low)
+            errors, _ = self._errors(np.vstack([first.point, cloud]), budget, 1.0)
+            cloud = cloud[errors[1:] <= _HOPEFUL * errors[0]]
+            cloud = cloud[self._distances(cloud) > 2 * _STEP]
+            wanted = [first.point, *cloud[: _SCATTERED * self.low.size]]
+        self.interpolated = found
+        return wanted
 
     def _distances(self, points: FloatArray) -> FloatArray:
         """Return the distance of every point from the closest point at which a computation was tried."""
@@ -200,8 +206,11 @@ class Surface:
         # copies jump at whole numbers, so the error may have a minimum at quite another variance
         far = np.outer([] if self.law.spends else [-4, -3, -2, 2, 3, 4], axes[0])
         steps = _STEP * np.concatenate([axes, -axes, far])
-        found = np.clip(point + steps, self.low, self.high)
-        return list(found[self._distances(found) > _NEAR * _STEP])
+        return self._new(np.clip(point + steps, self.low, self.high))
+
+    def _new(self, points: FloatArray) -> list[FloatArray]:
+        """Return those points that no computed point is close to."""
+        return list(points[self._distances(points) > _NEAR * _STEP])
 
     def _guide(self, point: FloatArray) -> bool:
         """Compute the copies at a point and update the interpolation; return whether it was new, and has a law."""

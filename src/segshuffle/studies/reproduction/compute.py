@@ -196,7 +196,7 @@ def checked(table: pd.DataFrame) -> pd.DataFrame:
     # no closed form is known where estimates are changed afterwards
     unknown = table["role"].isin(_AFTERWARDS) & table["mse_expected"].isna()
     numbers = table[["mse_mean", "mse_stderr", "mse_bound"]].assign(expected=table["mse_expected"].mask(unknown, 0.0))
-    finite = np.isfinite(numbers).all(axis=1)
+    finite = np.isfinite(numbers.to_numpy(float)).all(axis=1)
     for row in table[~finite].head(1).to_dict("records"):
         told = ", ".join(f"{name} = {value}" for name, value in row.items() if name != "parameters")
         raise ValueError(f"an error in the table is not finite, but every one must be: {told}")
