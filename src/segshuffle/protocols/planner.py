@@ -117,12 +117,12 @@ class Search:
 
     @functools.cached_property
     def surface(self) -> Surface:
-        """The quick estimates for the law so far."""
+        """The quick estimates, with all that were made so far."""
         return Surface(self)
 
     @functools.cached_property
     def plans(self) -> list[Plan]:
-        """Every plan with the law so far."""
+        """Every plan that was made so far."""
         return []
 
     # -- a blanket and what may be sent in it --------------------------------------------------------------------------
@@ -395,7 +395,7 @@ def _is_certified(law: Blanket, mean: float, target: Target, copies: float) -> b
 
 @functools.lru_cache(maxsize=65536)
 def certified_delta(law: Blanket, mean: float, target: Target, copies: float) -> tuple[float, float]:
-    """Return a certified interval of delta (lower, upper), as narrow as possible."""
+    """Return a certified interval of delta (lower, upper), of the first of `_WIDTHS` that can be computed."""
     if target.pairs == 0 or copies == 0:
         return 0.0, 0.0
     pair = law.pair(mean, copies)

@@ -29,9 +29,8 @@ _STEP, _NEAR = 0.5, 0.6
 #: Number of points, for each parameter, that are computed first for a budget. They are taken from a cloud of this
 #: many, if by a first guess their error is at most this many times the least.
 _SCATTERED, _CLOUD, _HOPEFUL = 9, 200, 3.0
-#: Further variances that are computed first if dummies use the rest of the budget: logs of their ratios to the
-#: predicted best one.
-_AWAY = (-2.0, -1.0, 1.0, 2.0)
+#: Variances that are computed first if dummies use the rest of the budget: logs of their ratios to the predicted best.
+_AWAY = (0.0, -2.0, -1.0, 1.0, 2.0)
 #: Most rounds of computing points for one budget.
 _ROUNDS = 40
 #: Grids on which predictions are compared: their widths, as shares of the ranges; the number of choices of all other
@@ -174,23 +173,20 @@ class Surface:
 
     def _first(self, budget: float) -> list[FloatArray]:
         """Return points that are worth computing if every blanket is as good as Gaussian noise."""
-        known = self.promised(budget)
         # without the computed points: the error may have a minimum elsewhere for another budget
         found, self.interpolated = self.interpolated, None
         first = self.promised(budget)
-        if first is None:
-            wanted = []
-        elif self.law.spends:
-            shape = (known or first).point[1:-1]
-            wanted = [np.array([first.point[0] + away, *shape, first.point[-1]]) for away in (0.0, *_AWAY)]
-        else:
-            cloud = self.low + (0.5 + _spread(_CLOUD, self.low.size)) * (self.high - self.low)
+        cloud = self.low + (0.5 + _spread(_CLOUD, self.low.size)) * (self.high - self.low)
+        if first and not self.law.spends:
             errors, _ = self._errors(np.vstack([first.point, cloud]), budget, 1.0)
             cloud = cloud[errors[1:] <= _HOPEFUL * errors[0]]
-            cloud = cloud[self._distances(cloud) > 2 * _STEP]
-            wanted = [first.point, *cloud[: _SCATTERED * self.low.size]]
         self.interpolated = found
-        return wanted
+        if first is None:
+            return []
+        if not self.law.spends:
+            return [first.point, *cloud[self._distances(cloud) > 2 * _STEP][: _SCATTERED * self.low.size]]
+        shape = ((found and self.promised(budget)) or first).point[1:-1]
+        return [np.array([first.point[0] + away, *shape, first.point[-1]]) for away in _AWAY]
 
     def _distances(self, points: FloatArray) -> FloatArray:
         """Return the distance of every point from the closest point at which a computation was tried."""
@@ -200,7 +196,7 @@ class Surface:
     def _neighbours(self, point: FloatArray) -> list[FloatArray]:
         """Return neighbours without a computed point nearby.
 
-        They are one step away on axes (up to four for the variance), and up to two in other directions.
+        They are one step away on an axis, or up to four steps on that of the variance.
         """
         axes = np.eye(point.size)
         # copies jump at whole numbers, so the error may have a minimum at quite another variance

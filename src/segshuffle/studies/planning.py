@@ -7,6 +7,7 @@ the proven side is the Poisson blanket, all competitors that have proven account
 import dataclasses
 import functools
 import hashlib
+import itertools
 import json
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -25,6 +26,7 @@ from segshuffle.pipeline.processors import parallel
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.base import PLAIN, Assumptions, Problem, Sample
 from segshuffle.protocols.method import Method
+from segshuffle.protocols.planner import least_error
 from segshuffle.protocols.registry import every, made, proven
 from segshuffle.protocols.segmented import Segmented
 
@@ -150,11 +152,12 @@ def plan_setting(
     problems = {split: problem_of(config, setting, split, accounting) for split in config["splits"]}
 
     def made(points: Sequence[tuple[str, Role, float | None, Method]]) -> str:
-        planned = parallel(_plan, ((method, problems[split]) for split, _, _, method in points))
+        groups = [(split, list(group)) for (split, _), group in itertools.groupby(points, key=lambda each: each[:2])]
+        planned = parallel(_planned, ((problems[split], [each[-1] for each in group]) for split, group in groups))
         return to_json(
             [
                 (split, {"role": role, "max_messages": budget, "plan": plan})
-                for (split, role, budget, _), plan in zip(points, planned, strict=True)
+                for (split, role, budget, _), plan in zip(points, itertools.chain(*planned), strict=True)
             ]
         )
 
@@ -173,8 +176,14 @@ def plan_setting(
     return plans
 
 
-def _plan(method: Method, problem: Problem) -> dict[str, Any]:
-    return method.plan(problem).as_dict()
+def _planned(problem: Problem, methods: Sequence[Any]) -> list[dict[str, Any]]:
+    """Plan with methods that differ at most in one option; what is found out for one budget serves the others."""
+    if any(getattr(method, "max_messages", None) for method in methods):
+        searches = methods[0].searches(problem)
+        plans = [dataclasses.replace(least_error(searches, each.max_messages), method=each.name) for each in methods]
+    else:
+        plans = [method.plan(problem) for method in methods]
+    return [plan.as_dict() for plan in plans]
 
 
 def _points(

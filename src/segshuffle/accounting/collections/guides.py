@@ -41,7 +41,7 @@ def _log_delta_of_one(table: LossTable, epsilon: float) -> float:
 
 
 def guided_log_delta(pair: CounterPair, pairs: int, epsilon: float, delta: float, rtol: float = CLOSE) -> float:
-    """Estimate the log of the delta of a product of pairs, if it is near that of `delta`; 0 if there is no table."""
+    """Estimate the log of the delta of a product of pairs, if it is near log `delta`; 0 if there is no table."""
     ratio = gaussian_ratio(epsilon=epsilon, delta=delta)
     step = ratio / (_CELLS * math.sqrt(pairs / rtol) if pairs > 1 else _FINE_CELLS)
     try:
