@@ -74,7 +74,9 @@ def safe_edge(excess: Function, *, safe: float, unsafe: float, tolerance: float 
     at_safe = excess(safe)
     if at_safe > 0:
         factor = math.exp(min(at_safe, 700.0))
-        raise InfeasibleError(f"the target is missed by a factor {factor:.3g} even at {safe:g}, the safest value tried")
+        raise InfeasibleError(
+            f"the target is missed by a factor {factor:.3g} even at {safe:g}, the safest value: raise epsilon or delta."
+        )
     low, high = _End(math.log(safe), at_safe), _End(math.log(unsafe), at_unsafe)
     best = _edge(lambda log: excess(math.exp(log)), low, high, lambda found: found, tolerance, _RESOLUTION)
     return safe if best == low.argument else math.exp(best)
