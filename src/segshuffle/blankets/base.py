@@ -113,7 +113,7 @@ class Blanket(ABC):
 
     @classmethod
     def space(cls, pairs: int, delta: float) -> Space:
-        """Return what a planner may choose from, for a product of `pairs` pairs; by default only the mean."""
+        """Return what a planner may choose from, for a product of `pairs` pairs; by default only the variance."""
         law = cls()
         return Space((), lambda variance: ((), within(variance / law.variance(1.0), *law.means)))
 

@@ -49,7 +49,7 @@ class CorrelatedNoise(IndependentCounters):
         odds = rounded_up(math.exp(-(1 - self.flood_share) * epsilon))
         flood_odds = rounded_up(math.exp(-0.2 * min(1.0, self.flood_share * epsilon)))
         flood_shape = rounded_up(3 * (1 + math.log(1 / delta)))
-        # twice the mean of a negative binomial law of noise, and of one of the flood
+        # twice the means of two negative binomial laws, of noise and of flood
         per_item = 2 * odds / (1 - odds) + 2 * flood_shape * flood_odds / (1 - flood_odds)
         blanket = rounded_up(problem.domain_size * per_item / problem.n_users)
         return Plan(

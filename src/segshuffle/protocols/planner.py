@@ -33,8 +33,8 @@ from segshuffle.protocols.base import Plan, Problem, assignment_spread, collecti
 from segshuffle.protocols.surface import Best, Surface
 from segshuffle.protocols.weights import ErrorTerms, best_copies, simple_copies
 
-#: Copies this close to a whole number may become it. The noise is for them if its log is that close to the least that
-#: allows them.
+#: Whole copies are tried if the best copies are this close to them, and the log of the variance that they need is this
+#: close to the best one.
 _ALMOST, _NEAR = 0.01, 0.1
 #: Largest number of doublings of a budget that is too small.
 _DOUBLINGS = 4
@@ -194,7 +194,7 @@ class Search:
             raise ParameterError("blanket_per_user", blanket_per_user, allowed)
         limits = self.limits(law, mean, rtol=FINE)
         if _has_large_tables(law):
-            limits *= 1 - 0.1 * FINE  # certificates take long, so most should be reached at once
+            limits *= 1 - 0.1 * FINE  # certificates take long: slightly lower limits mostly pass at once
         for i, target in enumerate(self.targets):
             whole = round(limits[i])
             if whole and abs(limits[i] / whole - 1) < FINE and _is_certified(law, mean, target, whole):
@@ -211,7 +211,7 @@ class Search:
             kept = [_is_certified(law, mean, each, a) for each, a in zip(self.targets, chosen, strict=True)]
             if all(kept):
                 break
-            # at first by hardly anything: most estimates are nearly right
+            # hardly lower at first: most estimates are nearly right
             limits = np.where(kept, limits, chosen * max(1 - 0.1 * FINE * 4**tries, 0.0))
         copies = np.array([rounded_down(each) for each in chosen])
         reached, certificate = attained(problem, copies), list[dict[str, float]]()
@@ -339,7 +339,7 @@ def _best(search: Search, budget: float) -> Plan:
 
 
 def _tries(search: Search, best: Best) -> Iterator[tuple[Blanket, float]]:
-    """Yield blankets to certify, first one with about the least dummies for a whole number of copies."""
+    """Yield blankets to certify; if copies are almost whole, the first may have the least noise for whole ones."""
     whole = [
         (_guided_noise(search, best, target, round(a)), target, round(a))
         for target, a in zip(search.targets, best.copies.tolist(), strict=True)

@@ -24,7 +24,8 @@ _CELLS, _FINE_CELLS = 4.0, 400.0
 _TAIL = 3.5
 #: Relative accuracy of delta in quick searches, and in final ones (also of a plan's error); most steps of a search.
 CLOSE, FINE, _STEPS = 3e-2, 1e-3, 20
-#: A search looks and starts within these factors (as logs) of the Gaussian mechanism's answer.
+#: Logs of factors: how far a search of copies goes below the Gaussian mechanism's answer; how far from it that search
+#: may start, and how far a search of noise goes from its start.
 _REACH, _START = 5.0, 1.0
 _SMALLEST, _LARGEST = 1e-200, 1 - 1e-9
 
@@ -50,7 +51,7 @@ def guided_log_delta(pair: CounterPair, pairs: int, epsilon: float, delta: float
         return 0.0  # what cannot be tabulated is far from private: delta is about 1
     if pairs == 1:
         return _log_delta_of_one(table, epsilon)
-    # the loss of a Gaussian mechanism of that delta is about as wide, but may have shorter tails
+    # a first guess: the saddle point of a Gaussian mechanism with that delta, whose loss is about as wide
     start = max(epsilon / ratio**2 - 0.5, 0.0)
     point = saddle_point(*_law_of(table), pairs, epsilon, start=start)
     if point.log_delta < math.log(_SMALLEST):

@@ -92,7 +92,7 @@ class Server:
     ) -> tuple[FloatArray, IntArray]:
         """Return (C_j - net_mean)/N_hat (line 21 of Algorithm 2) times the collection's weight, and counts by word.
 
-        n is the number of users who took part. N_hat is estimated from round 1, and scaled to these users.
+        net_mean is that of the users who took part. N_hat is estimated from round 1, and scaled to these users.
         """
         announced, d = collection.announcement, self.problem.domain_size
         counts = tally(messages, announced.words)
