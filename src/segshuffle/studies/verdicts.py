@@ -3,7 +3,7 @@
 A statement is an entry of a file in config/reference. It names a *measure* of its study, what the measure is taken of,
 and the condition under which the statement is reproduced: what is compared (all, most or some of the values, or their
 median, mean, least or largest one), how, and with which numbers. The statement is partly reproduced if some values
-meet the same comparison, or under a condition of its own, which may be on another measure.
+meet the same comparison. A condition `partly`, which may be on another measure, replaces this rule.
 """
 
 import operator
