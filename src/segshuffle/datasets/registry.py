@@ -144,8 +144,8 @@ def given_path(name: str, section: Mapping[str, Any], environ: Mapping[str, str]
     path = Path(value).expanduser()
     if not path.is_file():
         raise ConfigError(
-            f"{origin} = {value!r} is not allowed: there is no such file. Give the path of {dataset.given_is}, or "
-            "leave it empty."
+            f"{origin} = {value!r} is not allowed: there is no such file. Give the path of "
+            f"{dataset.given_is}{', or leave it empty' if name in every() else ''}."
         )
     return path
 
