@@ -1,8 +1,8 @@
 """Compute how private given parameters are, by every analysis that applies.
 
 What is analysed (--randomizer): one message per user, which a randomizer changes at random (several with --compose);
-users with budgets of their own; or the segmented protocol, in which a user sends some of the held items,
-and dummy messages.
+users with budgets of their own; or a protocol with several messages per user, such as the segmented one, in which a
+user sends some of the held items, and dummies.
 
 What is asked: the epsilon at --delta; the delta at --epsilon; or, with both and no --local-epsilon, the local epsilon
 that satisfies both. One of --users, --blanket-messages, --delta, --epsilon and --local-epsilon may have several values:

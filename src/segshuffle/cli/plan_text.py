@@ -21,7 +21,7 @@ _FURTHER = ("The 95 % interval", "The largest of these errors")
 _HONEST = (1.0, 0.95, 0.9, 0.8, 0.5)
 #: Shares of lying users for which the influence is shown, in addition to one liar.
 _CORRUPT = (0.01, 0.1)
-#: Most levels that are all shown; of more levels the two lowest and the two highest are shown.
+#: Up to so many levels are all shown; of more, only the two lowest and the two highest.
 _LEVELS = 5
 
 

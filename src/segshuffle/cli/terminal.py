@@ -94,7 +94,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def understood(read: Any, text: str, described: str) -> Any:
-    """Read the value of an option; refuse any other with the option's help, which says what is allowed."""
+    """Read the value of an option; refuse a wrong one with the option's help, which says what is allowed."""
     try:
         return read(text)
     except ParameterError as error:

@@ -37,7 +37,7 @@ def _is_number(_checker: object, value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 10**300
 
 
-# JSON schema takes 5000.0 for an integer and nan for a number; a count of users is neither
+# JSON schema takes 5000.0 for an integer and nan for a number; here both are refused
 _STRICT: Any = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
     jsonschema.Draft202012Validator,
     type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine("integer", _is_integer).redefine(

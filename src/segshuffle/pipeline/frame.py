@@ -71,7 +71,7 @@ def rules(
     sources = [f"data/{name}/source.json" for name in names]
 
     def section_of(name: str) -> dict[str, Any]:
-        """Return the keys that data and populations depend on: sizes and paths are left out."""
+        """Return the keys that data and populations depend on: all but n_users, set_sizes and path."""
         return {key: value for key, value in sections[name].items() if key not in {"n_users", "set_sizes", "path"}}
 
     def watched(name: str) -> list[Path]:

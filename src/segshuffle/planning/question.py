@@ -225,7 +225,7 @@ class Question:
         if self.top is not None:
             check_integer("top", self.top, 1)
             if not guessed:
-                allowed = "given with a guess of frequencies, such as zipf:1; an error in per cent needs it, too"
+                allowed = "given with a guess of frequencies, such as zipf:1, which an error in per cent needs, too"
                 raise ParameterError("top", self.top, allowed)
         counted = isinstance(self.guess.frequencies, float) or (not guessed and self.target is not None)
         if counted and self.guess.mean_size is None and self.problem.assumptions.sets == "at-most":

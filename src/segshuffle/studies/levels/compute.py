@@ -3,8 +3,8 @@ r"""Target fig_levels: what it costs to protect the privacy levels too, by epsil
 The segmented protocol with a Poisson blanket runs as in Algorithm 1. Only counts are drawn, exact in distribution:
 
 1. round 1: counter k is n_k + Poisson(mu), mu = n m_p/K, with the least m_p for (epsilon_p, delta_p), delta_p = delta;
-2. m and all a_k are planned afresh *in every repetition*, from the noisy counts (`LevelEstimates.planning`);
-3. round 2 is drawn with that plan, and the estimate divides by N_hat (`LevelEstimates.weight`).
+2. m and all copies a_k are planned afresh *in every repetition*, from the noisy counts (`LevelEstimates.planning`);
+3. round 2 is drawn with it, and its estimate divides by N_hat (`LevelEstimates.weight`), not by N = sum_k n_k a_k.
 
 A calibration per repetition would be too costly, and is not needed: the limits of the a_k over m depend on public
 quantities only. `PlanGrid` calibrates them once, over a grid of m, with the same accountant as `ProvenSegmented`; a
@@ -13,7 +13,7 @@ with those of `ProvenSegmented`.
 
 There are three errors (epsilon_p = inf: the exact histogram of Algorithm 1):
 
-- `mse_mean`: mean squared error of the repetitions, against the sample's own frequencies;
+- `mse_mean`: mean squared error of the repetitions, against the sample's own frequencies w_j;
 - `mse_expected`: mean over the repetitions of the exact expected error *given* round 1. With plan and N_hat fixed it
   is sum_j V_j / N_hat^2 + (N/N_hat - 1)^2 sum_j w_j^2, V_j the variance of counter j: round 2 is averaged out;
 - `mse_predicted`: closed form without any repetition, for the plan from exact counts, to first order in
