@@ -215,5 +215,5 @@ def new_checkout(snapshot, tmp_path_factory):
 def checkout(new_checkout):
     """Return a copy in which the pipeline has run on two cores; tests leave it as they found it."""
     made = new_checkout()
-    made.said = made.finish("--cores", "2")
+    made.finish("--cores", "2")
     return made

@@ -104,7 +104,7 @@ def _axes(figure):
             yield f"nothing is drawn in {axes.get_title()!r}"
         for name, axis in (("x", axes.xaxis), ("y", axes.yaxis)):
             numbers = [tick for tick in _ticks(axis) if tick.label1.get_text() and tick.label1.get_visible()]
-            if axis.get_scale() == "log" and len(numbers) < 2 and _numbered(figure, axes, name):
+            if axis.get_scale() == "log" and len(numbers) < 2 and _numbered(axes, name):
                 yield f"{len(numbers)} numbers on the {name} axis of {axes.get_title()!r}"
 
 
@@ -134,7 +134,7 @@ def _misplaced(figure):
                 yield f"what is drawn fills {np.ptp(column):.2f} of the {name} axis of {axes.get_title()!r}"
 
 
-def _numbered(figure, axes, name):
+def _numbered(axes, name):
     """Return whether an axis shows numbers itself: in a grid with common axes only the outer ones do."""
     which = {"x": "labelbottom", "y": "labelleft"}[name]
     return bool((axes.xaxis if name == "x" else axes.yaxis).get_tick_params()[which])

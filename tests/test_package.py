@@ -136,7 +136,7 @@ for found in pkgutil.walk_packages(segshuffle.__path__, "segshuffle.", onerror=l
 
 
 @pytest.mark.exhaustive
-def test_what_needs_an_extra_says_which(clean, tmp_path):
+def test_what_needs_an_extra_says_which(clean):
     needed = {
         "segshuffle.studies.limit.report": "pipeline",
         "segshuffle.page.build": "pipeline",

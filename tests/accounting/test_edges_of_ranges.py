@@ -31,7 +31,6 @@ from segshuffle.blankets.signed import Signed
 from segshuffle.errors import InfeasibleError, ParameterError
 
 GENERAL = tables.general(local_epsilon=1.0)
-PAIR = poisson.ItemPair(1e4, 0.5)
 
 
 def published_item(**changed):

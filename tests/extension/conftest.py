@@ -13,7 +13,7 @@ def extended(new_checkout):
     made = new_checkout()
     for add in (add_competitor, add_dataset, add_accountant, add_study, add_split_and_levels):
         add(made)
-    made.said = made.finish("--cores", "2")
+    made.finish("--cores", "2")
     return made
 
 

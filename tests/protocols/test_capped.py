@@ -56,7 +56,7 @@ def test_clients_accept_what_is_planned_with_a_cap(capped):
         assert plan.problem == MSNBC
 
 
-def test_a_smaller_cap_means_a_smaller_blanket(free, capped):
+def test_a_smaller_cap_means_a_smaller_blanket(capped):
     plan = Capped(ProvenSegmented(), 5).plan(MSNBC)
     assert plan.scheme.blanket_cap == 5 < capped.scheme.blanket_cap
     assert plan.blanket_per_user < capped.blanket_per_user

@@ -148,7 +148,6 @@ def dense(factor, *, d, slots, gamma, rate, sent, covered):
         users = np.convolve(users, binom.pmf(np.arange(count + 1), count, r))
     uncovered = d - 2 - covered
     off = 1 - 2 * gamma / d
-    laws = []
     total = 0.0
     for c in range(slots + 2):
         laws = []
