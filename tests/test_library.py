@@ -147,7 +147,7 @@ def test_collections_compose():
     assert compose([], delta=1e-4) == 0.0
 
 
-def test_questions_and_rehearsals_are_the_commands(collection):
+def test_an_answer_has_the_plan_of_its_problem_and_a_rehearsal_the_true_shares(collection):
     made, users = collection
     assert answer(Question(made.problem)).plan == made
     assert plan(replace(made.problem, levels=[0.5, 1.0, 2.0])) == made

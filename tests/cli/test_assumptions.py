@@ -112,5 +112,5 @@ def test_minutes_of_work_are_said_before_they_start(capsys, monkeypatch):
     assert "planned" in stopped
 
 
-def test_what_no_user_can_send_is_said(capsys):
+def test_a_first_round_of_too_many_messages_is_warned_of(capsys):
     assert "Round 1, about the levels, takes " in printed(capsys, f"{PLAN} --hide-level 1e-9")

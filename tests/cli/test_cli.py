@@ -184,7 +184,7 @@ def test_a_closed_output_is_one_sentence():
 
 
 @pytest.mark.quick(0)
-def test_a_reader_that_has_gone_is_no_error_to_speak_of():
+def test_a_reader_that_has_gone_gives_status_1_and_no_message():
     reader, writer = os.pipe()
     os.close(reader)
     with os.fdopen(writer, "w") as pipe:

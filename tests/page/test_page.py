@@ -221,7 +221,7 @@ def test_statements_that_could_not_be_judged_are_neither_failures_nor_successes(
     assert "No statement was judged." in build(read_with(run, claims=none), run.figures)
 
 
-def test_statements_of_which_none_was_judged_stand_in_nobodys_way(run, page):
+def test_the_table_of_statements_is_folded_if_none_was_judged(run, page):
     folded = "<details><summary>No statement is about the data and sizes of this run"
     none = read_with(run, claims=run.results.tables["claims.csv"].assign(verdict="not evaluated"))
     assert folded in build(none, run.figures)

@@ -271,13 +271,13 @@ VALUES = st.recursive(
 
 
 @functools.cache
-def quick_text(path):
+def values_of(path):
     return yaml.safe_load(path.read_text())
 
 
 @given(data=st.data())
 def test_whatever_stands_at_a_key_only_a_config_error_comes_out(data, root, schema):
-    config = quick_text(root / "config/quick.yaml")
+    config = values_of(root / "config/quick.yaml")
     for path in data.draw(st.lists(st.sampled_from(sorted(every_key(config))), min_size=1, max_size=3, unique=True)):
         try:
             config = mutated(config, path, data.draw(VALUES))

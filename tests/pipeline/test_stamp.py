@@ -26,7 +26,7 @@ def elsewhere(config):
     return found
 
 
-def test_the_full_edition_is_the_shipped_files(tmp_path, config):
+def test_only_the_shipped_file_may_have_the_full_edition(tmp_path, config):
     with pytest.raises(ConfigError, match=r"my-try\.yaml: edition = 'full' is not allowed.*'my-try'.*results/my-try/"):
         check_stamp(tmp_path / "stamp", file="../my-try.yaml", config=config)
 

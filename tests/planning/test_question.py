@@ -41,7 +41,7 @@ def plan_of(problem=PROBLEM, m=4.0, copies=(1.0, 1.0), blanket=None):
 # --- what is expected ------------------------------------------------------------------------------------------------
 
 
-def test_the_smallest_share_told_from_zero_is_told_from_zero():
+def test_the_smallest_share_told_from_zero_exceeds_the_threshold_in_95_percent():
     plan = plan_of()
     found = expected(plan)
     threshold = stats.poisson(N * 4.0 / D).isf(0.05 / D)
@@ -317,7 +317,7 @@ def test_a_law_that_is_no_better_is_said_to_be_left_out(capsys):
     assert found["note"].endswith("so the plan has poisson dummies.")
 
 
-def test_as_many_dummies_as_nobody_can_send_are_warned_of(capsys):
+def test_a_plan_of_too_many_messages_is_warned_of(capsys):
     asked = f"{SMALL} --blanket poisson --assume sets=at-most --guess zipf:0.5 mean-size=1 top=1 --target-error 900%"
     shown = printed(capsys, f"{asked.replace('900%', 'epsilon:900%')}")
     assert re.search(r"^Warning: A user sends \S+ messages on average", shown, re.MULTILINE)

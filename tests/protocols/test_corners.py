@@ -32,13 +32,13 @@ def test_a_level_beyond_the_largest_local_epsilon_is_kept_by_the_largest(account
 
 
 @pytest.mark.parametrize("accounting", ["published", "proven"])
-def test_a_level_that_is_lost_beside_one_is_refused_by_its_name(accounting):
+def test_a_level_below_the_least_local_epsilon_is_refused_by_its_name(accounting):
     with pytest.raises(ParameterError, match=r"levels = \(1e-13,\).*at least 1e-12"):
         SubsetExponential(accounting=accounting).plan(subsets_of(1e-13))
 
 
 @pytest.mark.parametrize("value", [1e-12, 50.0])
-def test_the_ends_of_the_range_have_one(value):
+def test_the_ends_of_the_range_of_local_epsilons_have_a_plan(value):
     plan = SubsetExponential(local_epsilon=value).plan(subsets_of(0.5))
     assert plan.parameters["local_epsilon"] == value
     assert 0 < plan.mse_bound < math.inf

@@ -44,7 +44,7 @@ def test_one_delta_may_be_written_for_every_level():
 
 
 @pytest.mark.exhaustive
-def test_more_delta_for_some_level_is_no_worse_and_no_less_than_the_least_for_all():
+def test_more_delta_for_one_level_lowers_the_error_and_for_all_levels_even_more():
     least, some, most = (
         ProvenSegmented().plan(problem(*given)).mse_bound for given in ((0.001,), (0.05, 0.001, 0.001), (0.05,))
     )

@@ -141,7 +141,7 @@ def test_recovery_is_what_sorting_says(users):
     assert [each.k for each in found.recovery] == [k for k in TOPS if k <= D - 8]
 
 
-def test_nothing_that_nobody_holds_is_found(users):
+def test_what_nobody_holds_is_seldom_found(users):
     """Of 300 collections at most 5 % find anything that nobody holds: 30 or more have a probability below 1e-3."""
     found = rehearse(made(m=60.0), users, repetitions=300)
     assert found.found_wrongly * 300 < 30

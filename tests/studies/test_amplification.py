@@ -168,7 +168,7 @@ def test_fake_messages_meet_the_original_condition_with_the_least_number(epsilon
         assert largest_flip * (1 - largest_flip) * n_users * (count - 1) < need
 
 
-def test_all_fake_messages_hide_one():
+def test_one_message_hides_among_the_fakes_of_all_users():
     """Each of the 10^4 or 10^5 users sends the same number of fake messages."""
     assert set(ends_of_curves("variation3")["n_users"] % 1000) == {1}
 

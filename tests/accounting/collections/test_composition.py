@@ -88,7 +88,7 @@ def test_tails_that_are_too_short_at_first_are_lengthened(means, copies, epsilon
         assert inside <= found <= outside * (1 + 2e-3)
 
 
-def test_collections_that_share_no_lattice_are_composed_all_the_same():
+def test_collections_that_share_no_lattice_are_composed_too():
     """Losses that differ by orders of magnitude: the collection that says hardly anything changes nothing."""
     assert composed_delta([(Clustered(0.3).pair(2.15, 0.116), 1), (ItemPair(21.5, 0.116), 1)], epsilon=3.0) < 1e-200
     loud, quiet = (ItemPair(1.83, 2.91), 6), (ItemPair(8e5, 0.148), 7)

@@ -235,7 +235,7 @@ def test_the_widest_lattice_is_judged_by_its_width():
     assert_holds(interval, float(delta(0.7766, 1.0, 4.814)), rtol=1e-5)
 
 
-def test_a_delta_is_told_from_zero_from_the_smallest_asked_for_on():
+def test_a_delta_below_the_smallest_asked_for_is_enclosed_from_zero_on():
     pair = ItemPair(10.0, 0.5)
     exact = delta_interval(pair, pairs=2, epsilon=3.0)
     assert exact.lower > 0
@@ -330,7 +330,7 @@ def test_every_table_encloses_and_a_coarser_one_is_wider(mu, copies, epsilon, lo
 
 
 @pytest.mark.parametrize(("mu", "copies", "epsilon"), [(150.0, 16.0, 1.0), (700.0, 63.75, 4.0), (6.0, 1.0, 1.0)])
-def test_the_upper_bound_alone_is_one_and_is_near(mu, copies, epsilon):
+def test_the_upper_bound_alone_is_above_the_exact_delta_and_near(mu, copies, epsilon):
     bound = log_delta_bound(ItemPair(mu, copies), 1, epsilon)
     exact = mpmath.log(delta(mu, copies, epsilon))
     assert exact <= bound <= exact + 2e-3

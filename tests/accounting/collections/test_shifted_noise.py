@@ -101,7 +101,7 @@ def test_a_shift_past_all_noise_is_not_called_private(exponent, shift):
 
 
 @pytest.mark.quick(0)
-def test_laplace_noise_is_at_least_pure():
+def test_laplace_noise_allows_at_least_the_shift_of_pure_privacy():
     assert largest_shift(exponent=1.0, pairs=3, epsilon=0.9, delta=1e-100) >= 0.9 / 6 * (1 - 1e-11)
 
 

@@ -75,7 +75,7 @@ def test_stronger_clone_is_the_blanket_bound_of_binary_randomized_response(n_use
         assert other.relative_width <= 1e-4
 
 
-def test_closed_form_in_sixty_digits():
+def test_closed_form_in_ninety_digits():
     e, n, d = MP.mpf(1), MP.mpf(10) ** 6, MP.mpf("1e-8")
     spread = 8 * MP.sqrt(MP.exp(e) * MP.log(4 / d) / n) + 8 * MP.exp(e) / n
     exact = MP.log(1 + (MP.exp(e) - 1) / (MP.exp(e) + 1) * spread)

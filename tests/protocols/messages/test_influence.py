@@ -105,7 +105,7 @@ def test_no_attack_moves_more_than_is_printed(scene, attack):
         assert np.abs(shift).sum() > 0.8 * promised.all_items - 6.5 * spread.sum()
 
 
-def test_silence_is_what_a_small_cap_leaves():
+def test_the_influence_without_a_cap_and_with_one_dummy_by_hand():
     """Poisson dummies set no limit; with at most one dummy the worst is two messages about an item that is not held."""
     plan = ProvenSegmented(blanket_per_user=3.0, copies_max=1.0).plan(Problem(5, 1, (3.0,), (40,), 0.2))
     mm = BallsIntoBins().plan(Problem(200, 1, (1.0,), (40000,), 1e-3))

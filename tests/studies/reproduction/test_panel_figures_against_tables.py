@@ -183,7 +183,7 @@ def test_messages_draws_the_error_of_every_budget_over_the_curators(table):
     assert_readable(figure)
 
 
-def test_an_error_of_next_to_nothing_does_not_look_like_one(table):
+def test_the_axis_of_ratios_has_a_least_height(table):
     flat = of(table, PANELS[0]).assign(mse_expected=1e-4)
     figure = draw(flat, "proven", "messages")
     assert figure.axes[0].get_ylim() == (0.95, 1.3)
