@@ -231,7 +231,7 @@ def test_what_is_sent_was_remembered_before(published, tmp_path, monkeypatch):
 
 @pytest.mark.exhaustive
 def test_four_clients_at_once_spend_four_times(published, tmp_path):
-    """Each waits for the others, so that no account entry is lost."""
+    """Clients that run at the same time take turns with the account, so that no entry is lost."""
     asked = [sys.executable, "-m", "segshuffle", *client(published, "--budget 9 --hide-level 9")]
     with (tmp_path / "out").open("w") as out:
         started = [subprocess.Popen(asked, stdout=out) for _ in range(4)]

@@ -116,7 +116,7 @@ def test_five_levels_against_a_global_optimiser(seed, share):
     )
     copies, error = best_copies(limits, counts, terms, largest_weight=room)
     assert error <= 1.005 * rival.fun
-    # and the optimiser is no straw man: it gets close itself
+    # the optimiser gets close to the least error itself, so it is a real rival
     assert rival.fun <= 1.2 * error
     assert counts @ copies <= room * (1 + 1e-11)
 

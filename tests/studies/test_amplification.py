@@ -169,7 +169,7 @@ def test_fake_messages_meet_the_original_condition_with_the_least_number(epsilon
 
 
 def test_one_message_hides_among_the_fakes_of_all_users():
-    """Each of the 10^4 or 10^5 users sends the same number of fake messages."""
+    """Each of 10^4 or 10^5 users sends the same number of fakes: all messages are a multiple of 1000, plus one."""
     assert set(ends_of_curves("variation3")["n_users"] % 1000) == {1}
 
 

@@ -1,4 +1,4 @@
-"""Every figure says what its table says, all of it, and can be read: one drawing, many looks at it."""
+"""Every figure says what its table says, all of it, and can be read."""
 
 import itertools
 

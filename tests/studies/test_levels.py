@@ -137,7 +137,7 @@ def test_the_error_falls_to_that_of_the_exact_histogram(measured):
         assert predicted[-2] <= predicted[-1] * 1.01
         assert rows["blanket_levels"].is_monotonic_decreasing
         assert rows["blanket_levels"].iloc[-1] == 0.0
-    # the smallest epsilon_p costs something somewhere, or the test above is empty
+    # the smallest epsilon_p costs something somewhere: otherwise the comparisons above would mean nothing
     low = measured[measured["epsilon_levels"] == 0.25]["mse_predicted"].to_numpy()
     exact = measured[np.isinf(measured["epsilon_levels"])]["mse_predicted"].to_numpy()
     assert (low / exact).max() > 1.01

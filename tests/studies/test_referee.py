@@ -471,7 +471,7 @@ def test_documented_commands_show_a_violation(command, capsys):
     assert not [name for name in broken if ACCOUNTANTS[name].kind == "upper"]
 
 
-# -- what is written and drawn -----------------------------------------------------------------------------------------
+# -- the configuration -------------------------------------------------------------------------------------------------
 
 
 def test_the_schema_knows_every_case(schema):

@@ -19,8 +19,8 @@ pytestmark = [
     pytest.mark.pipeline,
 ]
 
-#: From the log to a drawn page in 7 jobs: every stage once, and one with two jobs at a time. Each job starts Snakemake
-#: twice, which costs more than its work; the other rules are scripts of the same form and would only add minutes.
+#: From the log to a drawn figure in 7 jobs: every stage, two of them with two jobs. Each job starts Snakemake twice,
+#: which costs more than its work; the other rules are scripts of the same form and would only add minutes.
 TARGET = "fig4"
 JOBS = {"dataset": 1, "population": 1, "plan": 2, "simulate": 2, "figure": 1}
 

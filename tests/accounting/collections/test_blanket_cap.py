@@ -1,4 +1,4 @@
-"""A cap on a client's blanket: against the formulas of docs/proof.md in 50 digits, rounded to the safe side."""
+"""A cap on a client's blanket: against the formulas of docs/proof.md in 90 digits, rounded to the safe side."""
 
 import math
 

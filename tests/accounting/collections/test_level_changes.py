@@ -83,7 +83,7 @@ def test_an_item_against_none_costs_less_than_an_exchange():
 def test_few_items_not_held_do_not_make_a_change_of_level_cheap():
     """Four items, sets of three: exchanges of one item calibrate (2, 2e-6), but a new level costs a lot more.
 
-    With round 1 at epsilon 0.02 the sum would be (2.02, 2e-6) or so; the sets may even stay as they are.
+    If exchanges of one item were enough, round 1 at epsilon 0.02 would make the sum about (2.02, 2e-6).
     """
     mu, delta, epsilon = 12.0, 2e-6, 2.02
     own, other = (largest_copies(blanket_mean=mu, pairs=1, epsilon=level, delta=delta) for level in (0.1, 2.0))

@@ -96,7 +96,7 @@ def test_of_a_plan(assumptions):
 
 
 def test_a_change_of_level_is_covered_where_levels_are_private():
-    """One of two items and the level change: both counters are enumerated, in both directions."""
+    """The item, one of two, and the level are both changed: both counters are enumerated, in both directions."""
     problem = Problem(2, 1, (0.5, 3.0), (5, 35), 0.05, Assumptions(private_levels=True))
     plan = ProvenSegmented().plan(problem)
     mu, (low, high) = problem.honest_mean(plan.blanket_per_user), plan.scheme.copies

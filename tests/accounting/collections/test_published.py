@@ -1,4 +1,4 @@
-"""The published accountant of the segmented protocol against enumeration, golden values and its own promises."""
+"""The published accountant of the segmented protocol against enumeration, and what its searches promise."""
 
 import math
 from fractions import Fraction
@@ -25,7 +25,7 @@ SYNTHETIC = {"domain_size": 128, "n_users": 5000}
 DELTA = 0.01 / 5000
 
 
-# -- golden values ---------------------------------------------------------------------------------------------------
+# -- the full view ---------------------------------------------------------------------------------------------------
 
 
 def test_full_view_by_enumeration_exceeds_the_published_number():

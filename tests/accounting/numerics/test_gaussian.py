@@ -1,4 +1,4 @@
-"""The analytic Gaussian mechanism against 60-digit arithmetic, and the safe side of its calibration."""
+"""The analytic Gaussian mechanism against 90-digit arithmetic, and the safe side of its calibration."""
 
 import math
 
@@ -57,7 +57,7 @@ def test_log_delta_is_exact(log_ratio, share):
 
 @pytest.mark.parametrize("log10_tail", [2.01, 5, 20, 39, 60, 69.9])
 def test_log_delta_far_in_the_tail_does_not_overflow(log10_tail):
-    """Searches come here when they step far below what they look for; delta is exp(-x^2/2) for every purpose."""
+    """Searches come here when they step far below what they look for; there log delta is about -x^2/2."""
     x = 10.0**log10_tail
     found = gaussian_log_delta(ratio=0.5 / x, epsilon=0.5)
     assert math.isclose(found, -x * x / 2 - math.log(2 * math.pi) / 2 + math.log(0.5) - 3 * math.log(x), rel_tol=1e-3)

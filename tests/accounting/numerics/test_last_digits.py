@@ -1,4 +1,4 @@
-"""Series, fractions and laws of few counts to their last digits, where wider tests would not miss a term."""
+"""Series, fractions and laws of few counts to their last digits; wider tolerances would hide a missing term."""
 
 import math
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Windows of the negative binomial law against Chernoff's bound in 50-digit arithmetic."""
+"""Windows of the negative binomial law against Chernoff's bound in 90-digit arithmetic, and its masses."""
 
 import mpmath
 import numpy as np

@@ -67,7 +67,7 @@ def test_a_new_accountant_is_one_file(tmp_path):
         assert run.returncode == 0, run.stdout + run.stderr
     found = json.loads(run.stdout)
     assert found["account"]["half-of-it"] == 0.5
-    assert set(found["account"]) == {"half-of-it"} | set(found["account"]) & set(ACCOUNTANTS)
+    assert set(found["account"]) <= {"half-of-it", *ACCOUNTANTS}
     assert found["referee"]["half-of-it"] == "holds"
     assert found["look"] == "Half of the local guarantee"
     assert "Half of the local guarantee" in found["legend"]

@@ -1,4 +1,4 @@
-"""The baseline accountants against enumeration, 50-digit sums and the bounds that they must not cross."""
+"""The baseline accountants against enumeration, 90-digit sums and the bounds that they must not cross."""
 
 import math
 from dataclasses import dataclass
@@ -87,7 +87,7 @@ def test_closed_form_in_ninety_digits():
 
 
 def exact_tail(n_users, gamma, term):
-    """Return 1/(gamma n) sum over m >= 1 of Pr[Bin(n, gamma) = m] term(m), in 60 digits."""
+    """Return 1/(gamma n) sum over m >= 1 of Pr[Bin(n, gamma) = m] term(m), in 90 digits."""
     terms = (MP.binomial(n_users, m) * gamma**m * (1 - gamma) ** (n_users - m) * term(m) for m in range(1, n_users + 1))
     return sum(terms, MP.mpf(0)) / (gamma * n_users)
 

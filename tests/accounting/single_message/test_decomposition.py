@@ -1,4 +1,4 @@
-"""Blanket bounds against enumeration in rational numbers, multinomial sums in 90 digits, and a grid FFT."""
+"""Blanket bounds against enumeration in rational numbers and binomial sums in 90 digits."""
 
 import math
 from fractions import Fraction

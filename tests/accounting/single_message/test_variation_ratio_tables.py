@@ -110,7 +110,7 @@ def test_sampling_rappor_in_two_readings(gain, d, s):
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("local_epsilon", [1e-6, 0.3, 2.0, 20.0])
 def test_laplace(local_epsilon):
-    """Total variation by integration, 50 digits: 0 < x < 1/2 and x < 0 are where the first density is larger."""
+    """Total variation by integration, 90 digits: 0 < x < 1/2 and x < 0 are where the first density is larger."""
     scale = MP.mpf(local_epsilon)
 
     def gap(x):

@@ -106,7 +106,7 @@ def test_no_attack_moves_more_than_is_printed(scene, attack):
 
 
 def test_the_influence_without_a_cap_and_with_one_dummy_by_hand():
-    """Poisson dummies set no limit; with at most one dummy the worst is two messages about an item that is not held."""
+    """Poisson dummies without a cap set no limit. With one slot for a dummy, two messages about one item are worst."""
     plan = ProvenSegmented(blanket_per_user=3.0, copies_max=1.0).plan(Problem(5, 1, (3.0,), (40,), 0.2))
     mm = BallsIntoBins().plan(Problem(200, 1, (1.0,), (40000,), 1e-3))
     assert astuple(Segmented().influence(plan)) == (math.inf, math.inf, math.inf)

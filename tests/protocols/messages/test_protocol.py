@@ -344,7 +344,7 @@ print(int(next(line for line in open("/proc/self/status") if line.startswith("Vm
 @pytest.mark.exhaustive
 @pytest.mark.slow
 def test_ten_million_users_take_less_than_350_megabytes():
-    """5e7 messages take 90 MB of the population, 60 MB of mapped messages, and the interpreter with its libraries."""
+    """The population takes 90 MB and the mapped messages 60 MB; the rest is the interpreter with its libraries."""
     done = subprocess.run([sys.executable, "-c", MEMORY, "10000000"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert float(done.stdout) < 350

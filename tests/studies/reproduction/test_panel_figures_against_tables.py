@@ -1,4 +1,4 @@
-"""The figures of the panels say what their table says, all of it, and can be read: one drawing, many looks at it."""
+"""The figures of the panels say what their table says, all of it, and can be read."""
 
 import itertools
 import re
