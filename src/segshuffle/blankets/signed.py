@@ -105,7 +105,7 @@ class Signed(Blanket):
         The best r of the noise is near 1 if the flood is large beside the noise, and grows with the pairs. So r - 1 is
         about sqrt(2 r variance)/mean, the share of the noise, times pairs^(2/3) and a dispersion. The best dispersion
         was between 5 and 50 wherever that was tried. The r of the flood follows from the rest: with the best one the
-        error was less than 2 % smaller.
+        error was less than 1 % smaller.
         """
         log_delta = math.log(delta)
         least_flood_size = _FLOOD_SIZE * log_delta**2 / math.sqrt(pairs)
