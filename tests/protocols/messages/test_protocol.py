@@ -242,7 +242,7 @@ def test_bad_users_are_refused_before_anything_is_sent(items, levels, options, m
             {"level_privacy": LevelPrivacy(1.0, 1e-3)},
             r"level_privacy .* need exact level counts",
         ),
-        (lambda p: fixed(replace(p, delta=0.5)), {}, "plans the problem it is given"),
+        (lambda p: fixed(replace(p, delta=0.5)), {}, "what the planner was given"),
         (lambda p: plan_at(p, 1.0, (1.0, 0.5, -0.5)), {}, "copies"),
         (lambda p: given_plan(p, (0.0, 0.0, 0.0), 1.0), {}, "copies"),  # nobody ever sends an item
         (lambda p: replace(fixed(p), collections=()), {}, "blanket of uniform items"),

@@ -67,7 +67,7 @@ class Server:
         problem = replace(self.problem, level_counts=level_estimates.planning, assumptions=assumptions)
         plan = planner(problem)
         if plan.problem != problem:
-            raise ParameterError("planner", plan.problem, f"a function that plans the problem it is given, {problem}")
+            raise ParameterError("plan.problem", plan.problem, f"what the planner was given, {problem}")
         return plan
 
     def collections(self, plan: Plan) -> tuple[Collection, ...]:
