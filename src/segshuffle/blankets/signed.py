@@ -52,8 +52,8 @@ _APART = 0.5
 _DISPERSIONS, _LEAST_SIZE = (5.0, 50.0), 1.02
 #: Values of p for the flood, the largest first. The flood's r is at least this multiple of log(delta)^2/sqrt(pairs).
 _FLOOD_PS, _FLOOD_SIZE = np.linspace(0.98, 1e-4, 1000), 0.075
-#: Largest half of the mean, times pairs: a constant, plus a multiple of variance/pairs. More dummies would hide hardly
-#: more.
+#: Half of the mean, times pairs, is at most a constant plus a multiple of variance/pairs. More dummies would hide
+#: hardly more.
 _MOST_HALF = (2500.0, 15.0)
 #: If a table is still too large, the flood is cut to this share, at most so many times.
 _CUT, _CUTS = 0.7, 10

@@ -33,8 +33,8 @@ _SCATTERED, _CLOUD, _HOPEFUL = 9, 200, 3.0
 _AWAY = (0.0, -2.0, -1.0, 1.0, 2.0)
 #: Most rounds of computing points for one budget.
 _ROUNDS = 40
-#: Grids on which predictions are compared: their widths, as shares of the ranges; the number of choices of all
-#: parameters but the variance; the number of variances, for all choices together; and that on finer grids, for each.
+#: Grids on which predictions are compared: widths, as shares of the ranges; number of choices of all parameters but
+#: the variance; number of variances, for all choices together; number of variances for each choice on finer grids.
 _WIDTHS, _CHOICES, _VARIANCES, _FINER = (1.0, 0.2), 6, 200, 11
 #: Least log of the ratio to the copies with Gaussian noise; a smaller ratio, or no copies at all, counts as this one.
 _LEAST_RATIO = -6.0

@@ -177,8 +177,8 @@ def simple_copies(
 def _simple_plans(limits: FloatArray, counts: FloatArray, room: FloatArray) -> FloatArray:
     """Return the plans of every row, shape (n_rows, n_plans, n_levels).
 
-    For every common cap, each level sends the cap or its limit, whichever is less, also rounded down to a whole number,
-    and scaled to the budget. The last two plans fill the levels up to their limits from either end, within the budget.
+    For every cap, one plan sends the lesser of cap and limit at each level; another rounds its numbers above 1 down.
+    Both are scaled down to the budget. The last two plans fill the levels to their limits from either end, within it.
     """
     wholes = np.arange(1.0, math.floor(limits.max()) + 1)
     caps = np.concatenate([np.broadcast_to(wholes, (len(limits), wholes.size)), limits], axis=1)

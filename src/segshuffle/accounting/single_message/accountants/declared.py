@@ -84,8 +84,8 @@ class Accountant:
     delta : callable, optional
         Interval of its delta at ``epsilon``.
     asked : tuple of str, optional
-        Mechanisms about which it can be asked, by name or with all others; by default all whose part is known and
-        finite. Empty for accountants that only figures use.
+        Names of the mechanisms about which it can be asked, if their part is known and finite; by default all. Empty
+        for accountants that only figures use.
     proven_for_binary : bool
         Whether its number is proven where the victim has no left-over.
     """
@@ -103,7 +103,7 @@ class Accountant:
     proven_for_binary: bool = False
 
     def applies(self, mechanism: Mechanism) -> bool:
-        """Return whether it can be asked about a mechanism, by name or with all others."""
+        """Return whether it can be asked about a mechanism."""
         finite = getattr(mechanism, self.part) not in (None, math.inf)
         return finite and (self.asked is None or mechanism.name in self.asked)
 
