@@ -155,6 +155,19 @@ def test_signs_reach_an_error_with_hardly_more_messages_than_it_was_the_least_fo
     assert signed(copies_max=2.0, target_error=1.002 * error).plan(problem).messages_per_user <= 1.1 * 3.5
 
 
+def test_no_certificate_is_above_a_target_of_many_digits():
+    """Here the certified delta is so near the target that ten digits, rounded up, are above it."""
+    problem = Problem(domain_size=20, set_size=3, levels=(2.0,), level_counts=(1000,), delta=2.9319318524217962e-09)
+    (row,) = ProvenSegmented(blanket_per_user=1.0).plan(problem).certificate
+    assert 0.9999 * problem.delta <= row["delta_upper"] <= problem.delta
+
+
+def test_no_law_and_no_budget_for_ten_users():
+    """A warning of a search without a budget would be an error here."""
+    with pytest.raises(InfeasibleError):
+        signed(copies_max=64.0).plan(Problem(10**7, 1, (0.02,), (10,), 1e-10))
+
+
 @pytest.mark.parametrize("blanket", [Clustered(0.6), Signed(0.5, 0.6, 0.5)])
 def test_simulations_have_the_error_that_is_expected(blanket):
     problem = Problem(domain_size=9, set_size=2, levels=(0.5, 2.0), level_counts=(60, 140), delta=1e-3)

@@ -124,9 +124,10 @@ class Signed(Blanket):
                 flood_p = np.interp(-(1 + 1 / pairs) * log_delta / flood, silence, _FLOOD_PS)
                 flood_p = np.round(np.minimum(flood_p, flood / (flood + least_flood_size)), 4)
                 tables = _products(_GUIDED_TAIL - log_delta, Part(noise, p), Part(flood, flood_p))
-                if not (too_large := tables > MOST_PRODUCTS).any():
+                too_large = tables > MOST_PRODUCTS
+                if not (cut := too_large & (flood > 1)).any():
                     break
-                mean = np.where(too_large, 2 * (noise + _CUT * flood), mean)
+                mean = np.where(cut, 2 * (noise + _CUT * flood), mean)
             share = np.clip(np.round(flood / (flood + noise), 8), 1e-8, 1 - 1e-8)
             least = _least_mean(p, flood_p, share)
             has_law = (p > 0) & (flood > 1) & ~too_large

@@ -215,10 +215,11 @@ class Search:
             limits = np.where(kept, limits, chosen * max(1 - 0.1 * FINE * 4**tries, 0.0))
         copies = np.array([rounded_down(each) for each in chosen])
         reached, certificate = attained(problem, copies), list[dict[str, float]]()
-        for level, value in zip(problem.levels, copies.tolist(), strict=True):
+        for level, delta, value in zip(problem.levels, problem.deltas, copies.tolist(), strict=True):
             lower, upper = certified_delta(law, mean, Target.of(problem, level), value)
             lower = lower if reached else 0.0  # the lower end is the product's, which perhaps no neighbours attain
-            certificate.append({"epsilon": level, "delta_lower": rounded_down(lower), "delta_upper": rounded_up(upper)})
+            upper = min(rounded_up(upper), delta)  # rounded up it may pass the target, which is certified
+            certificate.append({"epsilon": level, "delta_lower": rounded_down(lower), "delta_upper": upper})
         collection = collection_of(problem, copies, blanket_per_user, law)
         return Plan(
             method=law.name,
@@ -341,9 +342,10 @@ def _best(search: Search, budget: float) -> Plan:
 def _tries(search: Search, best: Best) -> Iterator[tuple[Blanket, float]]:
     """Yield blankets to certify; if copies are almost whole, the first may have the least noise for whole ones."""
     whole = [
-        (_guided_noise(search, best, target, round(a)), target, round(a))
+        (guided, target, round(a))
         for target, a in zip(search.targets, best.copies.tolist(), strict=True)
-        if target.pairs and round(a) and abs(a - round(a)) < _ALMOST
+        if target.pairs and 0 < round(a) <= search.copies_max and abs(a - round(a)) < _ALMOST
+        if math.isfinite(guided := _guided_noise(search, best, target, round(a)))
     ]
     if whole:
         guided, target, copies = max(whole, key=lambda each: each[0])
@@ -357,8 +359,9 @@ def _announced(search: Search, best: Best, log_variance: float) -> tuple[Blanket
     """Return the best law and mean with another variance, as they would be announced; None if there is no such law."""
     if not (found := search.surface.at(log_variance, best.point)):
         return None
-    law, mean = found
-    return law, search.problem.honest_mean(rounded_up(search.per_user(mean)))
+    law, (least, most) = found[0], found[0].means
+    mean = search.problem.honest_mean(rounded_up(search.per_user(found[1])))
+    return (law, mean) if least <= mean <= most else None
 
 
 def _guided_noise(search: Search, best: Best, target: Target, copies: int) -> float:

@@ -131,8 +131,8 @@ class Surface:
         return self._spending(points, rest(limits))
 
     def _spending(self, points: FloatArray, per_user: FloatArray) -> FloatArray:
-        """Append to points the log of the mean that so many dummies per user give."""
-        return np.column_stack([points, np.log(per_user / self.search.per_user(1.0))])
+        """Append to points the log of the mean that so many dummies per user give, in its range."""
+        return np.column_stack([points, np.minimum(np.log(per_user / self.search.per_user(1.0)), self.high[-1])])
 
     def at(self, log_variance: float, point: FloatArray) -> tuple[Blanket, float] | None:
         """Return the law and the mean of a point with another variance; None if there is no such law."""
