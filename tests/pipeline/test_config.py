@@ -257,7 +257,7 @@ def test_a_given_path_is_never_passed_over(full_config, tmp_path, origin, enviro
 
 def test_a_file_of_your_own_cannot_be_left_empty(tmp_path):
     with pytest.raises(ConfigError, match=r"Give the path of a table of users and items \(see docs/data.md\)\.$"):
-        given_path("baskets", {"path": str(tmp_path / "nowhere.csv")}, {})
+        given_path("own-table", {"path": str(tmp_path / "nowhere.csv")}, {})
 
 
 # --- fuzz --------------------------------------------------------------------------------------------------------
