@@ -406,8 +406,9 @@ class Answer:
         what = f"the fewest messages, {self.numbers['messages_per_user']:.4g} per user,"
         if isinstance(asked.goal, LeastEpsilon):
             sizes = ", ".join(f"{level:g}" for level in levels)
-            several = len(levels) > 1
-            what = f"the least epsilon{'s' * several}, {sizes}{' (in the given ratios)' * several},"
+            what = (
+                f"the least epsilons, {sizes} (in the given ratios)," if levels[1:] else f"the least epsilon, {sizes},"
+            )
         return [f"This plan has {what} for an error of at most {asked.asked_error} (to within 1 %)."]
 
 

@@ -218,7 +218,7 @@ class Search:
         for level, delta, value in zip(problem.levels, problem.deltas, copies.tolist(), strict=True):
             lower, upper = certified_delta(law, mean, Target.of(problem, level), value)
             lower = lower if reached else 0.0  # the lower end is the product's, which perhaps no neighbours attain
-            upper = min(rounded_up(upper), delta)  # rounded up it may pass the target, which is certified
+            upper = min(rounded_up(upper), delta)  # only rounding can take it beyond the target
             certificate.append({"epsilon": level, "delta_lower": rounded_down(lower), "delta_upper": upper})
         collection = collection_of(problem, copies, blanket_per_user, law)
         return Plan(
@@ -323,9 +323,9 @@ def _best(search: Search, budget: float) -> Plan:
             "can be announced: set max_messages, or raise the levels, delta or the number of users."
         )
     plans = list[Plan]()
-    for law, mean in _tries(search, best):
+    for law, blanket_per_user in _tries(search, best):
         try:
-            plans.append(search.plan_at(law, rounded_up(search.per_user(mean)), budget))
+            plans.append(search.plan_at(law, blanket_per_user, budget))
         except (InfeasibleError, ParameterError) as error:
             failure = error
             continue
@@ -352,16 +352,15 @@ def _tries(search: Search, best: Best) -> Iterator[tuple[Blanket, float]]:
         if abs(guided - best.point[0]) < _NEAR:
             found = _announced(search, best, _certified_noise(search, best, guided, target, copies))
             yield from [found] if found else []
-    yield best.law, best.mean
+    yield best.law, rounded_up(search.per_user(best.mean))
 
 
 def _announced(search: Search, best: Best, log_variance: float) -> tuple[Blanket, float] | None:
-    """Return the best law and mean with another variance, as they would be announced; None if there is no such law."""
+    """Return the best law with another variance, and its dummies per user; None if there is no such law."""
     if not (found := search.surface.at(log_variance, best.point)):
         return None
-    law, (least, most) = found[0], found[0].means
-    mean = search.problem.honest_mean(rounded_up(search.per_user(found[1])))
-    return (law, mean) if least <= mean <= most else None
+    law, mean = found
+    return law, rounded_up(search.per_user(mean))
 
 
 def _guided_noise(search: Search, best: Best, target: Target, copies: int) -> float:
@@ -378,8 +377,12 @@ def _certified_noise(search: Search, best: Best, guided: float, target: Target, 
     """Find about the least log of the variance that is certified to allow these copies; nan if none is found."""
 
     def excess(x: float) -> float:
-        found = _announced(search, best, -x)
-        return math.log(certified_delta(*found, target, copies)[1] / target.delta) if found else math.inf
+        if not (found := _announced(search, best, -x)):
+            return math.inf
+        law, mean = found[0], search.problem.honest_mean(found[1])
+        if not law.means[0] <= mean <= law.means[1]:
+            return math.inf
+        return math.log(certified_delta(law, mean, target, copies)[1] / target.delta)
 
     slope = gaussian_start(target.epsilon, target.delta)[1] / 2
     limits = (-guided - _NEAR, -guided + _NEAR)

@@ -120,6 +120,7 @@ class Surface:
 
         def rest(limits: FloatArray) -> FloatArray:
             spent = self.search.messages(0.0, np.minimum(limits, caps))
+            # the announced number of dummies is rounded up, by less than this
             return np.asarray(np.maximum((1 - 1e-9) * budget - spent, _LEAST_REST * budget))
 
         # the copies that half of the budget allows tell how much is left for dummies, and so which copies are allowed
@@ -185,6 +186,7 @@ class Surface:
             return []
         if not self.law.spends:
             return [first.point, *cloud[self._distances(cloud) > 2 * _STEP][: _SCATTERED * self.low.size]]
+        # the noise of the best blanket so far is a better guess than the middle of its range
         shape = ((found and self.promised(budget)) or first).point[1:-1]
         return [np.array([first.point[0] + away, *shape, first.point[-1]]) for away in _AWAY]
 

@@ -27,6 +27,7 @@ from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.base import PLAIN, Assumptions, Problem, Sample
 from segshuffle.protocols.method import Method
 from segshuffle.protocols.planner import least_error
+from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.registry import every, made, proven
 from segshuffle.protocols.segmented import Segmented
 
@@ -177,13 +178,12 @@ def plan_setting(
 
 
 def _planned(problem: Problem, methods: Sequence[Any]) -> list[dict[str, Any]]:
-    """Plan with methods that differ at most in one option; what is found out for one budget serves the others."""
-    if any(getattr(method, "max_messages", None) for method in methods):
-        searches = methods[0].searches(problem)
-        plans = [dataclasses.replace(least_error(searches, each.max_messages), method=each.name) for each in methods]
-    else:
-        plans = [method.plan(problem) for method in methods]
-    return [plan.as_dict() for plan in plans]
+    """Plan with variants of one method that differ in one option."""
+    if not (isinstance(methods[0], ProvenSegmented) and methods[0].max_messages):
+        return [method.plan(problem).as_dict() for method in methods]
+    searches = methods[0].searches(problem)  # what is found out for one budget serves the others
+    plans = (least_error(searches, method.max_messages) for method in methods)
+    return [dataclasses.replace(plan, method=methods[0].name).as_dict() for plan in plans]
 
 
 def _points(

@@ -197,9 +197,9 @@ def checked(table: pd.DataFrame) -> pd.DataFrame:
     unknown = table["role"].isin(_AFTERWARDS) & table["mse_expected"].isna()
     numbers = table[["mse_mean", "mse_stderr", "mse_bound"]].assign(expected=table["mse_expected"].mask(unknown, 0.0))
     finite = np.isfinite(numbers.to_numpy(float)).all(axis=1)
-    for row in table[~finite].head(1).to_dict("records"):
-        told = ", ".join(f"{name} = {value}" for name, value in row.items() if name != "parameters")
-        raise ValueError(f"an error in the table is not finite, but every one must be: {told}")
+    if not finite.all():
+        row = table.drop(columns="parameters")[~finite].iloc[0].to_dict()
+        raise ValueError(f"an error in the table is not finite, but every one must be: {row}")
     return table
 
 
