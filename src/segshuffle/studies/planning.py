@@ -27,7 +27,6 @@ from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.base import PLAIN, Assumptions, Problem, Sample
 from segshuffle.protocols.method import Method
 from segshuffle.protocols.planner import least_error
-from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.registry import every, made, proven
 from segshuffle.protocols.segmented import Segmented
 
@@ -179,7 +178,7 @@ def plan_setting(
 
 def _planned(problem: Problem, methods: Sequence[Any]) -> list[dict[str, Any]]:
     """Plan with variants of one method that differ in one option."""
-    if not (isinstance(methods[0], ProvenSegmented) and methods[0].max_messages):
+    if not getattr(methods[0], "max_messages", None):
         return [method.plan(problem).as_dict() for method in methods]
     searches = methods[0].searches(problem)  # what is found out for one budget serves the others
     plans = (least_error(searches, method.max_messages) for method in methods)
