@@ -284,7 +284,7 @@ class MixedPair(BlanketPair):
         moved += fraction * np.append(np.zeros(whole + 1), mass)[: high + 1]
         kept = (mass > 1e-280) & (moved > 1e-280)
         ratio = np.log(moved[kept] / mass[kept])
-        return Atoms(ratio, np.log(mass[kept]), self.zero_mass, 4 * math.exp(-log_tail), 1e-10, 1e-10)
+        return Atoms(ratio, mass[kept], self.zero_mass, 4 * math.exp(-log_tail), 1e-10, 1e-10)
 '''
 
 

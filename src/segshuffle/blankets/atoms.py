@@ -29,8 +29,8 @@ class Atoms:
 
     Parameters
     ----------
-    ratio, log_mass : ndarray of float, shape (N,)
-        Finite log dA/dB, and log of B's mass.
+    ratio, mass : ndarray of float, shape (N,)
+        Finite log dA/dB, and B's mass.
     zero_mass : float
         B's mass where dA/dB = 0.
     truncated, missing, mass_error, ratio_error : float
@@ -38,7 +38,7 @@ class Atoms:
     """
 
     ratio: FloatArray
-    log_mass: FloatArray
+    mass: FloatArray
     zero_mass: float
     truncated: float
     mass_error: float
@@ -47,18 +47,18 @@ class Atoms:
 
     def table(self, step: float) -> LossTable:
         """Sort the values into cells by their ratio."""
-        ratio, log_mass, truncated = self.ratio, self.log_mass, self.truncated
+        ratio, mass, truncated = self.ratio, self.mass, self.truncated
         # Values with hardly any mass under B count as truncated, so that no weight over- or underflows later.
-        kept = log_mass > math.log(SMALLEST_MASS)
+        kept = mass > SMALLEST_MASS
         if not kept.any():
             raise _no_value()
         if not kept.all():
-            lost = np.exp(log_mass[~kept]) + np.exp(np.minimum((log_mass + ratio)[~kept], 0.0))
+            tiny = np.maximum(mass[~kept], 5e-324)  # perhaps rounded to 0
+            lost = tiny + np.exp(np.minimum(np.log(tiny) + ratio[~kept], 0.0))
             truncated += float(lost.sum()) * (1 + self.mass_error)
-            ratio, log_mass = ratio[kept], log_mass[kept]
+            ratio, mass = ratio[kept], mass[kept]
         low, high = float(ratio.min()), float(ratio.max())
         step = max(step, (high - low) / MOST_CELLS)
-        mass = np.exp(log_mass)
         cell = np.floor(ratio / step)
         first = math.floor(low / step)
         rest = np.expm1(ratio - cell * step)
@@ -72,19 +72,16 @@ class Atoms:
 
     def coarse(self) -> tuple[FloatArray, FloatArray]:
         """Return log ratio and log mass of a few hundred groups of neighbouring ratios."""
-        if not self.ratio.size:
+        ratio, mass = self.ratio, self.mass
+        if not mass.any():
             raise _no_value()
-        if self.ratio.size <= _COARSE:
-            return self.ratio, self.log_mass
-        low, high = float(self.ratio.min()), float(self.ratio.max())
-        index = ((self.ratio - low) * (_COARSE / max(high - low, 1e-300) * (1 - 1e-12))).astype(np.intp)
-        top = float(self.log_mass.max())
-        # the mean is that of the log ratio, because delta depends on the logarithm
-        mass = np.exp(self.log_mass - top)
-        groups = np.bincount(index, mass, minlength=_COARSE)
-        moment = np.bincount(index, mass * self.ratio, minlength=_COARSE)
-        kept = groups > 0
-        return moment[kept] / groups[kept], np.log(groups[kept]) + top
+        if ratio.size > _COARSE:
+            low, high = float(ratio.min()), float(ratio.max())
+            index = ((ratio - low) * (_COARSE / max(high - low, 1e-300) * (1 - 1e-12))).astype(np.intp)
+            # the mean is that of the log ratio, because delta depends on the logarithm
+            moment, mass = np.bincount(index, mass * ratio), np.bincount(index, mass)
+            ratio = np.divide(moment, mass, out=moment, where=mass > 0)
+        return ratio[mass > 0], np.log(mass[mass > 0])
 
 
 class AtomPair(ABC):

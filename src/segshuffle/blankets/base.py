@@ -272,7 +272,7 @@ class CountPair(BlanketPair):
         error = 1e-13 * (self.floor + 1) * (float(np.abs(ratio).max()) + (part.p > 0))
         of_masses = mass_error(window, part.mean) if part.p else 1e-11
         lost = 4 * math.exp(-log_tail)
-        return Atoms(ratio, part.log_masses(window), self.zero_mass, lost, of_masses, error)
+        return Atoms(ratio, part.masses(window), self.zero_mass, lost, of_masses, error)
 
 
 def check_copies(copies: float) -> None:

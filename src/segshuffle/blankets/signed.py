@@ -193,7 +193,7 @@ def _products(log_tail: float, noise: Part, flood: Part) -> Any:
 
 
 @functools.lru_cache(maxsize=8)
-def _joint(blanket: Signed, mean: float, log_tail: float, sampled: bool) -> tuple[FloatArray, FloatArray, float, float]:
+def _joint(blanket: Signed, mean: float, log_tail: float, sampled: bool) -> tuple[FloatArray, float, float]:
     """Return the law of (N-, N+ - N-) for the blanket alone, with bounds on the missing mass and on the relative error.
 
     Sum over the flood, as a product of matrices: row n, column k is the sum over z of g(z) f(n - z) f(n - z + k).
@@ -207,14 +207,14 @@ def _joint(blanket: Signed, mean: float, log_tail: float, sampled: bool) -> tupl
             f"The counters of {blanket} at {mean:g} messages per item have too many values for a table: take fewer "
             "messages."
         )
-    # differences N+ - N- with hardly any mass are left out
+    # differences N+ - N- with hardly any mass are left out: k is at most `most` either way
     totals, tail = np.correlate(f, f, "full"), math.exp(-log_tail)
-    cut = int(np.searchsorted(np.cumsum(totals), tail))
-    inside = slice(cut, totals.size - cut)
-    lost = float(totals[:cut].sum() + totals[inside.stop :].sum())
-    # column k + n - 1 holds f(j) f(j + k), k = 1 - n .. n - 1
-    padded = np.concatenate([np.zeros(n - 1), f, np.zeros(n - 1)])
-    products = f[:, None] * sliding_window_view(padded, 2 * n - 1)[:n, inside]
+    most = n - 1 - int(np.searchsorted(np.cumsum(totals), tail))
+    lost = float(totals[: n - 1 - most].sum() + totals[n + most :].sum())
+    # column k holds f(j) f(j + k)
+    least = -most if sampled else 0
+    padded = np.concatenate([np.zeros(-least), f, np.zeros(most)])
+    products = f[:, None] * sliding_window_view(padded, most - least + 1)
     # row i of the band matrix holds g(i - j) at column j
     band = sliding_window_view(np.concatenate([np.zeros(n - 1), g, np.zeros(n - 1)]), n)[:, ::-1]
     if sampled:
@@ -222,13 +222,14 @@ def _joint(blanket: Signed, mean: float, log_tail: float, sampled: bool) -> tupl
         counts, weights = _sample(
             noise.mean + flood.mean, noise.variance + flood.variance, low, window[1] + flood_window[1]
         )
-        band = band[counts - low] * weights[:, None]
-    mass = band @ products
-    if sampled:
+        mass = (band[counts - low] * weights[:, None]) @ products
         mass /= mass.sum()
-    with np.errstate(divide="ignore"):
-        log_mass = np.log(mass)
-    return mass, log_mass, (6 * tail + lost) * (1 + _ROUND_OFF), error + n * _GEMM_ERROR
+    else:
+        # N+ and N- have one law, so column -k of row n is column k of row n - k
+        mass = np.concatenate([np.zeros((most, most + 1)), band @ products])
+        rows, columns = np.arange(most, len(mass))[:, None], np.arange(most, 0, -1)
+        mass = np.concatenate([mass[rows - columns, columns], mass[most:]], axis=1)
+    return mass, (6 * tail + lost) * (1 + _ROUND_OFF), error + n * _GEMM_ERROR
 
 
 @dataclass(frozen=True)
@@ -260,24 +261,24 @@ class SignedPair(BlanketPair):
 @functools.lru_cache(maxsize=2)
 def _atoms(pair: SignedPair, log_tail: float) -> Atoms:
     """Return the ratios of the law with copies to the law without; copies shift only the difference N+ - N-."""
-    b, log_b, missing, error = _joint(pair.blanket, pair.blanket_mean, log_tail, pair.sampled)
-    floor, fraction = pair.floor, pair.fraction
-    a = np.zeros_like(b)
-    for shift, share in ((floor, 1 - fraction), (floor + 1, fraction)):
-        if share and shift < b.shape[1]:
-            a[:, shift:] += share * b[:, : b.shape[1] - shift]
+    joint, missing, error = _joint(pair.blanket, pair.blanket_mean, log_tail, pair.sampled)
+    floor, fraction, columns = pair.floor, pair.fraction, joint.shape[1]
+    b, moved = joint[:, floor:], joint[:, : max(columns - floor, 0)]
+    a = (1 - fraction) * moved
+    if fraction:
+        a[:, 1:] += fraction * moved[:, :-1]
     # Two things count as truncated: what copies shift beyond the last column, and corners where both laws have hardly
     # any mass. Sampled laws keep their corners, because tilts depend on the ends of a law.
-    tiny = 0.0 if pair.sampled else math.exp(-log_tail) / b.size
+    tiny = 0.0 if pair.sampled else math.exp(-log_tail) / joint.size
     kept = ((a > tiny) | (b > tiny)) & (a > 0) & (b > 0)
     other_a, other_b = a[~kept], b[~kept]
-    beyond = float(b[:, max(b.shape[1] - floor - 1, 0) :].sum() + other_a.sum() + other_b[other_a > 0].sum())
+    beyond = float(joint[:, max(columns - floor - 1, 0) :].sum() + other_a.sum() + other_b[other_a > 0].sum())
     mass = b[kept]
     # both laws lack `missing`
     return Atoms(
         np.log(a[kept] / mass),
-        log_b[kept],
-        float(other_b[other_a == 0].sum()),
+        mass,
+        float(joint[:, :floor].sum() + other_b[other_a == 0].sum()),
         2 * missing + beyond,
         error,
         4 * error,

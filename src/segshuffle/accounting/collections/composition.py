@@ -213,7 +213,7 @@ def on_step(table: LossTable, step: float) -> LossTable:
         return table
     index, mass = ends_of(table)
     errors = (table.zero_mass, table.truncated, table.mass_error, table.ratio_error, table.missing)
-    return Atoms(np.asarray(index * table.step, dtype=float), np.log(mass), *errors).table(step)
+    return Atoms(np.asarray(index * table.step, dtype=float), mass, *errors).table(step)
 
 
 def ends_of(table: LossTable) -> tuple[IntArray, FloatArray]:

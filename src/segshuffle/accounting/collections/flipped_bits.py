@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from segshuffle.accounting.collections.product import log_delta_bound
-from segshuffle.accounting.numerics.laws import log_binomial_pmf
+from segshuffle.accounting.numerics.laws import binomial_pmf
 from segshuffle.accounting.numerics.ranges import check_integer, check_within
 from segshuffle.accounting.numerics.search import safe_edge
 from segshuffle.blankets.atoms import AtomPair, Atoms
@@ -74,9 +74,9 @@ class FlippedPair(AtomPair):
         odds = self.flip / (1 - self.flip)
         ratio = np.log((count / odds + odds * (vectors - count)) / vectors)
         # SciPy's logarithm has 9 digits at a million trials
-        log_mass = log_binomial_pmf(vectors, count, self.flip)
+        mass = binomial_pmf(vectors, count, self.flip)
         error = _MASS_ERROR + 1e-15 * (reach + 2)
-        return Atoms(ratio, log_mass, 0.0, 4 * math.exp(-log_tail), error, 1e-14)
+        return Atoms(ratio, mass, 0.0, 4 * math.exp(-log_tail), error, 1e-14)
 
 
 def least_flip(*, fakes: int, pairs: int, epsilon: float, delta: float) -> float:
