@@ -29,7 +29,8 @@ SHIFTS = (1e-12, 1e3)
 #: Most cells: with more, their masses, which are differences, would lose digits.
 _MOST_CELLS = 2**16
 _MASS_ERROR = 1e-9
-_HALVINGS = 80
+#: Parts of the window in which a point is sought first, and how often its part is halved then, to the last digit.
+_SECTIONS, _HALVINGS = 2**12, 48
 _TOLERANCE = 1e-3
 #: Where a density's logarithm is below minus this, it is not told from zero.
 _LARGEST_EXPONENT = 700.0
@@ -111,7 +112,9 @@ class ShiftPair:
 
     def _first_points(self, ratios: FloatArray, window: tuple[float, float]) -> FloatArray:
         """Return, for each given ratio, the smallest x of the window with log_ratio(x) >= this ratio, by bisection."""
-        below, above = np.full(ratios.shape, window[0]), np.full(ratios.shape, window[1])
+        ends = np.linspace(*window, _SECTIONS + 1)
+        section = np.clip(np.searchsorted(self.log_ratio(ends), ratios), 1, _SECTIONS)
+        below, above = ends[section - 1], ends[section]
         for _ in range(_HALVINGS):
             middle = 0.5 * (below + above)
             reached = self.log_ratio(middle) >= ratios

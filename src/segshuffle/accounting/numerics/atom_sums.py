@@ -151,12 +151,19 @@ def saddle(law: AtomLaw, count: int) -> Tilted:
 
 def enumerable(tilted: Tilted) -> int:
     """Return how many samples away from the tilted law's most likely atom to enumerate, -1 if that misses too much."""
-    count, kinds = tilted.count, tilted.value.size - 1
+    count = tilted.count
+    limit = _affordable(count, tilted.value.size - 1)
+    rare = count * (1.0 - np.max(tilted.mass))
+    return limit if limit == count or limit > rare + _DEVIATIONS * math.sqrt(rare) + _MORE else -1
+
+
+@lru_cache(maxsize=256)
+def _affordable(count: int, kinds: int) -> int:
+    """Return of how many of `count` samples all ways to be away can be listed."""
     limit = 0
     while limit < min(count, _LARGEST_COUNT) and math.comb(limit + 1 + kinds, kinds) <= _EXACT_STATES:
         limit += 1
-    rare = count * (1.0 - np.max(tilted.mass))
-    return limit if limit == count or limit > rare + _DEVIATIONS * math.sqrt(rare) + _MORE else -1
+    return limit
 
 
 def enumerated(tilted: Tilted, limit: int, side: Side) -> float:
