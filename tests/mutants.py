@@ -1,11 +1,11 @@
 """Mutation testing: a stated random sample of small faults in the package, each given to the tests that run its line.
 
 Usage: ``python tests/mutants.py [--mutants N] [--seed S] [--package NAME ...] [--jobs J]`` (``make mutants``). Faults
-are those of cosmic-ray. The sample has the same number of faults per package: a place in the code, drawn uniformly,
-then one of the faults that are possible there. A fault is killed if a test that runs its line fails, or if it takes far
-too long. First come the tests in the folder that mirrors that of the fault, then the others, the cheapest first, then
-all tests of the files concerned (their fixtures are shared), exhaustive ones too unless they run the pipeline.
-Everything happens in copies of the project. Survivors that no test can kill are explained in
+are those of cosmic-ray and `WRONG_SIDE`. The sample has the same number of faults per package: a place in the code,
+drawn uniformly, then one of the faults that are possible there. A fault is killed if a test that runs its line fails,
+or if it takes far too long. First come the tests in the folder that mirrors that of the fault, then the others, the
+cheapest first, then all tests of the files concerned (their fixtures are shared), exhaustive ones too unless they run
+the pipeline. Everything happens in copies of the project. Survivors that no test can kill are explained in
 ``tests/mutants-explained.toml``, for the text that their function has today. That file also names what is left out of
 the sample: where a search begins, how much work is taken on and how large something is drawn change no answer. The exit
 status is 1 if less than 95 % of the sample are killed, or if a survivor is not explained.

@@ -20,7 +20,7 @@ def complaints(figure):
     Parameters
     ----------
     figure : Figure
-        A drawn figure. It is laid out here, as for saving; the watermark of an edition, transparent and behind, is
+        A drawn figure. It is laid out here, as for saving; the watermark of an edition, which is transparent, is
         exempt.
     """
     figure.draw_without_rendering()

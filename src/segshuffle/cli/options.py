@@ -123,7 +123,7 @@ def counted(levels: Sequence[Level], n_users: int | None) -> tuple[tuple[float, 
     Raises
     ------
     ParameterError
-        If a level has no users, shares do not add up to 1, or the number of all users is not known.
+        If a level is given without users, shares do not add up to 1, or the number of all users is not known.
     """
     epsilons, users = zip(*levels, strict=True)
     if all(isinstance(each, int) for each in users):

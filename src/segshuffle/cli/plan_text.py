@@ -141,7 +141,7 @@ def _decision(found: Answer) -> str:
         more = [f"The {len(rows) - 4} levels in the middle are shown by --details."]
         rows = [*rows[:2], *rows[-2:]]
     errors = [each for each in words["How far off estimates are"] if not each.startswith(_FURTHER)]
-    # the table already has every level
+    # the table takes the place of the sentences about single levels
     changes = [each for each in words["What they are promised"][len(problem.levels) :] if not each.startswith(BETWEEN)]
     promise = (
         "The promise: if a user held other items, anything that the server may see would be at most this many times "

@@ -38,7 +38,7 @@ WORDS = {
     "influence": "how far corrupt_users who lie can shift the estimate of one item (item), and those of all items "
     "(all_items), as shares; none: no limit",
     "item_delta": "delta for a change of one item, by the paper's Theorem 3, whose proof has a gap: an interval that "
-    "contains its number",
+    "contains the theorem's number",
     "kind": "exact: proven, and no smaller number holds; upper: proven; published: stated in a paper, not proven",
     "level_counts": "users at each level",
     "law": "the kind of the dummy messages, with its parameters",

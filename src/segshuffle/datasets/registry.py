@@ -1,8 +1,8 @@
 """All datasets that there are: every file of this folder that says ``DATASET = Dataset(...)``, and files of your own.
 
 A section of ``datasets`` that has no such file is a file of your own, with a path. The Snakefile imports this module,
-so it does not import numpy, and only jobs read data. A rule whose script imports this module depends on every file of
-this folder.
+so it does not import numpy, and only jobs read data. A job that imports this module depends on every file of this
+folder, unless its rule names those that it uses (`manifest.Rule.follows`).
 """
 
 from __future__ import annotations

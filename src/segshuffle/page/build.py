@@ -123,7 +123,7 @@ def build(results: Results, figures: Mapping[str, str]) -> str:
 
 @functools.cache
 def plotly_text() -> str:
-    """Compress plotly.js to a quarter of its size, as text; the browser unpacks it when a chart is first opened."""
+    """Compress plotly.js to two fifths of its size, as text; the browser unpacks it when a chart is first opened."""
     return base64.b64encode(gzip.compress(get_plotlyjs().encode(), compresslevel=9, mtime=0)).decode()
 
 

@@ -206,7 +206,7 @@ def check_place(folder: Path) -> None:
     except (OSError, ValueError) as error:  # ValueError: a NUL character in the name
         raise DataError(f"{folder}: no folder can be made here ({error}). Give another by --out.") from error
     if not free:
-        raise DataError(f"{folder}: holds something else than a rehearsal. Give another folder by --out.")
+        raise DataError(f"{folder}: holds something other than a rehearsal. Give another folder by --out.")
 
 
 @contextlib.contextmanager

@@ -222,8 +222,8 @@ def dependence_table(config: Config, panel: Scenario, populations: Mapping[str, 
     ------
     dict
         source, method, strength, item, frequency; bias_expected, bias_mean, bias_stderr of that
-        item; mse_expected, mse_mean, mse_stderr. "expected" is the mean over the repetitions' levels of the exact
-        value given them, "mean" that of the simulated estimates. Plans are made from public numbers.
+        item; mse_expected, mse_mean, mse_stderr; repetitions. "expected" is the mean over the repetitions' levels of
+        the exact value given them, "mean" that of the simulated estimates. Plans are made from public numbers.
     """
     population = populations[panel.setting.id]
     problem = problem_of(config, panel.setting, panel.split, "proven")

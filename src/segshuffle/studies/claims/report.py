@@ -87,7 +87,7 @@ class Panels:
     def every(
         self, *, datasets: list[str], splits: list[str], set_sizes: Collection[int] = (), n_users: Collection[str] = ()
     ) -> pd.DataFrame:
-        """Make a row as `at_best_m` for all panels of some datasets and splits, in the order of the figures."""
+        """Make a row of `at_best_m` for every panel of some datasets and splits, in the order of the figures."""
         return pd.DataFrame(
             self.at_best_m(dataset=dataset, n_users=users, set_size=set_size, split=split)
             for dataset, split in product(datasets, splits)

@@ -4,7 +4,7 @@ The segmented protocol with a Poisson blanket runs as in Algorithm 1. Only count
 
 1. round 1: counter k is n_k + Poisson(mu), mu = n m_p/K, with the least m_p for (epsilon_p, delta_p), delta_p = delta;
 2. m and all copies a_k are planned afresh *in every repetition*, from the noisy counts (`LevelEstimates.planning`);
-3. round 2 is drawn with it, and its estimate divides by N_hat (`LevelEstimates.weight`), not by N = sum_k n_k a_k.
+3. round 2 is drawn with this plan; the estimate divides by N_hat (`LevelEstimates.weight`), not by N = sum_k n_k a_k.
 
 A calibration per repetition would be too costly, and is not needed: the limits of the a_k over m depend on public
 quantities only. `PlanGrid` calibrates them once, over a grid of m, with the same accountant as `ProvenSegmented`; a
@@ -22,8 +22,8 @@ There are three errors (epsilon_p = inf: the exact histogram of Algorithm 1):
 The estimates' relative bias is E[N/N_hat] - 1, the same for every item. To first order it is v for a plan that does not
 depend on the noise (`bias_fixed_plan` measures that, `bias_predicted` is v). Planning with the same noisy counts makes
 the a_k depend on the noise. This adds a second term of the same order, of either sign. Where plans change with the
-counts, it is the larger one (`bias_mean` has both terms). For both measured biases, the first-order noise of N_hat,
-which has mean 0, is subtracted.
+counts, it is the larger one (`bias_mean` has both terms). From both measured biases, the first-order effect of
+the noise of N_hat, which has mean 0, is subtracted.
 """
 
 import math
