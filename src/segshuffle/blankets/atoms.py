@@ -12,7 +12,7 @@ import numpy as np
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError, LossTable
 from segshuffle.arrays import FloatArray
 
-#: Masses below are not tabulated.
+#: Smaller masses are not tabulated.
 SMALLEST_MASS = 1e-300
 #: Most cells of a table, to limit its memory; number of groups of a coarse law.
 MOST_CELLS = 2**19

@@ -127,7 +127,7 @@ def _document(values: Any) -> Document:
         collections=(Collection(scheme, tuple(range(len(asked.levels))), 1.0),),
         certificate=tuple(plan["certificate"]),
     )
-    _ = scheme.parts  # raises an error for a mean that the law does not allow
+    _ = scheme.parts  # raises an error if the counters are not independent
     names = values.get("items")
     return Document(made, None if names is None else checked_names(names, asked.domain_size))
 

@@ -118,8 +118,8 @@ def side_by_side(found: Answer) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        ``label``, ``accounting``, ``kind``, ``messages_per_user``, ``deviation`` (root of the mean squared error of an
-        item, a share of the users), ``none`` (why there is no plan, or None).
+        ``name``, ``label``, ``accounting``, ``kind``, ``messages_per_user``, ``deviation`` (root of the mean squared
+        error of an item, a share of the users), ``none`` (why there is no plan, or None).
     """
     problem, limits = found.plan.problem, found.question.limits
     counts = np.rint(found.question.guess.counts(problem)).astype(np.int64)

@@ -211,7 +211,7 @@ class AlmostSingleMessage(ErrorAsPlanned):
         return dummies if self.accounting == "proven" else part * (1 - part)
 
     def influence(self, plan: Plan) -> Influence:
-        """Count a message for every item with the same hash: at most ceil(q/b) items."""
+        """Return the influence: a message counts for every item with the same hash, at most ceil(q/b) items."""
         hashing, s = _hash_of(plan), plan.problem.set_size
         # a Poisson number of dummies has no maximum
         most = s + math.ceil(plan.blanket_per_user) if plan.kind == "published" else math.inf

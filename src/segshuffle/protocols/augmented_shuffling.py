@@ -53,7 +53,7 @@ class AugmentedShuffling(IndependentCounters):
         return np.asarray((counts - odds / (1 - odds)) / (kept * sample.n_users))
 
     def influence(self, plan: Plan) -> Influence:
-        """Let a liar send all s messages about one item; dummies come from the shuffler."""
+        """Return the influence of a liar who sends all s messages about one item; dummies come from the shuffler."""
         return Influence.of_messages(plan.problem, plan.problem.n_users, plan.problem.set_size, 0.0, 1.0)
 
 

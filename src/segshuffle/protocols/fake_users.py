@@ -81,7 +81,7 @@ class FakeUsers(IndependentCounters):
         return np.asarray((ones - vectors * flip) / (n_users * (1 - 2 * flip)))
 
     def influence(self, plan: Plan) -> Influence:
-        """Let a liar choose every bit of every vector."""
+        """Return the influence of a liar who chooses every bit of every vector."""
         (d, s, n), flip = plan.problem.sizes, plan.parameters["flip"]
         vectors, weight = plan.messages_per_user, n * (1 - 2 * flip)
         free, held = vectors * flip, 1 - flip + (vectors - 1) * flip

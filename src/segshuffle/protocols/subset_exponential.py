@@ -112,7 +112,7 @@ class SubsetExponential(ErrorAsPlanned):
         Raises
         ------
         ParameterError
-            If every user holds all items, or the lowest level is below 1e-12.
+            If every user holds all items, or, if shuffled, the lowest level is below 1e-12.
         """
         # users who drop out or collude leave fewer messages to hide among
         proven = self.local_epsilon is not None or self.accounting == "proven"
@@ -180,7 +180,7 @@ class SubsetExponential(ErrorAsPlanned):
         return 0.0
 
     def influence(self, plan: Plan) -> Influence:
-        """Let a liar choose any subset of k items; an item in it adds 1/(n (a - b)), minus the mean b/(n (a - b))."""
+        """Return the influence of a liar who picks k items; each adds 1/(n (a - b)), minus the mean b/(n (a - b))."""
         report = _sent(plan)
         d, s, k = report.domain_size, report.set_size, report.subset_size
         held, not_held = report.probabilities

@@ -73,7 +73,7 @@ class FlippedPair(AtomPair):
         count = np.arange(low, high + 1, dtype=float)
         odds = self.flip / (1 - self.flip)
         ratio = np.log((count / odds + odds * (vectors - count)) / vectors)
-        # SciPy's logarithm has 9 digits at a million trials
+        # not SciPy's log of the mass, which has 9 digits at a million trials
         mass = binomial_pmf(vectors, count, self.flip)
         error = _MASS_ERROR + 1e-15 * (reach + 2)
         return Atoms(ratio, mass, 0.0, 4 * math.exp(-log_tail), error, 1e-14)

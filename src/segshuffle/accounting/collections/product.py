@@ -37,7 +37,7 @@ EPSILON_LIMIT = 100.0
 SMALLEST_TARGET = 1e-110
 
 SMALLEST_DELTA = 1e-250
-"""Deltas below are reported as the interval [0, 1e-250]."""
+"""Smaller deltas are reported as the interval [0, 1e-250]."""
 
 LARGEST_LOG_TAIL = -math.log(SMALLEST_MASS) - 10
 """Exponent beyond which a table's tails hold no mass that a double can have."""

@@ -159,7 +159,7 @@ def enumerable(tilted: Tilted) -> int:
 
 @lru_cache(maxsize=256)
 def _affordable(count: int, kinds: int) -> int:
-    """Return of how many of `count` samples all ways to be away can be listed."""
+    """Return the largest number of samples away, up to `count`, for which all states can be listed."""
     limit = 0
     while limit < min(count, _LARGEST_COUNT) and math.comb(limit + 1 + kinds, kinds) <= _EXACT_STATES:
         limit += 1

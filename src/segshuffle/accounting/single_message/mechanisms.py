@@ -165,7 +165,7 @@ def _cut_into_fewer(parts: tuple[Randomizer, ...]) -> tuple[Randomizer, ...]:
 
 
 def subsampled(whole: Mechanism, rate: float) -> Mechanism:
-    """Let every user take part with probability `rate` in (0, 1], and send a constant message otherwise."""
+    """Return the mechanism if users take part with probability `rate` in (0, 1], and else send a constant message."""
     check_kind("mechanism", whole, Mechanism)
     thinner, variation = ParallelComposition(components=(_classes_of(whole),), weights=(1.0,), rate=rate), None
     if whole.variation and isinstance(whole.randomizer, MatrixRandomizer):

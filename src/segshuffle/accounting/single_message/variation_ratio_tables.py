@@ -220,7 +220,7 @@ def balls_into_bins(*, domain_size: int, special_bins: int) -> VariationRatio:
 
 
 def mix_dump(*, domain_size: int, flip: float) -> VariationRatio:
-    """Describe mixDUMP [58]: randomized response on d bins that leaves the true one with probability f.
+    """Describe mixDUMP [58]: randomized response on d bins that errs with probability f.
 
     The blanket is uniform. p = (1-f)(d-1)/f, beta = 1 - f d/(d-1), q = (1-f) d: the ratio of 1 - f to 1/d, r = 1/d.
     The left-overs of victim and blanket are the same uniform law. So the number is exact for a message that hides among

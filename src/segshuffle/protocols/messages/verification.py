@@ -168,7 +168,7 @@ class Exchange:
 
     @property
     def dummies(self) -> dict[str, Any]:
-        """The dummies, for the cost of a cap."""
+        """Parameters of `cap_overflow`, except epsilon and delta."""
         sent = {"blanket_per_user": self.scheme.blanket_per_user, "cap": self.scheme.blanket_cap}
         return {**sent, "honest_users": self.problem.honest_users, "rounds": self.problem.assumptions.rounds}
 
@@ -207,7 +207,7 @@ class Exchange:
 
 
 def _exchange(announcement: Scheme, demand: Demand, level: int, other: int | None = None) -> Exchange:
-    """Return the exchange for other items at the same level, or for any items at both levels."""
+    """Return the exchange for other items at the same level, or for any items at level `other`."""
     copies = announcement.copies
     if not 0 <= level < len(copies):
         raise ParameterError("level", level, f"one of the announced levels, 0..{len(copies) - 1}")

@@ -49,7 +49,7 @@ class Laplace:
         return (self._classes(1.0, side),)
 
     def common_input(self, side: Side) -> Tables:
-        """Give all other users the input 1/2."""
+        """Return classes against R_{1/2}: all other users hold 1/2."""
         return (self._classes(0.5, side),)
 
     def _classes(self, centre: float, side: Side) -> ReferenceClasses:

@@ -192,7 +192,7 @@ class Favouring(ABC):
         return (table([*rows, (all_inputs * math.exp(e), 0.0, 0.0)]),)
 
     def common_input(self, side: Side) -> Tables:
-        """Let all other users hold a third input, or each of the two if there are no more: any x* is valid."""
+        """Return classes if all others hold a third input, or each of the two if there are no more: any x* is valid."""
         if self.domain_size == 2:
             return self.blankets(side)[0].own_inputs()
         e, masses = self.local_epsilon, self._base(self.three_inputs).items()
