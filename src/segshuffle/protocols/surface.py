@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from segshuffle.protocols.planner import Search
 
 #: Distance between the best point and its neighbours. A neighbour is not computed if a computed point is closer to it
-#: than this share of the distance.
-_STEP, _NEAR = 0.5, 0.6
+#: than half of the distance.
+_STEP = 0.5
 #: Number of points, for each parameter, that are computed first for a budget. They are taken from a cloud of this
 #: many, if by a first guess their error is at most this many times the least.
 _SCATTERED, _CLOUD, _HOPEFUL = 9, 200, 3.0
@@ -208,7 +208,7 @@ class Surface:
 
     def _new(self, points: FloatArray) -> list[FloatArray]:
         """Return those points that no computed point is close to."""
-        return list(points[self._distances(points) > _NEAR * _STEP])
+        return list(points[self._distances(points) > _STEP / 2])
 
     def _guide(self, point: FloatArray) -> bool:
         """Compute the copies at a point and update the interpolation; return whether it was new, and has a law."""
