@@ -166,7 +166,7 @@ def test_few_users_send_fewer_items(capsys):
         ("log.csv --messages --set-size 1,2", "compare no set sizes"),
         ("log.csv --top 0", "--top: number = 0 is not allowed: it must be an integer >= 1"),
         ("log.csv --repetitions 0", "--repetitions: number = 0 is not allowed: it must be an integer >= 1"),
-        ("log.csv --out .", "holds something else"),
+        ("log.csv --out .", "holds something other"),
     ],
 )
 def test_what_cannot_be_rehearsed_is_refused(log, capsys, arguments, says):

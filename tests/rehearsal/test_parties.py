@@ -115,7 +115,7 @@ def test_what_is_no_plan_is_refused_in_a_sentence(key, inner, odd, tmp_path_fact
     assert str(path) in said if said else read_document(path).plan.problem.n_users >= 1
 
 
-def test_another_version_is_refused(published):
+def test_another_version_or_kind_or_law_is_refused(published):
     values = json.loads(published.read_text())
     for change, says in (
         ({"version": 1}, "knows version = 2"),
@@ -125,6 +125,8 @@ def test_another_version_is_refused(published):
             {"plan": {**values["plan"], "kind": "published"}},
             "kind = 'published' is not allowed: it must be one of exact, upper",
         ),
+        # nothing is proven for so few dummies in so large clusters
+        ({"scheme": {**values["scheme"], "law": {"name": "clustered", "p": 0.99}}}, "honest users send 99 to"),
     ):
         published.write_text(json.dumps(values | change))
         with pytest.raises(DataError, match=says):

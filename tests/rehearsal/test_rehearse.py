@@ -220,7 +220,7 @@ def test_a_folder_is_whole_or_not_there(tmp_path):
 def test_what_is_not_a_rehearsal_is_not_overwritten(tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
     for place, says in (
-        (tmp_path, "holds something else"),
+        (tmp_path, "holds something other"),
         (tmp_path / "mine.txt", "no folder can be made"),
         (tmp_path / "mine.txt" / "below", "no folder can be made"),
     ):

@@ -19,6 +19,7 @@ from segshuffle.blankets.base import COPIES_RANGE
 from segshuffle.errors import DataError
 from segshuffle.files import read_bounded, write_atomically
 from segshuffle.protocols.base import Assumptions, Plan, Problem
+from segshuffle.protocols.planner import checked_mean
 from segshuffle.protocols.scheme import Collection, Scheme
 
 #: Format, its version, and the version of the lines that clients of such a plan send.
@@ -127,7 +128,7 @@ def _document(values: Any) -> Document:
         collections=(Collection(scheme, tuple(range(len(asked.levels))), 1.0),),
         certificate=tuple(plan["certificate"]),
     )
-    _ = scheme.parts  # raises an error if the counters are not independent
+    checked_mean(asked, scheme.law, scheme.blanket_per_user)
     names = values.get("items")
     return Document(made, None if names is None else checked_names(names, asked.domain_size))
 

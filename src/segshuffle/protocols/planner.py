@@ -187,11 +187,7 @@ class Search:
             If the accountant does not allow such a blanket.
         """
         problem = self.problem
-        mean = problem.honest_mean(blanket_per_user)
-        least, most = law.means
-        if not least <= mean <= most:
-            allowed = f"such that honest users send {least:g} to {most:g} dummies per item (they send {mean:g})"
-            raise ParameterError("blanket_per_user", blanket_per_user, allowed)
+        mean = checked_mean(problem, law, blanket_per_user)
         limits = self.limits(law, mean, rtol=FINE)
         if _has_large_tables(law):
             limits *= 1 - 0.1 * FINE  # certificates take long: slightly lower limits mostly pass at once
@@ -231,6 +227,15 @@ class Search:
             certificate=tuple(certificate),
             mse_bound=float(error_of_all(problem).at(collection.announcement.noise).error(copies, self.counts)),
         )
+
+
+def checked_mean(problem: Problem, law: Blanket, blanket_per_user: float) -> float:
+    """Return how many dummies per item honest users send, if the law allows as many; else raise an error."""
+    mean, (least, most) = problem.honest_mean(blanket_per_user), law.means
+    if not least <= mean <= most:
+        allowed = f"such that honest users send {least:g} to {most:g} dummies per item (they send {mean:g})"
+        raise ParameterError("blanket_per_user", blanket_per_user, allowed)
+    return mean
 
 
 def least_error(searches: Sequence[Search], budget: float = math.inf) -> Plan:
