@@ -24,6 +24,8 @@ from segshuffle.looks import Look
 #: Ranges that accountants allow: expected dummies per item, and copies of a held item.
 BLANKET_MEAN_RANGE = (1e-3, 1e12)
 COPIES_RANGE = (1e-120, 64.0)
+#: Tails, as -log of their mass, are rounded up to a multiple of this, so that a cached law is found again.
+TAIL_STEP = 6.0
 #: Clusters with a larger parameter have tails that are too long for a table.
 LARGEST_P = 0.99
 

@@ -14,15 +14,13 @@ import numpy as np
 from segshuffle.accounting.numerics.ranges import check_within
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.atoms import Atoms
-from segshuffle.blankets.base import BLANKET_MEAN_RANGE, LARGEST_P, Blanket, CountPair, Space, within
+from segshuffle.blankets.base import BLANKET_MEAN_RANGE, LARGEST_P, TAIL_STEP, Blanket, CountPair, Space, within
 from segshuffle.blankets.parts import Part
 from segshuffle.looks import Look
 
 #: Above this variance a counter has too many values for a table. The variance that plans need grows with
 #: copies^2/epsilon^2, not with the number of users.
 LARGEST_VARIANCE = 1e10
-#: Tails are rounded up to a multiple of this, so that a cached law is found again.
-_TAIL_STEP = 6.0
 #: Shares of the largest odds p/(1 - p) that plans choose from; p is rounded down to a multiple of 1/_PARTS.
 _SHARES, _PARTS = (1e-3, 1.0), 1e6
 
@@ -84,4 +82,4 @@ class ClusteredPair(CountPair):
     """The two counters that tell one item of a user from another, in a clustered blanket."""
 
     def _atoms(self, log_tail: float) -> Atoms:
-        return super()._atoms(_TAIL_STEP * math.ceil(log_tail / _TAIL_STEP))
+        return super()._atoms(TAIL_STEP * math.ceil(log_tail / TAIL_STEP))

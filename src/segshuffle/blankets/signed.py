@@ -28,6 +28,7 @@ from segshuffle.blankets.atoms import Atoms
 from segshuffle.blankets.base import (
     BLANKET_MEAN_RANGE,
     LARGEST_P,
+    TAIL_STEP,
     Blanket,
     BlanketPair,
     Space,
@@ -39,9 +40,8 @@ from segshuffle.looks import Look
 #: Products of two masses that one matrix may take; a larger one would take seconds and hundreds of megabytes.
 MOST_PRODUCTS = 6e9
 _LARGEST_MEAN = 1e6
-#: Tails are rounded up to a multiple of the first number, so that a cached matrix is found again. The other two limit
-#: how far a tail goes, as -log of the mass beyond.
-_TAIL_STEP, _SHORTEST_TAIL, _LONGEST_TAIL = 6.0, 24.0, 72.0
+#: How far a tail goes at least and at most, as -log of the mass beyond.
+_SHORTEST_TAIL, _LONGEST_TAIL = 24.0, 72.0
 _GEMM_ERROR = 2.3e-16
 #: Relative allowance for round-off in the mass outside the windows.
 _ROUND_OFF = 1e-9
@@ -247,10 +247,10 @@ class SignedPair(BlanketPair):
 
     def _atoms(self, log_tail: float) -> Atoms:
         noise, _, flood = self.parts
-        tail = min(_TAIL_STEP * math.ceil(log_tail / _TAIL_STEP), _LONGEST_TAIL)
+        tail = min(TAIL_STEP * math.ceil(log_tail / TAIL_STEP), _LONGEST_TAIL)
         # shorter tails if the table would be too large; the bounds are then wider
         while tail > _SHORTEST_TAIL and _products(tail, noise, flood) > MOST_PRODUCTS:
-            tail -= _TAIL_STEP
+            tail -= TAIL_STEP
         return _atoms(self, tail)
 
     def coarse_law(self, log_tail: float) -> tuple[FloatArray, FloatArray]:

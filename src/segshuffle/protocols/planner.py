@@ -38,10 +38,8 @@ from segshuffle.protocols.weights import ErrorTerms, best_copies, simple_copies
 _ALMOST, _NEAR = 0.01, 0.1
 #: Largest number of doublings of a budget that is too small.
 _DOUBLINGS = 4
-#: Share of the target below which a delta may count as 0, if tables are large.
-_FAR = 1e-3
 #: Relative widths of a certificate that are tried, until one can be computed.
-_WIDTHS = (1e-3, 1e-2, 0.1, 1.0)
+_WIDTHS = (FINE, 10 * FINE, 100 * FINE, 1.0)
 
 
 @dataclass(frozen=True)
@@ -410,7 +408,8 @@ def certified_delta(law: Blanket, mean: float, target: Target, copies: float) ->
     if target.pairs == 0 or copies == 0:
         return 0.0, 0.0
     pair = law.pair(mean, copies)
-    smallest = max(_FAR * target.delta, SMALLEST_DELTA) if _has_large_tables(law) else SMALLEST_DELTA
+    # tables that are large anyway need not tell a delta far below the target from 0
+    smallest = max(FINE * target.delta, SMALLEST_DELTA) if _has_large_tables(law) else SMALLEST_DELTA
     bound = 1.0
     for rtol in _WIDTHS:
         with contextlib.suppress(AccuracyError):

@@ -26,11 +26,8 @@ if TYPE_CHECKING:
 #: Distance between the best point and its neighbours. A neighbour is not computed if a computed point is closer to it
 #: than half of the distance.
 _STEP = 0.5
-#: Number of points, for each parameter, that are computed first for a budget. They are taken from a cloud of this
-#: many, if by a first guess their error is at most this many times the least.
-_SCATTERED, _CLOUD, _HOPEFUL = 9, 200, 3.0
-#: Variances that are computed first if dummies use the rest of the budget: logs of their ratios to the predicted best.
-_AWAY = (0.0, -2.0, -1.0, 1.0, 2.0)
+#: Number of points, for each parameter, that are spread over the whole range and computed first.
+_SCATTERED = 12
 #: Most rounds of computing points for one budget.
 _ROUNDS = 40
 #: Grids on which predictions are compared: widths, as shares of the ranges; number of choices of all parameters but
@@ -38,8 +35,6 @@ _ROUNDS = 40
 _WIDTHS, _CHOICES, _VARIANCES, _FINER = (1.0, 0.2), 6, 200, 11
 #: Least log of the ratio to the copies with Gaussian noise; a smaller ratio, or no copies at all, counts as this one.
 _LEAST_RATIO = -6.0
-#: Least share of a budget for dummies, if these use what messages about items leave.
-_LEAST_REST = 0.05
 
 
 class Best(NamedTuple):
@@ -121,7 +116,7 @@ class Surface:
         def rest(limits: FloatArray) -> FloatArray:
             spent = self.search.messages(0.0, np.minimum(limits, caps))
             # the announced number of dummies is rounded up, by less than this
-            return np.asarray(np.maximum((1 - 1e-9) * budget - spent, _LEAST_REST * budget))
+            return np.asarray(np.maximum((1 - 1e-9) * budget - spent, FINE * budget))
 
         # the copies that half of the budget allows tell how much is left for dummies, and so which copies are allowed
         limits = self._limits(self._settled(self._spending(points, np.full(len(points), budget / 2)))[0])
@@ -173,22 +168,15 @@ class Surface:
         return errors, Best(points[at], law, float(means[at]), copies[np.searchsorted(fits, at)], float(errors[at]))
 
     def _first(self, budget: float) -> list[FloatArray]:
-        """Return points that are worth computing if every blanket is as good as Gaussian noise."""
+        """Return points all over the range, and the best one if every blanket is as good as Gaussian noise."""
         # without the computed points: the error may have a minimum elsewhere for another budget
         found, self.interpolated = self.interpolated, None
         first = self.promised(budget)
-        cloud = self.low + (0.5 + _spread(_CLOUD, self.low.size)) * (self.high - self.low)
-        if first and not self.law.spends:
-            errors, _ = self._errors(np.vstack([first.point, cloud]), budget, 1.0)
-            cloud = cloud[errors[1:] <= _HOPEFUL * errors[0]]
         self.interpolated = found
         if first is None:
             return []
-        if not self.law.spends:
-            return [first.point, *cloud[self._distances(cloud) > 2 * _STEP][: _SCATTERED * self.low.size]]
-        # the noise of the best blanket so far is a better guess than the middle of its range
-        shape = ((found and self.promised(budget)) or first).point[1:-1]
-        return [np.array([first.point[0] + away, *shape, first.point[-1]]) for away in _AWAY]
+        cloud = _spread(_SCATTERED * self.low.size, self.low.size)
+        return [first.point, *self._new(self.low + (0.5 + cloud) * (self.high - self.low))]
 
     def _distances(self, points: FloatArray) -> FloatArray:
         """Return the distance of every point from the closest point at which a computation was tried."""
@@ -196,14 +184,8 @@ class Surface:
         return np.asarray(np.abs(points[:, None] - seen).max(axis=2).min(axis=1, initial=math.inf))
 
     def _neighbours(self, point: FloatArray) -> list[FloatArray]:
-        """Return neighbours without a computed point nearby.
-
-        They are one step away on an axis, or up to four steps on that of the variance.
-        """
-        axes = np.eye(point.size)
-        # copies jump at whole numbers, so the error may have a minimum at quite another variance
-        far = np.outer([] if self.law.spends else [-4, -3, -2, 2, 3, 4], axes[0])
-        steps = _STEP * np.concatenate([axes, -axes, far])
+        """Return neighbours, one step away on an axis, without a computed point nearby."""
+        steps = _STEP * np.concatenate([np.eye(point.size), -np.eye(point.size)])
         return self._new(np.clip(point + steps, self.low, self.high))
 
     def _new(self, points: FloatArray) -> list[FloatArray]:
