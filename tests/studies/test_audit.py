@@ -24,7 +24,7 @@ levels: [0.5, 2.0]
 splits: {S1: [0.5, 0.5], S2: [0.1, 0.9]}
 """)
 SETTING = Setting("synthetic", 1000, 2, 16)
-GRID = [1.0, 1.5, 4.0]
+GRID = [0.2, 1.0, 1.5, 4.0]
 
 
 @pytest.fixture(scope="module")
