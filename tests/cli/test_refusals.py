@@ -63,7 +63,7 @@ PLANS = [
     ("--guess zipf:1 top=0", "top = 0 is not allowed"),
     ("--guess top=5", "top = 5 is not allowed: it must be given with a guess of frequencies"),
     ("--guess zipf:1 top=5 --target-error 0.1", "leave top out, or give the error as a percentage"),
-    ("--guess zipf:1 --target-error 10% --limits blanket-per-user=3", "and where the fewest messages are searched"),
+    ("--guess zipf:1 --target-error 10% --limits blanket-per-user=3", "and where the fewest messages are searched for"),
     ("--guess zipf:1 top=3 --target-error 12% --limits max-messages=1.5", "raise one of the two"),
     ("--guess mean-size=1", "leave it out if all users hold 2 items"),
     ("--guess mean-size=1 --assume sets=at-most --guess 1,0,0,0,0,0", "items or frequencies are given"),

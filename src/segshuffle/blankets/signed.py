@@ -182,7 +182,7 @@ def _sample(mean: float, variance: float, low: int, high: int) -> tuple[IntArray
 def _products(log_tail: float, noise: Part, flood: Part) -> Any:
     """Bound the number of products of two masses in a table, by Bernstein's windows.
 
-    Time and memory are proportional to this number. The parts may have arrays of means.
+    The time is proportional to this number. The parts may have arrays of means.
     """
 
     def width(part: Part) -> Any:
@@ -225,7 +225,7 @@ def _joint(blanket: Signed, mean: float, log_tail: float, sampled: bool) -> tupl
         mass = (band[counts - low] * weights[:, None]) @ products
         mass /= mass.sum()
     else:
-        # N+ and N- have one law, so column -k of row n is column k of row n - k
+        # N+ and N- are exchangeable, so column -k of row n is column k of row n - k
         mass = np.concatenate([np.zeros((most, most + 1)), band @ products])
         rows, columns = np.arange(most, len(mass))[:, None], np.arange(most, 0, -1)
         mass = np.concatenate([mass[rows - columns, columns], mass[most:]], axis=1)

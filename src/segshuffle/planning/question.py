@@ -244,7 +244,7 @@ class Question:
         for name in ("blanket_per_user", "blanket_cap"):
             value = getattr(self.limits, name)
             if value is not None and (len(self.laws) > 1 or isinstance(self.goal, FewestMessages)):
-                rule = f"left out with other dummies than {SINGLE} ones, and where the fewest messages are searched"
+                rule = f"left out with other dummies than {SINGLE} ones, and where the fewest messages are searched for"
                 raise ParameterError(name.replace("_", "-"), value, rule)
 
     @property

@@ -1,7 +1,7 @@
 """The planner for every law of dummies: it finds the blanket and copies with the least error, and certifies them.
 
-`surface` searches the blanket with quick estimates of the largest copies (`guides`). Here the result is certified. If
-the certificate allows fewer copies than estimated, the plan gets more dummies or fewer copies. The numbers of a plan
+`surface` searches for the blanket with quick estimates of the largest copies (`guides`). Here the result is certified.
+If the certificate allows fewer copies than estimated, the plan gets more dummies or fewer copies. The numbers of a plan
 are certified, however wrong the estimates were.
 """
 
@@ -36,7 +36,7 @@ from segshuffle.protocols.weights import ErrorTerms, best_copies, simple_copies
 #: Whole copies are tried if the best copies are this close to them, and the log of the variance that they need is this
 #: close to the best one.
 _ALMOST, _NEAR = 0.01, 0.1
-#: Largest number of doublings of a budget that is too small.
+#: Most budgets, each larger than the last, that are tried until one is enough.
 _DOUBLINGS = 4
 #: Relative widths of a certificate that are tried, until one can be computed.
 _WIDTHS = (FINE, 10 * FINE, 100 * FINE, 1.0)

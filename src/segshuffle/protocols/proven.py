@@ -40,7 +40,7 @@ class ProvenSegmented(Collected):
     Parameters
     ----------
     blanket_per_user : float or None
-        Expected dummies per user m, of the first law; None searches m and the law.
+        Expected dummies per user m, of the first law; None searches for m and the law.
     copies_max : float
         Largest expected copies a_k per held item, in [1e-120, 64]; 1 is the sampling of the paper.
     max_messages : float or None

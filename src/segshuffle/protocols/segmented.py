@@ -50,7 +50,7 @@ class Segmented(Collected):
     Parameters
     ----------
     blanket_per_user : float or None
-        Expected blanket messages per user m; None searches the m with the least error bound.
+        Expected blanket messages per user m; None searches for the m with the least error bound.
     """
 
     blanket_per_user: float | None = None

@@ -31,7 +31,7 @@ _SCATTERED = 12
 #: Most rounds of computing points for one budget.
 _ROUNDS = 40
 #: Grids on which predictions are compared: widths, as shares of the ranges; number of choices of all parameters but
-#: the variance; number of variances, for all choices together; number of variances for each choice on finer grids.
+#: variance and mean; number of variances, for all choices together; number of variances for each choice on finer grids.
 _WIDTHS, _CHOICES, _VARIANCES, _FINER = (1.0, 0.2), 6, 200, 11
 #: Least log of the ratio to the copies with Gaussian noise; a smaller ratio, or no copies at all, counts as this one.
 _LEAST_RATIO = -6.0
@@ -127,7 +127,7 @@ class Surface:
         return self._spending(points, rest(limits))
 
     def _spending(self, points: FloatArray, per_user: FloatArray) -> FloatArray:
-        """Append to points the log of the mean that so many dummies per user give, in its range."""
+        """Append to points the log of the mean that so many dummies per user give, at most the largest."""
         return np.column_stack([points, np.minimum(np.log(per_user / self.search.per_user(1.0)), self.high[-1])])
 
     def at(self, log_variance: float, point: FloatArray) -> tuple[Blanket, float] | None:
@@ -189,7 +189,7 @@ class Surface:
         return self._new(np.clip(point + steps, self.low, self.high))
 
     def _new(self, points: FloatArray) -> list[FloatArray]:
-        """Return those points that no computed point is close to."""
+        """Return those points that no point tried before is close to."""
         return list(points[self._distances(points) > _STEP / 2])
 
     def _guide(self, point: FloatArray) -> bool:
@@ -213,7 +213,7 @@ class Surface:
 
 
 def _spread(count: int, dimensions: int) -> FloatArray:
-    """Spread points evenly over a cube of side 1 around its centre (the R sequence); the first is the centre."""
+    """Spread points evenly over a cube of side 1 around 0 (the R sequence); the first is 0."""
     if dimensions == 0:
         return np.zeros((1, 0))
     root = 2.0

@@ -57,7 +57,7 @@ LARGEST_MEAN = 1.5e6
 _CELLS_AT_ONCE = 2**18
 #: Error of the mass of a block of blanket counts, in `worst_split_user_lower`.
 _MASS_ERROR = 1e-12
-#: Largest epsilon of a user, and how close to the root it is searched.
+#: Largest epsilon of a user, and how close to the root its search ends.
 _LARGEST_USER_EPSILON, _EPSILON_RTOL = 100.0, 2e-5
 
 
