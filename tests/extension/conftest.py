@@ -1,4 +1,4 @@
-"""A copy of the project to which one file per extension and a line or section of the configuration was added."""
+"""A copy of the project to which one file per extension and a line or section of the configuration were added."""
 
 import importlib
 import sys

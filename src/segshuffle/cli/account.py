@@ -25,7 +25,7 @@ from segshuffle.cli.options import add, integers, numbers, picture, spec
 from segshuffle.cli.terminal import as_json, leave_out, need, shown
 from segshuffle.errors import ParameterError
 
-#: Options that only exist for one message per user.
+#: Options that the segmented protocol does not have.
 _SINGLE = ("local_epsilon", "delta", "accountant", "compose", "subsample", "blanket_messages", "save")
 
 
@@ -97,7 +97,7 @@ def _output(text: str) -> Path:
 
 
 def run(options: argparse.Namespace) -> str:
-    """Answer for the segmented protocol, or for one message per user."""
+    """Answer for the segmented protocol, or for any other randomizer."""
     if options.randomizer[0].startswith("segmented"):
         return _segmented(options)
     from segshuffle.cli.single_message import answer

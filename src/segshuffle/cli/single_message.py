@@ -1,4 +1,4 @@
-"""`segshuffle account` for one message per user: what is sent, what is asked, answers as text, JSON and files."""
+"""`segshuffle account` for all but segmented: what is sent, what is asked, answers as text, JSON and files."""
 
 import argparse
 import itertools

@@ -94,7 +94,7 @@ class Layout:
                 raise ParameterError(name, value, "one of " + ", ".join(repr(each) for each in rules["enum"] if each))
         mark, skipped = self.separator, self.skip_lines
         if mark is not None and (len(mark) != 1 or mark in '\n\r"' or not mark.isascii()):
-            raise ParameterError("separator", mark, "one character, such as ';', and no quote or line end")
+            raise ParameterError("separator", mark, "one ASCII character, such as ';', and no quote or line end")
         if not isinstance(skipped, int) or skipped not in range(1_000_001):
             raise ParameterError("skip_lines", skipped, "an integer in 0..1000000")
 

@@ -37,7 +37,7 @@ COMPARISONS: dict[str, tuple[Callable[..., Any], str]] = {
         "within a factor {1:g} of {0:g}",
     ),
 }
-#: What is compared, and how it is said: the share of the values that meet the comparison, or one number of all.
+#: What is compared: the share of the values that meet the comparison, in words; or one number, as pandas names it.
 _SHARES = {"all": "every value is", "most": "most values are", "some": "some value is"}
 _ONE_NUMBER = {"median": "median", "mean": "mean", "least": "min", "largest": "max"}
 

@@ -4,8 +4,8 @@
   other users, the lower bound for two particular datasets.
 - Variation-ratio paper: the curves named variation-ratio are the published ones. In Figures 1 and 5 the proven
   upper and lower bounds of `accountants/blanket.py` are drawn, too.
-- Personalised paper: for users with their own budgets only the standard clone bound is a guarantee (Gauss mechanism:
-  for budgets up to 1). Baselines without personal budgets assume that all users have the largest one.
+- Personalised paper: no bound here is a guarantee for users with their own budgets. Baselines without personal budgets
+  assume that all users have the largest one.
 
 docs/amplification.md lists the numbers that the papers do not state.
 """

@@ -62,7 +62,7 @@ def audited(audit: pd.DataFrame) -> pd.DataFrame:
 
 
 def worst_over_splits(rows: pd.DataFrame) -> pd.DataFrame:
-    """Keep one row per population, m and level: the split on which the view is worst."""
+    """Keep one row per population, m and level: the largest value of each column over the splits."""
     key = [*POPULATION, "blanket_per_user", "level", "claimed_user_epsilon", "target_delta"]
     return rows.groupby(key, sort=False, as_index=False)[
         ["actual_user_epsilon", "proven_user_delta", "reachable"]

@@ -43,9 +43,9 @@ _OVER_M = "Error over blanket messages per user m, with bands of two standard er
 _ERRORS = {
     "published": f"{_OVER_M}Privacy numbers of the segmented protocol are as published (Theorem 3, whose proof has a "
     "gap); for its competitors, see the table of each panel.",
-    "proven": f"{_OVER_M}Privacy numbers are exact for the Poisson blanket, for balls into bins and for the curators, "
-    "and upper bounds with group privacy and for the subset mechanism. Those of the paper's own curve (black), which "
-    "is drawn for comparison, are not proven.",
+    "proven": f"{_OVER_M}Privacy numbers are exact for the Poisson blanket, balls into bins and most curators, and "
+    "upper bounds with group privacy, for the subset mechanism and for the best curator found. Those of the paper's "
+    "own curve (black), which is drawn for comparison, are not proven.",
 }
 _WORDS = {
     "messages": (
