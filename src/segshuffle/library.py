@@ -214,8 +214,8 @@ def account(
     Returns
     -------
     list of Entry, float or ndarray
-        Without `accountant`, an entry for each accountant that applies, with its value and kind (exact, upper, lower,
-        published or asymptotic). With `accountant`, its value, on the safe side.
+        Without `accountant`, an entry for each accountant that gives a number, with its value and kind (exact, upper,
+        lower, published or asymptotic). With `accountant`, its value, on the safe side.
 
     Raises
     ------

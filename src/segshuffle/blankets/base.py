@@ -264,7 +264,10 @@ class CountPair(BlanketPair):
         return total
 
     def window(self, log_tail: float) -> tuple[int, int]:
-        """Return counts [low, high] that hold all but e^-log_tail of each tail of X and of X + M."""
+        """Return counts [low, high] outside which X and X + M have mass at most e^-log_tail a side.
+
+        Counts below floor(a), which only X can have, are left out, too (`zero_mass`).
+        """
         low, high = self.parts[0].window(log_tail)
         return max(low, self.floor), high + self.floor + 1
 

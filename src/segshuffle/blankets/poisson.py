@@ -56,7 +56,7 @@ class ItemPair(CountPair):
     blanket: Blanket = POISSON
 
     def coarse_law(self, log_tail: float) -> tuple[FloatArray, FloatArray]:
-        """Return log ratio and log mass of B on at most 257 counts, weighted by the trapezoidal rule."""
+        """Return log ratio and log mass of B on at most 257 counts, each weighted by their spacing."""
         low, high = self.window(log_tail)
         spacing = max((high - low) / 256, 1.0)
         count = np.minimum(low + spacing * np.arange(math.floor((high - low) / spacing) + 1), high)

@@ -96,7 +96,7 @@ class Limits:
         Dummies of a user on average, if given; only for single dummies.
     blanket_cap : int, "auto" or None
         Most dummies of one user; "auto" takes the least number that costs at most a thousandth of the
-        smallest epsilon.
+        smallest epsilon (or of 1, if that is less).
     """
 
     copies_max: float = 1.0

@@ -302,9 +302,9 @@ def worst_split_user_lower(
 ) -> float:
     """Return a proven lower bound of the *user-level* delta when everyone else sends every item and m is an integer.
 
-    The neighbouring users hold disjoint sets, nobody else holds any of the 2s items (needs d >= 3s). The total then
-    shows how many items K ~ Binomial(s, lambda) the victim sent, and the test is whether the count on one set exceeds a
-    threshold that depends on K and on the count on both sets: any threshold gives a lower bound.
+    The neighbouring users hold disjoint sets, and nobody else holds any of the 2s items (needs d >= 3s). The total
+    then shows how many items K ~ Binomial(s, lambda) the victim sent, and the test is whether the count on one set
+    exceeds a threshold that depends on K and on the count on both sets: any threshold gives a lower bound.
 
     Parameters
     ----------

@@ -124,7 +124,7 @@ def compare(
     entries : list of Entry
         `value` is the epsilon, or the delta on the safe side of its interval.
     left_out : dict
-        Accountants whose own conditions exclude this point, with the reason.
+        Accountants that give no number at this point, with the reason.
     """
     target = _asked(delta, epsilon)
     _check(n_users, **target)

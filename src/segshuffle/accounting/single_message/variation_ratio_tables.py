@@ -1,8 +1,8 @@
 r"""Variation-ratio parameters of the randomizers of Tables 2, 3 and 4, and of their parallel composition.
 
 Source: "Privacy Amplification via Shuffling: Unified, Simplified, and Tightened", section 4.3 and Theorem 6.1. Every
-function gives (p, beta, q) as published; its docstring names the law it was checked against by enumeration and says
-where the two do not agree. The status of the resulting numbers is in `variation_ratio`: kind *published*.
+function gives (p, beta, q) as published; its docstring names the law it was checked against and says where the two
+do not agree. The status of the resulting numbers is in `variation_ratio`: kind *published*.
 `mechanisms.mechanism` refuses sizes below the least ones before it calls these functions.
 
 Multi-message protocols (Table 4): the message that depends on the input hides among *blanket* messages, so
@@ -249,7 +249,7 @@ def pure_dump(*, domain_size: int) -> VariationRatio:
 
 
 def range_query(*, local_epsilon: float, levels: int) -> VariationRatio:
-    """Describe range queries on d = 2^levels values (section 7.3): one level h drawn uniformly, GRR on its d/2^h nodes.
+    """Describe range queries on d = 2^levels values (section 7.3): one level h drawn uniformly, GRR on its 2^h nodes.
 
     The message tells h, so beta is the mean of the levels' own (Theorem 6.1).
     """
