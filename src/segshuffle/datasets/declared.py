@@ -51,7 +51,7 @@ class DataSource:
     kind : {"real", "stand-in"}
         Whether these are the real data.
     sha256 : str or None
-        SHA-256 of the file, uncompressed unless it is one of your own; None for a stand-in.
+        SHA-256 of the file, uncompressed unless the dataset is a file of your own; None for a stand-in.
     origin : str
         The address, or the name of the file without its folder; for a stand-in how it was made.
     reason : str

@@ -28,7 +28,7 @@ _OPTIMUM = "$m$ from optimizeParameter"
 _NARROW, _WIDE, _HEIGHT, _ENTRY = 7.0, 8.4, 2.55, 0.24
 #: Characters in a line of a label beside a panel.
 _CHARACTERS = 24
-#: Where horizontal lines have marks, in shares of the axis. Marks and dashes, not only colours, tell lines apart.
+#: Ends and marks of horizontal lines, in shares of the grid. Marks and dashes, not only colours, tell lines apart.
 _MARKS = (0, 0.06, 0.35, 0.65, 0.94, 1)
 
 
@@ -198,7 +198,7 @@ def _curves(axis: Axes, curves: Mapping[str, pd.DataFrame], **drawn: Any) -> Non
 
 
 def _levels(points: pd.DataFrame, low: float, high: float) -> dict[str, pd.DataFrame]:
-    """Repeat the one error of every method at the marks of its horizontal line."""
+    """Repeat the one error of every method at the marks and ends of its horizontal line."""
     x = low * (high / low) ** np.array(_MARKS)
     rows = points.groupby("method", sort=False)
     return {str(name): pd.concat([row] * len(x)).assign(blanket_per_user=x) for name, row in rows}
