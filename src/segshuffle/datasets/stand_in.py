@@ -109,7 +109,7 @@ def expected_users_per_category(weights: NDArray[np.float64]) -> NDArray[np.floa
 
 
 def _take_probabilities(weights: FloatArray) -> FloatArray:
-    """Return Pr[item j is taken | r items are still needed from j..17], shape (17, 18)."""
+    """Return Pr[item j is taken | r items are still needed from j..16], shape (17, 18)."""
     take = np.zeros((DOMAIN_SIZE, DOMAIN_SIZE + 1))
     for j in range(DOMAIN_SIZE):
         take[j, 1 : DOMAIN_SIZE - j + 1] = weights[j] * np.poly(-weights[j + 1 :]) / np.poly(-weights[j:])[1:]

@@ -1,7 +1,7 @@
 """Simulate a plan on users with known sets, once, or several times to compare estimates with the truth.
 
-Only counts are drawn, from their exact distribution. A repetition takes one draw per item, and a pass over the data
-only if several levels are assigned at random.
+Only counts are drawn, from their exact distribution. A repetition takes a few draws per item and level, and a pass over
+the data only if several levels are assigned at random.
 """
 
 from collections.abc import Callable, Iterable, Sequence
