@@ -55,4 +55,4 @@ class FetchError(SegshuffleError):
 
 
 class ConfigError(SegshuffleError, ValueError):
-    """The configuration is invalid; the message lists every problem at once."""
+    """The configuration, or what a file declares, is invalid; the message says what is wrong."""

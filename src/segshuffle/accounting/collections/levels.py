@@ -200,7 +200,7 @@ def compose_rounds(
     levels_epsilon, levels_delta : float
         Guarantee of round 1; +inf if the levels were shuffled only.
     change_covered : bool
-        Whether round 2's copies were calibrated at s pairs of Poisson counters (or do not depend on the level). If
+        Whether round 2's copies were calibrated at s pairs of independent counters (or do not depend on the level). If
         not, nothing is claimed against a change of level: the number of messages may show it.
     level_deltas : sequence of float
         Of round 2, by level, if they differ.
