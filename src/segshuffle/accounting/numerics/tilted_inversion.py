@@ -135,7 +135,7 @@ def inverted(tilted: Tilted, rtol: float, side: Side) -> float:
         gap = sums.smoothing + alias
         end = sums.value + sums.error if sign > 0 else sums.value - gap - sums.error
         best = sign * min(sign * best, sign * _log_end(end, tilted, sign))
-        # round-off, part of the gap, is not narrowed by a finer plan
+        # a finer plan narrows the gap, but not round-off
         if gap + 2 * sums.error <= rtol * sums.value or gap <= 0.2 * sums.error or work > 0.5 * _LARGEST_WORK:
             break
         wanted = 0.9 * rtol * (sums.value + sums.error)
