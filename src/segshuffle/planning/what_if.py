@@ -113,7 +113,7 @@ def side_by_side(found: Answer) -> list[dict[str, Any]]:
     Parameters
     ----------
     found : Answer
-        The answer to compare with. Its guess is used, and those of its limits that a protocol accepts.
+        The answer to compare with. Its guess, and copies_max and max_messages where a protocol accepts them, are used.
 
     Returns
     -------

@@ -118,7 +118,7 @@ class Surface:
             # the announced number of dummies is rounded up, by less than this
             return np.asarray(np.maximum((1 - 1e-9) * budget - spent, FINE * budget))
 
-        # the copies that half of the budget allows tell how much is left for dummies, and so which copies are allowed
+        # first guess: dummies take half of the budget; the copies that they allow tell how much is left for dummies
         limits = self._limits(self._settled(self._spending(points, np.full(len(points), budget / 2)))[0])
         points, limits = (np.repeat(each, caps.size, axis=0) for each in (points, limits))
         caps = np.tile(caps, len(points) // caps.size)[:, None]
