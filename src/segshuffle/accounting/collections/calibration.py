@@ -158,7 +158,7 @@ def epsilon_upper(pair: CounterPair, *, pairs: int, delta: float) -> float:
     check_product(pairs=pairs, delta=delta)
     if pair.copies == 0:
         return 0.0
-    # the search is over minus epsilon, in which delta grows; it starts at the Gaussian mechanism's
+    # the search is over minus epsilon, in which delta grows; it starts where the Gaussian mechanism meets `delta`
     limits, scale = (-EPSILON_LIMIT, -0.0), min(pair.copies * math.sqrt(2 * pairs / pair.variance), 100.0)
 
     def guess(x: float) -> float:

@@ -300,10 +300,10 @@ def group_epsilon(
 def worst_split_user_lower(
     *, domain_size: int, set_size: int, n_users: int, blanket_per_user: float, sampling_rate: float, epsilon: float
 ) -> float:
-    """Return a proven lower bound of the *user-level* delta when everyone else sends every item and m is an integer.
+    """Return a proven lower bound of the *user-level* delta if all others send all they hold and m is an integer.
 
-    The neighbouring users hold disjoint sets, and nobody else holds any of the 2s items (needs d >= 3s). The total
-    then shows how many items K ~ Binomial(s, lambda) the victim sent, and the test is whether the count on one set
+    The victim's two sets are disjoint, and nobody else holds any of the 2s items (needs d >= 3s). The total then
+    shows how many items K ~ Binomial(s, lambda) the victim sent, and the test is whether the count on one set
     exceeds a threshold that depends on K and on the count on both sets: any threshold gives a lower bound.
 
     Parameters

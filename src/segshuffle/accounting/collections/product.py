@@ -101,7 +101,7 @@ def saddle_point(
         if abs(error) <= 0.02 * math.sqrt(variance / pairs) or (tilt == 0 and error >= 0):
             break
         if chernoff < log_smallest - 10:
-            # Chernoff's exponent is convex in the tilt, so it is still too small at the guess
+            # Chernoff's exponent is convex in the tilt, so it is still small enough at the guess
             high, guess = tilt, tilt * (log_smallest - 25) / chernoff
         else:
             low, high = (low, tilt) if error > 0 else (tilt, high)

@@ -56,7 +56,7 @@ def gaussian_ratio(*, epsilon: float, delta: float) -> float:
     target = math.log(delta)
     return safe_edge(
         lambda ratio: gaussian_log_delta(ratio=ratio, epsilon=epsilon) - target,
-        # far below every answer: the floor keeps epsilon/ratio finite and misses no delta
+        # far below every answer: the floor keeps epsilon/ratio finite, and still meets delta
         safe=max(1e-3 * epsilon / math.sqrt(2 * max(-target, 1.0)), _SMALLEST_RATIO),
         unsafe=_LARGEST_RATIO,
         tolerance=1e-9,

@@ -332,7 +332,7 @@ def _chord_and_tangent(
         growth = (right.point - left.point) / mass
         error = np.abs(growth) * np.maximum(left.tail, right.tail) + right.point + left.point
         error = odds * relative * (2.0 * error / mass + 1.0)
-        # first order in the mass's error: if that may exceed a quarter of it, the mean odds are anywhere in the block
+        # first order in the mass's error: if it may exceed mass/4, the mean odds are anywhere in the block
         known = mass > 4.0 * relative * (left.tail + right.tail)
         rho = np.where(known, odds * (1.0 + growth), left.rho)
         error = np.where(known, error, math.inf)

@@ -142,7 +142,7 @@ def all_slots(n_users: int, blanket_per_user: float) -> tuple[int, float]:
 
 
 def check_users(n_users: int) -> None:
-    """Refuse a number of users of one message each outside [1, 1e15]."""
+    """Refuse a number of users, who send one message each, outside [1, 1e15]."""
     check_integer("n_users", n_users, 1, most=LARGEST_USERS)
 
 

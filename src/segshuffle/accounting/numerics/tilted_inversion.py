@@ -291,7 +291,7 @@ def _partial_sums(
         amplified = np.exp(np.minimum((count - 1) * np.log(np.exp(log_abs) + absolute) + damping, 600.0))
         relative = count * (np.abs(np.where(amplitude > 0, log_abs, 0.0)) + np.abs(angle)) + (width * node) ** 2
     amplified = np.where(np.isnan(amplified), np.exp(np.minimum(damping, 600.0)), amplified)
-    # an infinite error bound is valid: it encloses nothing, and the caller takes another way
+    # an infinite error bound is valid: it says nothing, and the caller takes another way
     with np.errstate(over="ignore"):
         error = count * absolute * amplified * (decay + level) + EPS * (32 + 4 * relative) * size
         rounding = float(twice @ error)

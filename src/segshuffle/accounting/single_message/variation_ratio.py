@@ -190,8 +190,8 @@ class VariationBound(Bound):
         Returns
         -------
         float
-            Rounded up: the certified upper end of delta there is at most `delta`. 0 if that holds at 0; log p if
-            epsilon is within rtol of it; +inf if p = +inf and no epsilon up to 300 will do.
+            Rounded up: the certified upper end of delta there is at most `delta`. 0 if that holds at 0; log p, which
+            may be +inf, if epsilon is within rtol of it, or if no epsilon up to 300 will do.
         """
         check_target(delta)
         check_within("rtol", rtol, 1e-9, 0.1)

@@ -192,7 +192,7 @@ class TailBound(Bound):
         return float(min(grid.tolist(), key=self.log_delta))
 
     def interval(self, epsilon: float, rtol: float) -> DeltaInterval:
-        """Return the value at epsilon, or at the turn if that is before it and smaller, rounded up, as both ends.
+        """Return the value at epsilon, or a smaller one at a turn before epsilon, rounded up, as both ends.
 
         1 where the inequality says nothing (it diverges at epsilon = 0), 0 from the local epsilon on.
         """

@@ -10,7 +10,7 @@ Kind: proven upper bound for every epsilon_0-LDP randomizer.
 
 Stronger clone (the same authors, SODA 2023, as published): the same pair with C ~ Binomial(n - 1, 2/(e^epsilon_0 + 1)).
 Kind: published. Its general statement rests on a reduction that mixes the left-over of the victim (what it sends for
-both inputs alike) with that of the others (section 3.3 of the paper with Theorem 1 above). For binary randomized
+both inputs alike) with that of the others (section 3.3 of the paper that states Theorem 1). For binary randomized
 response nothing is left over on the victim's side and the pair *is* the blanket reduction (gamma = 2/(e^epsilon_0 + 1),
 a uniform bit): there the number is a proven upper bound. For other randomizers we know neither a proof nor a
 counterexample of the *general* statement; its randomizer-specific versions (variation ratio) do have counterexamples.

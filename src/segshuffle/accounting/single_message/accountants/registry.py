@@ -33,7 +33,7 @@ def every(folder: Path = Path(__file__).parent, package: str = __name__.rpartiti
 
 ACCOUNTANTS: dict[str, Accountant] = every()
 
-#: How accountants are drawn in all figures, in the order of the legend, and a curve of no accountant.
+#: How accountants are drawn in all figures, in the order of the legend, and a curve that no accountant gives.
 ACCOUNTANT_LOOKS: dict[str, Look] = {name: each.look for name, each in ACCOUNTANTS.items()} | {
     "gparv": Look.of("Distribution function (exact)", "blue", "", 0)
 }
