@@ -78,7 +78,7 @@ class Atoms:
         if ratio.size > _COARSE:
             low, high = float(ratio.min()), float(ratio.max())
             index = ((ratio - low) * (_COARSE / max(high - low, 1e-300) * (1 - 1e-12))).astype(np.intp)
-            # the mean is that of the log ratio, because delta depends on the logarithm
+            # a group has the mean of its log ratios, not of its ratios: delta depends on the logarithm
             moment, mass = (np.bincount(index, weights).astype(np.float64) for weights in (mass * ratio, mass))
             ratio = np.divide(moment, mass, out=moment, where=mass > 0)
         return ratio[mass > 0], np.log(mass[mass > 0])

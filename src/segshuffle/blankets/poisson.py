@@ -80,7 +80,7 @@ def _first_counts(pair: ItemPair, levels: FloatArray) -> tuple[FloatArray, float
     """Return the least count whose log ratio is >= each level (for mu >= 1e5), and the largest violation in a check."""
     mu = pair.blanket_mean
     deviation = mu * np.expm1(levels / pair.copies)
-    for _ in range(4):  # Newton's method with the slope of a log1p(deviation / mu), which is nearly the log ratio
+    for _ in range(4):  # Newton's method with the slope of copies * log1p(deviation / mu), nearly the log ratio
         deviation -= (pair.log_ratio(mu + deviation) - levels) * (mu + deviation) / pair.copies
     count = np.ceil(mu + deviation) - 1
     for _ in range(2):
@@ -103,7 +103,7 @@ def block_masses(pair: ItemPair, last: FloatArray) -> tuple[FloatArray, FloatArr
     nodes = deviation[:-1] + np.outer(_GAUSS_NODES + 1, width / 2)
     integral = width / 2 * (_GAUSS_WEIGHTS @ np.exp(log_poisson(nodes, mu)))
     value = np.exp(log_poisson(deviation, mu))
-    # derivatives of the log of the mass, up to 1 / last^2
+    # first and third derivative of the mass, divided by the mass, up to terms of order 1 / last^2
     slope = -np.log1p(deviation / mu) - 1 / (2 * last)
     third = slope**3 - 3 * slope / last
     mass = integral + np.diff(value * (1 / 2 + slope / 12 - third / 720))
@@ -117,7 +117,7 @@ def block_masses(pair: ItemPair, last: FloatArray) -> tuple[FloatArray, FloatArr
 def block_table(pair: ItemPair, step: float, log_tail: float) -> LossTable:
     """Build the table from one block of counts per cell, at a cost that does not grow with mu."""
     low, high = pair.log_ratio(np.array(pair.window(log_tail), dtype=float))
-    # The Gauss rule is accurate to 1e-10 while the mass changes by less than e^0.8 within a block.
+    # The Gauss rule is accurate to 1e-10 while the mass changes by a factor below e^0.8 within a block.
     step = min(step, 0.2 * float(high - low) / log_tail)
     first, end = math.floor(low / step), math.floor(high / step) + 1
     edges, violation = _first_counts(pair, np.arange(first, end + 1) * step)

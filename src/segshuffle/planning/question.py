@@ -150,7 +150,7 @@ class Guess:
         Raises
         ------
         ParameterError
-            Names the part of the guess that does not fit, or is missing.
+            Names the part of the guess that does not fit.
         """
         exactly, s, d = problem.assumptions.sets == "exactly", problem.set_size, problem.domain_size
         shares = self.frequencies if isinstance(self.frequencies, np.ndarray) else None

@@ -31,9 +31,9 @@ from segshuffle.protocols.scheme import Collection, Scheme
 
 SetKind = Literal["exactly", "at-most"]
 
-#: More collections within one guarantee are refused, because their product would need too long a transform.
+#: More collections within one guarantee are refused, because their joint loss would need too long a Fourier transform.
 MOST_ROUNDS = 10_000
-#: From this number of expected messages per user on, a plan has a warning.
+#: Above this number of expected messages per user, a plan has a warning.
 MANY_MESSAGES = 1000.0
 
 
@@ -65,7 +65,7 @@ class Assumptions:
         check_integer("rounds", self.rounds, 1, most=MOST_ROUNDS)
 
     def honest_of(self, n_users: int) -> int:
-        """Return the number of honest users among n: h n, rounded down, and at least the user in question."""
+        """Return the number of honest users among n: h n, rounded down, but at least 1, the user in question."""
         exact = Fraction(repr(float(self.honest_fraction))) * n_users
         return max(int(exact + Fraction(1, 10**6)), 1)  # h = k/n, rounded to a float, gives exactly k
 
@@ -188,7 +188,7 @@ class Problem:
 
     @property
     def honest_users(self) -> int:
-        """Users whose blanket the guarantee relies on: h n, rounded down, and at least the user in question."""
+        """Users whose blanket the guarantee relies on: h n, rounded down, but at least 1, the user in question."""
         return self.assumptions.honest_of(self.n_users)
 
     def honest_mean(self, blanket_per_user: float) -> float:

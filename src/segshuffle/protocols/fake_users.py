@@ -64,7 +64,7 @@ class FakeUsers(IndependentCounters):
         return Plan(
             method=self.name,
             problem=problem,
-            # the flips of the other users' vectors hide a little more than the pairs count
+            # not exact: the flips of the other users' vectors also hide a little, and are left out
             kind="upper" if self.accounting == "proven" else "published",
             blanket_per_user=float(fakes),
             messages_per_user=float(vectors),

@@ -175,8 +175,8 @@ class Declared:
     look : Look or str
         How it is drawn. A text alone is the legend entry; unused colour, marker and dashes are then chosen.
     make : callable
-        Returns the method for the file's options under its accounting (a mapping with a value for every key). For a
-        proven method the mapping also has the keys of the section ``proven``.
+        Returns the method, given a mapping with a value for every option of its file under its accounting. For a proven
+        method the mapping also has the keys of the section ``proven``.
     accounting : str
         "published" or "proven": the kind of privacy numbers with which the method plans.
     role : str

@@ -81,7 +81,7 @@ def plan_at(problem: Problem, blanket_per_user: float, rates: tuple[float, ...] 
 
 
 def optimize_parameters(problem: Problem) -> Plan:
-    """Search m and all lambda_k for the least error bound (optimizeParameter of Algorithm 2).
+    """Search for the m and the lambda_k with the least error bound (optimizeParameter of Algorithm 2).
 
     m is between the smallest and the largest m_k of `least_blankets`. The paper writes (m_1, m_K], although m_1, that
     of the lowest level, is the largest. A log grid brackets the minimum, and scipy's bounded scalar minimiser refines

@@ -23,7 +23,7 @@ from segshuffle.arrays import FloatArray
 _FEW_LEVELS = 8
 #: Least relative gain for a change of the copies; distance from a whole number that counts as round-off.
 _GAIN, _ROUND_OFF = 1e-7, 1e-12
-#: About half of the numbers in the largest block of simple plans.
+#: A block of simple plans has at most about twice this many numbers.
 _MOST_ENTRIES = 1e6
 
 

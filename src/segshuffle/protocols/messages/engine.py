@@ -90,7 +90,7 @@ def run_protocol(
         Source of independent random streams for the clients and the shuffler.
     chunk_users : int or None
         Users per batch. Only the messages of one batch are in memory, all others in temporary files. None: about a
-        million draws per batch. The random numbers depend on it, but not their law.
+        million draws per batch. The random numbers depend on it, but their law does not.
     takes_part : array_like of bool, shape (n_users,), or None
         Who sends in round 2; None: everybody. The shuffler counts its senders, and releases nothing if they are fewer
         than the guarantee relies on (`Problem.honest_users`). The estimates are shares of the users who took part. They

@@ -1,7 +1,7 @@
 """Many simulated clients: the messages of `client.Client`, by vectorised draws in floating point.
 
-Arrays have one row per client, and rows are independent. The draws have the law of a client's up to 2^-53. They are
-reproducible and not secret, so they are for studies, not for users.
+Arrays have one row per client, and rows are independent. The draws have the law of a real client's draws up to
+2^-53. They are reproducible and not secret, so they are for studies, not for users.
 """
 
 from __future__ import annotations

@@ -36,8 +36,8 @@ class Demand:
     rounds : int
         Number of such collections that epsilon and delta cover together, in [1, 10000].
     level_epsilons : tuple of float
-        Guarantee of its level, compared with a user of each announced level with any items: one epsilon per level. A
-        smaller number than `epsilon` counts as `epsilon`. Empty: the level is not secret.
+        Guarantee of its level: for each announced level one epsilon, compared with a user of that level with any items.
+        A smaller number than `epsilon` counts as `epsilon`. Empty: the level is not secret.
     level_delta : float or None
         Delta for these epsilons, in (0, 1); None takes `delta`.
     most_messages : float
