@@ -52,6 +52,10 @@ RANGES = [
         (1.0,), (-1.0, math.nan, 1e-7),
     ),
     (
+        partial(ProvenSegmented, laws=("clustered",)), "blanket_per_user", "left out for clustered dummies",
+        (None,), (1.0,),
+    ),
+    (
         ProvenSegmented, "copies_max", "in [1e-120, 64]",
         (1e-120, 64.0), (math.nextafter(1e-120, 0.0), math.nextafter(64.0, 65.0), math.nan),
     ),

@@ -61,7 +61,7 @@ class ProvenSegmented(Collected):
     Raises
     ------
     ParameterError
-        If an option is outside its range, or both a budget and an error are given.
+        If an option is outside its range, both a budget and an error are given, or m for a law with parameters.
     """
 
     blanket_per_user: float | None = None
@@ -85,6 +85,9 @@ class ProvenSegmented(Collected):
             raise ParameterError("target_error", self.target_error, "left out if max_messages is given")
         for name in self.laws:
             check_choice("blanket", name, laws())
+        if self.blanket_per_user is not None and laws()[self.laws[0]].parameters():
+            allowed = f"left out for {self.laws[0]} dummies: the search chooses it with their other parameters"
+            raise ParameterError("blanket_per_user", self.blanket_per_user, allowed)
 
     @property
     def name(self) -> str:

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 #: Distance between the best point and its neighbours. A neighbour is not computed if a computed point is closer to it
 #: than half of the distance.
 _STEP = 0.5
-#: Number of points, for each parameter, that are spread over the whole range and computed first.
-_SCATTERED = 12
+#: For every budget this many points are computed first, spread around a guess, up to this far from it on every axis.
+_SCATTERED, _FAR = 16, 4.0
 #: Most rounds of computing points for one budget.
 _ROUNDS = 40
 #: Grids on which predictions are compared: widths, as shares of the ranges; number of choices of all parameters but
@@ -97,7 +97,7 @@ class Surface:
             for count in (_VARIANCES // len(choices), _FINER, _FINER):
                 x = np.clip(x + half * np.linspace(-1, 1, count), self.low[0], self.high[0])
                 cloud = np.dstack([x, *np.broadcast_to(choices.T[:, :, None], (choices.shape[1], *x.shape))])
-                # somewhat fewer copies than interpolated, so that predicted whole numbers are reached
+                # somewhat fewer copies than interpolated: a whole number that is predicted is then mostly allowed
                 errors, found = self._errors(self._completed(cloud.reshape(x.size, -1), budget), budget, 1 - 2 * FINE)
                 least = errors.reshape(*x.shape, -1).min(axis=2).argmin(axis=1)
                 x, half = x[np.arange(len(x)), least, None], 2 * half / (count - 1)
@@ -168,15 +168,15 @@ class Surface:
         return errors, Best(points[at], law, float(means[at]), copies[np.searchsorted(fits, at)], float(errors[at]))
 
     def _first(self, budget: float) -> list[FloatArray]:
-        """Return points all over the range, and the best one if every blanket is as good as Gaussian noise."""
-        # without the computed points: the error may have a minimum elsewhere for another budget
+        """Return the best point if every blanket is as good as Gaussian noise, and points around it."""
+        # the points computed for other budgets do not count: the minimum may be elsewhere for this one
         found, self.interpolated = self.interpolated, None
         first = self.promised(budget)
         self.interpolated = found
         if first is None:
             return []
-        cloud = _spread(_SCATTERED * self.low.size, self.low.size)
-        return [first.point, *self._new(self.low + (0.5 + cloud) * (self.high - self.low))]
+        cloud = first.point + 2 * _FAR * _spread(_SCATTERED, self.low.size)
+        return [first.point, *self._new(np.clip(cloud, self.low, self.high))]
 
     def _distances(self, points: FloatArray) -> FloatArray:
         """Return the distance of every point from the closest point at which a computation was tried."""
