@@ -45,18 +45,12 @@ _SHORTEST_TAIL, _LONGEST_TAIL = 24.0, 72.0
 _GEMM_ERROR = 2.3e-16
 #: Relative allowance for round-off in the mass outside the windows.
 _ROUND_OFF = 1e-9
-#: Distance of the counts of N- that quick estimates use, in standard deviations of the law tilted to such a count.
-_APART = 0.5
-#: Range of the dispersion that plans choose from (`Signed.space`), and the least size r of the noise (r < 1 has no
-#: proof).
-_DISPERSIONS, _LEAST_SIZE = (5.0, 50.0), 1.02
+#: Range of the dispersion that plans choose from (`Signed.space`).
+_DISPERSIONS = (2.5, 100.0)
 #: Values of p for the flood, the largest first. The flood's r is at least this multiple of log(delta)^2/sqrt(pairs).
 _FLOOD_PS, _FLOOD_SIZE = np.linspace(0.98, 1e-4, 1000), 0.075
-#: Half of the mean, times pairs, is at most a constant plus a multiple of variance/pairs. More dummies would hide
-#: hardly more.
-_MOST_HALF = (2500.0, 15.0)
-#: If a table is still too large, the flood is cut to this share, at most so many times.
-_CUT, _CUTS = 0.7, 10
+#: The mean, times pairs, is at most this multiple of variance + log(delta)^2: more dummies would hide hardly more.
+_ENOUGH = 20.0
 #: How far the tails go when the size of a table is judged, as -log of their mass over delta.
 _GUIDED_TAIL = 18.0
 
@@ -113,12 +107,13 @@ class Signed(Blanket):
         silence = -np.log1p(-_FLOOD_PS) * (1 - _FLOOD_PS) / _FLOOD_PS
 
         def make(variance: Any, dispersion: Any, mean: Any) -> tuple[tuple[FloatArray, ...], FloatArray]:
-            mean = np.minimum(mean, 2 * (_MOST_HALF[0] + _MOST_HALF[1] * variance / pairs) / pairs)
-            for _ in range(_CUTS):
+            mean = np.minimum(mean, _ENOUGH * (variance + log_delta**2) / pairs)
+            while True:
                 rise = dispersion * pairs ** (2 / 3) * np.sqrt(2 * variance) / mean
-                size = (rise + np.sqrt(rise**2 + 4 * _LEAST_SIZE)) ** 2 / 4
+                size = (rise + np.sqrt(rise**2 + 4)) ** 2 / 4
                 half = 1 + size / variance
-                p = np.minimum(np.round(half - np.sqrt(half**2 - 1), 6), LARGEST_P)  # size p = variance (1 - p)^2/2
+                # size p = variance (1 - p)^2/2
+                p = np.minimum(np.floor(1e6 * (half - np.sqrt(half**2 - 1))) / 1e6, LARGEST_P)
                 noise = 0.5 * variance * (1 - p)
                 flood = np.maximum(0.5 * mean - noise, 1e-3)
                 flood_p = np.interp(-(1 + 1 / pairs) * log_delta / flood, silence, _FLOOD_PS)
@@ -127,7 +122,7 @@ class Signed(Blanket):
                 too_large = tables > MOST_PRODUCTS
                 if not (cut := too_large & (flood > 1)).any():
                     break
-                mean = np.where(cut, 2 * (noise + _CUT * flood), mean)
+                mean = np.where(cut, 2 * noise + flood, mean)
             share = np.clip(np.round(flood / (flood + noise), 8), 1e-8, 1 - 1e-8)
             least = _least_mean(p, flood_p, share)
             has_law = (p > 0) & (flood > 1) & ~too_large
@@ -168,12 +163,12 @@ def _least_mean(p: float | FloatArray, flood_p: float | FloatArray, flood: float
 def _sample(mean: float, variance: float, low: int, high: int) -> tuple[IntArray, FloatArray]:
     """Return some of the counts low..high of N-, and how many neighbours each stands for, itself included.
 
-    They are about `_APART` standard deviations apart, of the law tilted to each count. These deviations are taken from
-    a negative binomial law with this mean and variance, whose variance at mean x is x + bend x^2.
+    They are about a standard deviation apart, that of the law tilted to each count. The deviations are those of a
+    negative binomial law with this mean and variance, whose variance at mean x is x + bend x^2.
     """
     bend = max(variance / mean - 1, 1e-9) / mean
     first, last = 2 * np.arcsinh(np.sqrt(bend * np.array([low, high]))) / math.sqrt(bend)
-    places = np.linspace(first, last, math.ceil((last - first) / _APART) + 1)
+    places = np.linspace(first, last, math.ceil(last - first) + 1)
     counts = np.unique(np.rint(np.sinh(places * math.sqrt(bend) / 2) ** 2 / bend).astype(np.int64))
     middles = (counts[1:] + counts[:-1]) / 2
     return counts, np.diff(middles, prepend=low - 0.5, append=high + 0.5)

@@ -11,13 +11,12 @@ import contextlib
 import functools
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
-from segshuffle.accounting.collections.calibration import gaussian_start, solve
 from segshuffle.accounting.collections.guides import CLOSE, FINE, guided_copies, guided_noise
 from segshuffle.accounting.collections.product import SMALLEST_DELTA, delta_interval, log_delta_bound, rounded_delta
 from segshuffle.accounting.collections.published import item_target
@@ -33,11 +32,10 @@ from segshuffle.protocols.base import Plan, Problem, assignment_spread, collecti
 from segshuffle.protocols.surface import Best, Surface
 from segshuffle.protocols.weights import ErrorTerms, best_copies, simple_copies
 
-#: Whole copies are tried if the best copies are this close to them, and the log of the variance that they need is this
-#: close to the best one.
-_ALMOST, _NEAR = 0.01, 0.1
-#: Most budgets, each larger than the last, that are tried until one is enough.
+#: Most budgets that are tried until one is enough, each twice the last.
 _DOUBLINGS = 4
+#: If an estimate was too good, this much more, relatively, is tried: noise for a budget, or budget for an error.
+_MORE = (0.0, FINE, 3 * FINE, 7 * FINE)
 #: Relative widths of a certificate that are tried, until one can be computed.
 _WIDTHS = (FINE, 10 * FINE, 100 * FINE, 1.0)
 
@@ -303,7 +301,7 @@ def _fewest_of(search: Search, error: float, tops: Sequence[float]) -> Plan | No
             middle = math.sqrt(low * high)
             low, high = (low, middle) if suffices(middle) else (middle, high)
         # estimates may be slightly too good
-        budgets = [high * (1 + FINE * (2**more - 1)) for more in range(_DOUBLINGS)]
+        budgets = [high * (1 + more) for more in _MORE]
     for budget in budgets:
         with contextlib.suppress(InfeasibleError):
             plan = _best(search, budget)
@@ -325,71 +323,32 @@ def _best(search: Search, budget: float) -> Plan:
             f"The plan with the least error has {dummies:.3g} dummy messages per user, and at most {LARGEST_BLANKET:g} "
             "can be announced: set max_messages, or raise the levels, delta or the number of users."
         )
-    plans = list[Plan]()
-    for law, blanket_per_user in _tries(search, best):
-        try:
-            plans.append(search.plan_at(law, blanket_per_user, budget))
-        except (InfeasibleError, ParameterError) as error:
-            failure = error
-            continue
-        if search.error_of(plans[-1]) <= best.error * (1 + FINE):
+    log_variance = _noise(search, best)
+    for more in _MORE:
+        law, mean = search.surface.at(log_variance + more, best.point) or (best.law, best.mean)
+        plan = search.plan_at(law, rounded_up(search.per_user(mean)), budget)
+        if search.error_of(plan) <= best.error * (1 + FINE):
             break
-    if not plans:
-        raise failure
-    # a plan for a smaller budget may be better than all that were found for this one
+    # a plan for a smaller budget may be better than the one that was found for this one
     earlier = [each for each in search.plans if each.messages_per_user <= budget]
-    search.plans.extend(plans)
-    return min([*earlier, *plans], key=search.error_of)
+    search.plans.append(plan)
+    return min([*earlier, plan], key=search.error_of)
 
 
-def _tries(search: Search, best: Best) -> Iterator[tuple[Blanket, float]]:
-    """Yield blankets to certify; if copies are almost whole, the first may have the least noise for whole ones."""
-    whole = [
-        (guided, target, round(a))
-        for target, a in zip(search.targets, best.copies.tolist(), strict=True)
-        if target.pairs and 0 < round(a) <= search.copies_max and abs(a - round(a)) < _ALMOST
-        if math.isfinite(guided := _guided_noise(search, best, target, round(a)))
-    ]
-    if whole:
-        guided, target, copies = max(whole, key=lambda each: each[0])
-        if abs(guided - best.point[0]) < _NEAR:
-            found = _announced(search, best, _certified_noise(search, best, guided, target, copies))
-            yield from [found] if found else []
-    yield best.law, rounded_up(search.per_user(best.mean))
+def _noise(search: Search, best: Best) -> float:
+    """Return the log of the best variance; if copies are nearly whole, of the least that should allow whole ones."""
 
-
-def _announced(search: Search, best: Best, log_variance: float) -> tuple[Blanket, float] | None:
-    """Return the best law with another variance, and its dummies per user; None if there is no such law."""
-    if not (found := search.surface.at(log_variance, best.point)):
-        return None
-    law, mean = found
-    return law, rounded_up(search.per_user(mean))
-
-
-def _guided_noise(search: Search, best: Best, target: Target, copies: int) -> float:
-    """Estimate the least log of the variance that allows these copies, with the other parameters of the best point."""
-
-    def pair_at(log_variance: float) -> CounterPair:
+    def pair_at(copies: int, log_variance: float) -> CounterPair:
         law, mean = search.surface.at(log_variance, best.point) or (best.law, best.mean)
         return law.rough().pair(mean, copies)
 
-    return guided_noise(pair_at, float(best.point[0]), **asdict(target))
-
-
-def _certified_noise(search: Search, best: Best, guided: float, target: Target, copies: int) -> float:
-    """Find about the least log of the variance that is certified to allow these copies; nan if none is found."""
-
-    def excess(x: float) -> float:
-        if not (found := _announced(search, best, -x)):
-            return math.inf
-        law, mean = found[0], search.problem.honest_mean(found[1])
-        if not law.means[0] <= mean <= law.means[1]:
-            return math.inf
-        return math.log(certified_delta(law, mean, target, copies)[1] / target.delta)
-
-    slope = gaussian_start(target.epsilon, target.delta)[1] / 2
-    limits = (-guided - _NEAR, -guided + _NEAR)
-    return -solve(excess, -guided, slope, limits, 10 * FINE if _has_large_tables(best.law) else FINE, steps=8)
+    known, least = float(best.point[0]), list[float]()
+    for target, copies in zip(search.targets, best.copies.tolist(), strict=True):
+        whole = round(copies)
+        if target.pairs and 0 < whole <= search.copies_max and abs(copies - whole) < 2 * FINE:
+            least.append(guided_noise(functools.partial(pair_at, whole), known, **asdict(target)))
+    near = max(least, default=known)
+    return near if abs(near - known) < CLOSE else known
 
 
 def _has_large_tables(law: Blanket) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from segshuffle.accounting.collections.guides import FINE
+from segshuffle.accounting.collections.guides import FINE, REACH
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.base import BLANKET_MEAN_RANGE, COPIES_RANGE, Blanket
 
@@ -33,8 +33,6 @@ _ROUNDS = 40
 #: Grids on which predictions are compared: widths, as shares of the ranges; number of choices of all parameters but
 #: variance and mean; number of variances, for all choices together; number of variances for each choice on finer grids.
 _WIDTHS, _CHOICES, _VARIANCES, _FINER = (1.0, 0.2), 6, 200, 11
-#: Least log of the ratio to the copies with Gaussian noise; a smaller ratio, or no copies at all, counts as this one.
-_LEAST_RATIO = -6.0
 
 
 class Best(NamedTuple):
@@ -79,7 +77,7 @@ class Surface:
             promised = self.promised(budget)
             if promised is None:
                 break
-            _, known = self._errors(np.array(self.points), budget, 1.0) if self.points else (None, None)
+            _, known = self._errors(np.array(self.points), budget, 1 - FINE) if self.points else (None, None)
             if known is None or known.error > promised.error * (1 + FINE):
                 wanted = [promised.point]
             else:
@@ -201,7 +199,7 @@ class Surface:
         start = self._limits(settled[None])[0]
         guided = np.maximum(self.search.limits(self._law(parameters), float(mean), start), COPIES_RANGE[0])
         self.points.append(settled)
-        self.ratios.append(np.maximum(np.log(guided) - self.unit - settled[0] / 2, _LEAST_RATIO))
+        self.ratios.append(np.maximum(np.log(guided) - self.unit - settled[0] / 2, -REACH))
         # not at the top: it would delay every job by a quarter of a second
         from scipy.interpolate import RBFInterpolator
 

@@ -45,8 +45,8 @@ def test_equal_copies_are_at_least_as_good_as_one_copy_of_everything():
     equal, one = ProvenSegmented(equal_copies=True), BallsIntoBins("proven")
     counts = np.full(17, 5000 * 4 // 17)
     errors = [method.expected_mse(method.plan(MSNBC), counts) for method in (equal, one)]
-    # plans are accurate to 0.1 % of delta, and this one has whole copies
-    assert errors[0] <= errors[1] * (1 + 1e-6)
+    # plans are accurate to 0.1 % of delta, which is less than 0.01 % of the noise, and this one has whole copies
+    assert errors[0] <= errors[1] * (1 + 1e-4)
 
 
 def test_variants_run_where_the_configuration_names_them(schema):

@@ -26,7 +26,7 @@ _TAIL = 3.5
 CLOSE, FINE, _STEPS = 3e-2, 1e-3, 20
 #: Logs of factors: how far a search of copies goes below the Gaussian mechanism's answer; how far from it that search
 #: may start, and how far a search of noise goes from its start.
-_REACH, _START = 5.0, 1.0
+REACH, _START = 5.0, 1.0
 _SMALLEST, _LARGEST = 1e-200, 1 - 1e-9
 
 
@@ -106,7 +106,7 @@ def guided_copies(
         return blanket.pair(mean, whole if abs(copies - whole) < 1e-9 else copies)
 
     top = math.log(copies_max)
-    answer = _solved(pair_at, near, slope, (min(normal, top) - _REACH, top), (pairs, epsilon, delta), rtol)
+    answer = _solved(pair_at, near, slope, (min(normal, top) - REACH, top), (pairs, epsilon, delta), rtol)
     return 0.0 if math.isnan(answer) else min(math.exp(answer), copies_max)
 
 
