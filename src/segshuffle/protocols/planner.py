@@ -367,7 +367,7 @@ def certified_delta(law: Blanket, mean: float, target: Target, copies: float) ->
     if target.pairs == 0 or copies == 0:
         return 0.0, 0.0
     pair = law.pair(mean, copies)
-    # tables that are large anyway need not tell a delta far below the target from 0
+    # large tables take long, and need not tell a delta far below the target from 0
     smallest = max(FINE * target.delta, SMALLEST_DELTA) if _has_large_tables(law) else SMALLEST_DELTA
     bound = 1.0
     for rtol in _WIDTHS:

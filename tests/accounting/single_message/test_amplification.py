@@ -235,7 +235,7 @@ def test_every_accountant_says_what_it_is():
 
 
 def test_the_largest_joint_epsilon_is_answered_without_a_warning():
-    """e^150 times round-off encloses nothing: the local guarantee is what is left, and no lower bound."""
+    """e^150 times round-off says nothing: the local guarantee is what is left, and no lower bound."""
     three = composed([mechanism("rappor", local_epsilon=50.0)] * 3, "joint")
     with np.errstate(all="raise", under="ignore"):
         assert am.ask(am.ACCOUNTANTS["blanket"], three, 10, delta=1e-6) == 150.0
