@@ -130,7 +130,7 @@ def least_blanket_per_user(*, domain_size: int, set_size: int, n_users: int, eps
     """Return the least blanket per user m that allows a sampling rate of 1 at (epsilon, delta), rounded up.
 
     The published delta falls in m while ceil(m) is fixed and over integer m, but may jump up where ceil(m) grows
-    (the law of the blanket widens); so the least feasible integer is found first and then the piece below it.
+    (the law of the blanket widens); so the least feasible integer is found first, and then m on the piece below it.
 
     Raises
     ------

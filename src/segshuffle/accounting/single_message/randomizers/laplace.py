@@ -26,7 +26,7 @@ class Laplace:
 
     The pair of inputs is (0, 1). That it is the worst pair of the blanket bound is *not proven* (section 8 of
     "Decomposition-Based Optimal Bounds for Privacy Amplification via Shuffling"). For this pair the bound is proven. In
-    the lower bound all other users hold 1/2.
+    the lower bound all other users hold 1/2, or all hold 0, or all hold 1.
 
     Parameters
     ----------
