@@ -118,7 +118,7 @@ class Search:
 
     @functools.cached_property
     def plans(self) -> list[Plan]:
-        """Every plan that was made so far."""
+        """The plans that were made for budgets so far."""
         return []
 
     # -- a blanket and what may be sent in it --------------------------------------------------------------------------

@@ -166,7 +166,7 @@ class Surface:
         return errors, Best(points[at], law, float(means[at]), copies[np.searchsorted(fits, at)], float(errors[at]))
 
     def _first(self, budget: float) -> list[FloatArray]:
-        """Return the best point if every blanket is as good as Gaussian noise, and points around it."""
+        """Return what would be the best point if every blanket were as good as Gaussian noise, and points around it."""
         # the points computed for other budgets do not count: the minimum may be elsewhere for this one
         found, self.interpolated = self.interpolated, None
         first = self.promised(budget)
