@@ -34,7 +34,7 @@ from segshuffle.protocols.weights import ErrorTerms, best_copies, simple_copies
 
 #: Most budgets that are tried until one is enough, each twice the last.
 _DOUBLINGS = 4
-#: If an estimate was too good, this much more, relatively, is tried: noise for a budget, or budget for an error.
+#: If estimates were too good, so much more is tried, relatively: noise for a budget, or budget for an error.
 _MORE = (0.0, FINE, 3 * FINE, 7 * FINE)
 #: Relative widths of a certificate that are tried, until one can be computed.
 _WIDTHS = (FINE, 10 * FINE, 100 * FINE, 1.0)
@@ -118,7 +118,7 @@ class Search:
 
     @functools.cached_property
     def plans(self) -> list[Plan]:
-        """The plans that were made for budgets so far."""
+        """Every plan that was made for a budget so far."""
         return []
 
     # -- a blanket and what may be sent in it --------------------------------------------------------------------------
@@ -323,30 +323,34 @@ def _best(search: Search, budget: float) -> Plan:
             f"The plan with the least error has {dummies:.3g} dummy messages per user, and at most {LARGEST_BLANKET:g} "
             "can be announced: set max_messages, or raise the levels, delta or the number of users."
         )
-    log_variance = _noise(search, best)
+    log_variance, least = _noise(search, best), math.inf
     for more in _MORE:
         law, mean = search.surface.at(log_variance + more, best.point) or (best.law, best.mean)
         plan = search.plan_at(law, rounded_up(search.per_user(mean)), budget)
-        if search.error_of(plan) <= best.error * (1 + FINE):
+        search.plans.append(plan)
+        before, least = least, search.error_of(plan)
+        if least <= best.error * (1 + FINE) or least >= before:
             break
-    # a plan for a smaller budget may be better than the one that was found for this one
+    # a plan for a smaller budget may be better than all that were found for this one
     earlier = [each for each in search.plans if each.messages_per_user <= budget]
-    search.plans.append(plan)
     return min([*earlier, plan], key=search.error_of)
 
 
 def _noise(search: Search, best: Best) -> float:
-    """Return the log of the best variance; if copies are nearly whole, of the least that should allow whole ones."""
+    """Return the log of the best variance, or of the least nearby that should allow whole copies or as many as allowed.
 
-    def pair_at(copies: int, log_variance: float) -> CounterPair:
+    Estimates for a surface are rough, and a few per mille less than whole copies may cost much.
+    """
+
+    def pair_at(copies: float, log_variance: float) -> CounterPair:
         law, mean = search.surface.at(log_variance, best.point) or (best.law, best.mean)
         return law.rough().pair(mean, copies)
 
     known, least = float(best.point[0]), list[float]()
     for target, copies in zip(search.targets, best.copies.tolist(), strict=True):
-        whole = round(copies)
-        if target.pairs and 0 < whole <= search.copies_max and abs(copies - whole) < 2 * FINE:
-            least.append(guided_noise(functools.partial(pair_at, whole), known, **asdict(target)))
+        goal = min(max(round(copies), 1.0), search.copies_max)
+        if target.pairs and abs(copies / goal - 1) < 2 * FINE:
+            least.append(guided_noise(functools.partial(pair_at, goal), known, **asdict(target)))
     near = max(least, default=known)
     return near if abs(near - known) < CLOSE else known
 
