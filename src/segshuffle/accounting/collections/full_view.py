@@ -186,7 +186,7 @@ class FullView:
 
 
 class CountGrid(NamedTuple):
-    """Cells (c, a) of the two counters in question: c their total, a the first of them, a >= c/2.
+    """Cells (c, a) of the two counters in question: c their total, a the first of them, a >= floor(c/2).
 
     Parameters
     ----------

@@ -61,7 +61,7 @@ def published_item_delta(
     blanket_per_user : float
         Expected blanket messages per user m > 0.
     sampling_rate : float
-        Probability lambda in (0, 1] that a held item is sent.
+        Probability lambda in [1e-290, 1] that a held item is sent.
     epsilon : float
         Item-level epsilon' in [0, 300].
     rtol : float
