@@ -82,9 +82,9 @@ def best_copies(
     -----
     Descent along lines. On a line one level sends more or fewer copies, or, with a budget, two levels exchange copies
     at the same sum. Between two points with whole copies, (error - least error so far) N^2 is quadratic. If the error
-    falls below the least so far, it does so at the minimum of this function. The descent starts at the best plan in
-    which every level sends its limit or a common number of copies, whichever is less. Unequal weights cost accuracy, so
-    the best plan is near such a plan.
+    falls below the least so far, it does so at the minimum of this function. The descent starts at the best of
+    `_simple_plans`, such as one in which every level sends its limit or a common number of copies, whichever is less.
+    Unequal weights cost accuracy, so the best plan is near such a plan.
     """
     one_row = replace(terms, noise=np.array([terms.noise]))
     starts, _ = simple_copies(limits[None], counts, one_row, np.array([largest_weight]))
