@@ -1,7 +1,7 @@
 """The clustered blanket: dummies come in clusters at one item, which hides more per message.
 
-The counters are NB(r, p) with r = mean (1 - p)/p and variance mean/(1 - p). The proof for changes
-of level with copies above 1 needs a log-concave law, r >= 1 (docs/proof.md). So a smaller r is refused, for all copies.
+The counters are NB(r, p) with r = mean (1 - p)/p and variance mean/(1 - p). The proof for changes of
+level with copies above 1 needs a log-concave law, r >= 1 (docs/proof.md). So a smaller r is refused, for all copies.
 """
 
 from __future__ import annotations

@@ -323,23 +323,29 @@ def _best(search: Search, budget: float) -> Plan:
             f"The plan with the least error has {dummies:.3g} dummy messages per user, and at most {LARGEST_BLANKET:g} "
             "can be announced: set max_messages, or raise the levels, delta or the number of users."
         )
-    log_variance, least = _noise(search, best), math.inf
+    log_variance, plans, least = _noise(search, best), list[Plan](), math.inf
     for more in _MORE:
         law, mean = search.surface.at(log_variance + more, best.point) or (best.law, best.mean)
-        plan = search.plan_at(law, rounded_up(search.per_user(mean)), budget)
-        search.plans.append(plan)
-        before, least = least, search.error_of(plan)
+        try:
+            plans.append(search.plan_at(law, rounded_up(search.per_user(mean)), budget))
+        except (InfeasibleError, ParameterError) as error:
+            failure = error
+            continue
+        before, least = least, search.error_of(plans[-1])
         if least <= best.error * (1 + FINE) or least >= before:
             break
+    if not plans:
+        raise failure
     # a plan for a smaller budget may be better than all that were found for this one
     earlier = [each for each in search.plans if each.messages_per_user <= budget]
-    return min([*earlier, plan], key=search.error_of)
+    search.plans.extend(plans)
+    return min([*earlier, *plans], key=search.error_of)
 
 
 def _noise(search: Search, best: Best) -> float:
-    """Return the log of the best variance, or of the least nearby that should allow whole copies or as many as allowed.
+    """Return the log of the best variance; if copies are nearly whole, or `copies_max`, of the least that allows these.
 
-    Estimates for a surface are rough, and a few per mille less than whole copies may cost much.
+    The points of a surface have rough estimates, and copies slightly below whole ones may cost much.
     """
 
     def pair_at(copies: float, log_variance: float) -> CounterPair:
@@ -351,7 +357,7 @@ def _noise(search: Search, best: Best) -> float:
         goal = min(max(round(copies), 1.0), search.copies_max)
         if target.pairs and abs(copies / goal - 1) < 2 * FINE:
             least.append(guided_noise(functools.partial(pair_at, goal), known, **asdict(target)))
-    near = max(least, default=known)
+    near = max(filter(math.isfinite, least), default=known)
     return near if abs(near - known) < CLOSE else known
 
 
