@@ -283,25 +283,25 @@ def fewest_messages(searches: Sequence[Search], error: float) -> Plan:
 
 def _fewest_of(search: Search, error: float, tops: Sequence[float]) -> Plan | None:
     """Find the plan with about the fewest messages for one law, within the first of some budgets that is enough."""
+    from scipy.optimize import brentq  # not at the top: it would delay every job by a fifth of a second
 
-    def suffices(budget: float) -> bool:
-        found = search.surface.best(budget)
-        return found is not None and found.error <= error
+    @functools.cache
+    def excess(log_budget: float) -> float:
+        found = search.surface.best(math.exp(log_budget), quick=True)
+        return math.log(found.error / error) if found else math.inf
 
     if search.problem.pairs == 0:  # nothing to hide, and so hardly any dummies
         budgets = [math.inf]
     else:
-        high = next(filter(suffices, tops), None)
+        high = next((top for top in map(math.log, tops) if excess(top) <= 0), None)
         if high is None:
             return None
-        low = high / 2
-        while suffices(low):
-            high, low = low, low / 2
-        while high > low * (1 + FINE):
-            middle = math.sqrt(low * high)
-            low, high = (low, middle) if suffices(middle) else (middle, high)
+        low = high - math.log(2)
+        while excess(low) <= 0:
+            high, low = low, low - math.log(2)
+        enough = math.exp(brentq(excess, low, high, xtol=FINE))
         # estimates may be slightly too good
-        budgets = [high * (1 + more) for more in _MORE]
+        budgets = [enough * (1 + more) for more in _MORE]
     for budget in budgets:
         with contextlib.suppress(InfeasibleError):
             plan = _best(search, budget)

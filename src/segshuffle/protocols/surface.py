@@ -67,10 +67,13 @@ class Surface:
         self.barred: list[FloatArray] = []
         self.interpolated: RBFInterpolator | None = None
 
-    def best(self, budget: float) -> Best | None:
-        """Return the best blanket for a budget of messages per user; None if nothing can be sent."""
+    def best(self, budget: float, quick: bool = False) -> Best | None:
+        """Return the best blanket for a budget of messages per user; None if nothing can be sent.
+
+        A quick search starts from what is known, if anything is, without points around a first guess.
+        """
         known = None
-        wanted = self._first(budget)
+        wanted = [] if quick and self.points else self._first(budget)
         for _ in range(_ROUNDS):
             if not sum(map(self._guide, wanted)) and known:
                 break
