@@ -396,15 +396,15 @@ def name_of(node: ast.stmt) -> str:
 
 
 def ready(fault: Fault) -> Ready | None:
-    """Return the fault as a change of its file; nothing if the file were no longer Python, or still meant the same."""
+    """Return the fault as a change of its file; nothing if it cannot be made, is not Python, or means the same."""
     from cosmic_ray.mutating import mutate_code
 
     source = (ROOT / fault.path).read_text(encoding="utf-8")
-    code = mutate_code(source, operator_of(fault.operator), fault.occurrence)
     try:
+        code = mutate_code(source, operator_of(fault.operator), fault.occurrence)
         if ast.dump(ast.parse(code)) == ast.dump(ast.parse(source)):
             return None
-    except SyntaxError:
+    except (SyntaxError, AttributeError):  # the latter is cosmic-ray's, for an exception with a dotted name
         return None
     lines = difflib.unified_diff(source.splitlines(), code.splitlines(), lineterm="", n=0)
     change = [f"{line[0]} {line[1:].strip()}" for line in lines if line[:3] not in ("---", "+++") and line[0] != "@"]

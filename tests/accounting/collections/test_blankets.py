@@ -273,6 +273,12 @@ def test_guides_see_that_many_copies_are_not_private(pairs, copies):
     assert guided_log_delta(pair, pairs, 1.0, 1e-5) > math.log(0.9)
 
 
+def test_guides_see_an_epsilon_that_no_loss_reaches():
+    """Three losses of at most 2.3 each stay below it: delta is what the table leaves out, however large the tilt."""
+    pair = Clustered(0.056466).pair(0.05984631039568867, 0.5163419670098013)
+    assert guided_log_delta(pair, 3, 9.990304086853557, 8.867213478164487e-08) < math.log(1e-10)
+
+
 @pytest.mark.parametrize(
     ("blanket", "mean"),
     [

@@ -105,7 +105,8 @@ def saddle_point(
             high, guess = tilt, tilt * (log_smallest - 25) / chernoff
         else:
             low, high = (low, tilt) if error > 0 else (tilt, high)
-            guess = tilt - error / variance if variance > 0 else math.nan
+            # a variance near the smallest floats would make the next tilt overflow
+            guess = tilt - error / variance if variance > 1e-200 else math.nan
         tilt = guess if low < guess < high else (0.5 * (low + high) if math.isfinite(high) else 2 * tilt + 1)
     deviation = math.sqrt(max(variance, 1e-280))
     total = math.sqrt(pairs) * deviation
