@@ -19,9 +19,9 @@ from segshuffle.blankets.base import BLANKET_MEAN_RANGE, Blanket, CountPair
 from segshuffle.blankets.parts import Part
 from segshuffle.looks import Look
 
-#: Least mean for blocks of counts; least counts per cell that make blocks worthwhile, and cells per unit of log_tail.
+#: Least mean for blocks of counts. A block with fewer counts than this, on average, would not save time.
 _LARGE_MEAN = 1e5
-_WORTHWHILE, _BLOCKS = 4, 5
+_LEAST_COUNTS = 4
 
 _GAUSS_NODES, _GAUSS_WEIGHTS = np.polynomial.legendre.leggauss(4)
 
@@ -69,10 +69,12 @@ class ItemPair(CountPair):
         """
         window = self.window(log_tail)
         low, high = self.log_ratio(np.array(window, dtype=float))
-        step = max(step, float(high - low) / MOST_CELLS)
-        cells = float(high - low) / step
-        if self.blanket_mean >= _LARGE_MEAN and window[1] - window[0] > _WORTHWHILE * max(cells, _BLOCKS * log_tail):
-            return block_table(self, step, log_tail)
+        range_of_loss = float(high - low)
+        step = max(step, range_of_loss / MOST_CELLS)
+        # The Gauss rule is accurate to 1e-10 while the mass changes by a factor below e^0.8 within a block.
+        block = min(step, 0.2 * range_of_loss / log_tail)
+        if self.blanket_mean >= _LARGE_MEAN and window[1] - window[0] > _LEAST_COUNTS * range_of_loss / block:
+            return block_table(self, block, log_tail)
         return super().loss_table(step, log_tail)
 
 
@@ -117,8 +119,6 @@ def block_masses(pair: ItemPair, last: FloatArray) -> tuple[FloatArray, FloatArr
 def block_table(pair: ItemPair, step: float, log_tail: float) -> LossTable:
     """Build the table from one block of counts per cell, at a cost that does not grow with mu."""
     low, high = pair.log_ratio(np.array(pair.window(log_tail), dtype=float))
-    # The Gauss rule is accurate to 1e-10 while the mass changes by a factor below e^0.8 within a block.
-    step = min(step, 0.2 * float(high - low) / log_tail)
     first, end = math.floor(low / step), math.floor(high / step) + 1
     edges, violation = _first_counts(pair, np.arange(first, end + 1) * step)
     mass, surplus = block_masses(pair, edges - 1)
