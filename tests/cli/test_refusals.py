@@ -56,7 +56,7 @@ PLANS = [
     # several together
     (
         "--target-error 10%",
-        "it must be given with a guess of frequencies, such as zipf:1, which an error in per cent needs, too.",
+        "it must be given with a guess of frequencies, such as zipf:1; an error in per cent needs one, too.",
     ),
     ("--target-error 0%", "target_error = 0.0 is not allowed: it must be positive and finite"),
     ("--guess zipf:11", "zipf = 11.0 is not allowed"),

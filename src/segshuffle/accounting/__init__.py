@@ -1,1 +1,1 @@
-"""Privacy numbers: pure functions of public parameters, without randomness and files."""
+"""Privacy numbers: pure functions of public parameters, without randomness or files."""

@@ -20,7 +20,7 @@ _COARSE = 257
 
 
 def _no_value() -> AccuracyError:
-    return AccuracyError("No value of this pair can be tabulated: its two laws hardly meet. Send fewer copies.")
+    return AccuracyError("No value of this pair can be tabulated: its two laws hardly overlap. Send fewer copies.")
 
 
 @dataclass(frozen=True)

@@ -79,7 +79,7 @@ class ItemPair(CountPair):
 
 
 def _first_counts(pair: ItemPair, levels: FloatArray) -> tuple[FloatArray, float]:
-    """Return the least count whose log ratio is >= each level (for mu >= 1e5), and the largest violation in a check."""
+    """Return the least count whose log ratio is >= each level (for mu >= 1e5), and by how much this fails at most."""
     mu = pair.blanket_mean
     deviation = mu * np.expm1(levels / pair.copies)
     for _ in range(4):  # Newton's method with the slope of copies * log1p(deviation / mu), nearly the log ratio

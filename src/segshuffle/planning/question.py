@@ -225,7 +225,7 @@ class Question:
         if self.top is not None:
             check_integer("top", self.top, 1)
             if not guessed:
-                allowed = "given with a guess of frequencies, such as zipf:1, which an error in per cent needs, too"
+                allowed = "given with a guess of frequencies, such as zipf:1; an error in per cent needs one, too"
                 raise ParameterError("top", self.top, allowed)
         counted = isinstance(self.guess.frequencies, float) or (not guessed and self.target is not None)
         if counted and self.guess.mean_size is None and self.problem.assumptions.sets == "at-most":
@@ -526,5 +526,5 @@ def _of_least_epsilon(question: Question, target: float) -> Plan:
 def _unreached(question: Question, searched: str) -> InfeasibleError:
     return InfeasibleError(
         f"No plan reaches target-error = {question.asked_error} with any {searched}, or raise target-error, the "
-        "users or copies-max."
+        "number of users or copies-max."
     )

@@ -74,7 +74,7 @@ def sending(plan: Plan, level_messages: float = 1.0) -> list[str]:
 
 
 def many(value: float, noun: str) -> str:
-    """Say a number of things."""
+    """Say a number with its noun."""
     number = f"{value:.4g}"
     return f"{number} {noun}{'' if number == '1' else 's'}"
 

@@ -34,7 +34,7 @@ from segshuffle.protocols.weights import ErrorTerms, best_copies, simple_copies
 
 #: Most budgets that are tried until one is enough, each twice the last.
 _DOUBLINGS = 4
-#: If estimates were too good, so much more is tried, relatively: noise for a budget, or budget for an error.
+#: Relative increases to try if estimates were too good: of the noise for a budget, or of the budget for an error.
 _MORE = (0.0, FINE, 3 * FINE, 7 * FINE)
 #: Relative widths of a certificate that are tried, until one can be computed.
 _WIDTHS = (FINE, 10 * FINE, 100 * FINE, 1.0)
@@ -343,7 +343,7 @@ def _best(search: Search, budget: float) -> Plan:
 
 
 def _noise(search: Search, best: Best) -> float:
-    """Return the log of the best variance; if copies are nearly whole, or `copies_max`, of the least that allows these.
+    """Return the log of the best variance; if whole copies or `copies_max` are near, of the least that allows these.
 
     The points of a surface have rough estimates, and copies slightly below whole ones may cost much.
     """

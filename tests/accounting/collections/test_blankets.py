@@ -255,12 +255,12 @@ def test_a_table_too_large_gives_no_bound():
 def test_laws_that_hardly_meet_are_refused_not_tabulated():
     """64 copies against clusters that are rarely so large: no value has mass under both."""
     pair = SampledSigned(0.43, 0.93, 0.95).pair(59.0, 64.0)
-    with pytest.raises(AccuracyError, match="two laws hardly meet"):
+    with pytest.raises(AccuracyError, match="two laws hardly overlap"):
         pair.loss_table(0.01, 20.0)
     assert guided_log_delta(pair, 1, 1.0, 1e-5) == 0.0
     never = Signed(1e-3, 0.97, 0.9).pair(74.742, 64.0)
     for ask in (lambda: never.coarse_law(30.0), lambda: delta_interval(never, pairs=1, epsilon=1.0)):
-        with pytest.raises(AccuracyError, match=r"two laws hardly meet\. Send fewer copies"):
+        with pytest.raises(AccuracyError, match=r"two laws hardly overlap\. Send fewer copies"):
             ask()
     assert log_delta_bound(never, 1, 1.0) == 0.0
 

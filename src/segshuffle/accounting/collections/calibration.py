@@ -87,11 +87,11 @@ def _calibrate(
     slope: float,
     nothing: str,
 ) -> float:
-    """Find the last value, from the first of `ends` on, whose pair meets the target (pairs, epsilon, delta).
+    """Find the value nearest to the second of `ends` whose pair meets the target (pairs, epsilon, delta).
 
     `solve` gets the log of (delta of the pair/delta of the target) as a function of x: the log of the value, or minus
     this log if `ends` are in falling order. `start` is an x, and `slope` a guess of the slope there. `nothing`
-    is how the error begins if not even the first value will do.
+    is how the error begins if not even the first of `ends` meets it.
 
     `log_delta_bound` does not refine its lattice; where that was too coarse (few counts, small means), the answer is
     improved with the bound of `delta_interval`, which refines until both its bounds agree.

@@ -208,7 +208,7 @@ def _tilt_and_step(parts: list[Collected], epsilon: float, log_tail: float) -> t
 
 
 def on_step(table: LossTable, step: float) -> LossTable:
-    """Split a table on a finer lattice onto that of `step`: its divergence can only grow. Return others unchanged."""
+    """Move a table from a finer lattice to that of `step`: its divergence can only grow. Return others unchanged."""
     if table.step >= step:
         return table
     index, mass = ends_of(table)

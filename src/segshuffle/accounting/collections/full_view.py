@@ -52,7 +52,7 @@ _FIRST_PIECES = 6
 _MAX_REFINEMENTS = 5
 #: Half widths of the windows in standard deviations; what lies outside is counted (upper) or dropped (lower).
 _TOTAL_WIDTH, _CELL_WIDTH = 7.5, 8.0
-#: Largest mean count of blanket messages on the two items: a grid takes 1 kB per such message, its use as much again.
+#: Largest mean count of blanket messages on the two items: a grid takes 1 kB per such message, twice that while in use.
 LARGEST_MEAN = 1.5e6
 _CELLS_AT_ONCE = 2**18
 #: Error of the mass of a block of blanket counts, in `worst_split_user_lower`.
@@ -213,7 +213,7 @@ class CountGrid(NamedTuple):
 
 
 def _totals(law: BinomialLaw) -> tuple[int, int]:
-    """Return the least and the largest total c in the window, the victim's message among them."""
+    """Return the least and the largest total c in the window, counting the victim's message."""
     first, last = window(law.mean, law.std, _TOTAL_WIDTH, law.trials)
     return first + 1, last + 1
 

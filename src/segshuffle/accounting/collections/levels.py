@@ -96,7 +96,7 @@ def least_blanket(*, n_users: int, categories: int, epsilon: float, delta: float
     def excess(mean: float) -> float:
         return log_excess(_delta(mean, epsilon, _SEARCH_RTOL).upper, delta)
 
-    # a larger blanket is the smaller one and independent noise, so delta falls in mu and the search is monotone
+    # a larger blanket is the smaller one plus independent noise, so delta falls in mu and the search is monotone
     unsafe, safe = _SMALLEST_MEAN, 1.0
     while excess(safe) > 0:
         if safe == _LARGEST_MEAN:

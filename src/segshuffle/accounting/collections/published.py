@@ -129,7 +129,7 @@ def largest_sampling_rate(
 def least_blanket_per_user(*, domain_size: int, set_size: int, n_users: int, epsilon: float, delta: float) -> float:
     """Return the least blanket per user m that allows a sampling rate of 1 at (epsilon, delta), rounded up.
 
-    The published delta falls in m while ceil(m) is fixed and over integer m, but may jump up where ceil(m) grows
+    The published delta falls in m while ceil(m) is fixed, and among integers m, but may jump up where ceil(m) grows
     (the law of the blanket widens); so the least feasible integer is found first, and then m on the piece below it.
 
     Raises

@@ -150,7 +150,7 @@ def saddle(law: AtomLaw, count: int) -> Tilted:
 
 
 def enumerable(tilted: Tilted) -> int:
-    """Return how many samples away from the tilted law's most likely atom to enumerate, -1 if that misses too much."""
+    """Return the largest number of samples away to enumerate, for the tilted law; -1 if that misses too much."""
     count = tilted.count
     limit = _affordable(count, tilted.value.size - 1)
     rare = count * (1.0 - np.max(tilted.mass))

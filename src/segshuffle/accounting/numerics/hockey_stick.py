@@ -61,7 +61,7 @@ from segshuffle.arrays import BoolArray, FloatArray
 SMALLEST_DELTA = 1e-290
 _MAX_ROUNDS = 24
 _MAX_BLOCKS = 2_000_000
-#: Gap reduction asked of one round of splitting: gaps are only linear in the width once they are small.
+#: Gap reduction asked of one round of splitting: gaps are linear in the width only when they are small.
 _SHRINK = 12.0
 #: Share of the allowed width that a round of splitting aims at.
 _AIM = 0.7
@@ -168,7 +168,7 @@ class CountPair:
         return TERM_ERROR if exact else TERM_ERROR * (1.0 + 1.0 / self.silence)
 
     def headroom(self, epsilon: float) -> float:
-        """Subtract tanh(epsilon/2) from the contrast as one product, to the digits of log_ratio - epsilon."""
+        """Return contrast - tanh(epsilon/2), computed as one product: as accurate as log_ratio - epsilon."""
         share = math.exp(-epsilon)
         return 2.0 * share * -math.expm1(epsilon - self.log_ratio) / ((1.0 + math.exp(-self.log_ratio)) * (1.0 + share))
 
@@ -189,7 +189,7 @@ class CountPair:
         room = np.maximum(signed_room, 0.0)
         threshold = c - np.ceil(room) + 1.0
         tail = binomial_tail(c, threshold, one)
-        # what the round-off of headroom and of rho moves room by
+        # by how much the round-off of headroom and of rho moves room
         terms = TERM_ERROR * abs(headroom) / one + 2.0 * (TERM_ERROR + self.odds_error) * slope * rho
         move = c * terms / steep
         moved = move * _tail_within(signed_room + move, c, threshold, tail, one)
@@ -282,7 +282,7 @@ def hockey_stick(pair: CountPair, epsilon: float, rtol: float = 1e-4) -> DeltaIn
 
 @lru_cache(maxsize=1)  # a search asks for one law again and again
 def _first_totals(blanket: CountLaw) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Choose the first edges: totals 1, ..., past the largest one, closer together around the mean."""
+    """Choose the first edges: from total 1 to past the largest one, closer together around the mean."""
     inner = np.floor(blanket.mean + 1 + _FIRST_EDGES * max(blanket.std, _LEAST_DEVIATION))
     end = blanket.largest + 2
     return _law_at(blanket, np.unique(np.concatenate([[1.0], inner[(inner > 1) & (inner < end)], [end]])))

@@ -45,7 +45,7 @@ _ROUND_OFF = math.ulp(1.0)
 # accurate twiddle factors; pocketfft mixes radices up to 11, so the constant is more than doubled.
 _FFT_CONSTANT = 8.0
 _WINDOW_WIDTHS = 7.5  # e^(-7.5^2/2) = 6e-13: wrapped-around mass stays far below any useful rtol
-# Below 10000 terms, where OpenBLAS starts threads in every dot product of a direct convolution.
+# From 10000 terms on OpenBLAS starts threads in every dot product of a direct convolution.
 _LONGEST_CONVOLUTION = 2**13
 # If round-off is more than this share of a bound, a direct convolution, of positive numbers only, replaces the FFT.
 # This happens when single rare counters, not sums of many, make the loss large: no tilt centres such a law.

@@ -2,7 +2,7 @@
 
 The law is built by multiplying the generating polynomials of the trials, with sums of nonnegative terms only (no
 Fourier transform): every coefficient keeps its relative accuracy, down to the smallest numbers that doubles hold.
-Coefficients below 1e-306 at either end are dropped and their mass is counted. Cost about 1 s for 1e5 trials.
+Coefficients below 1e-306 at either end are dropped and their mass is counted. 1e5 trials take about 1 s.
 """
 
 import math

@@ -73,7 +73,7 @@ def mean_positive_part(law: AtomLaw, *, count: int, rtol: float, side: Side) -> 
     Parameters
     ----------
     law : AtomLaw
-        The law of G, with atoms whose squares are far inside double precision; for "upper" any law above it in the
+        The law of G, with atoms whose squares neither overflow nor underflow; for "upper" any law above it in the
         increasing convex order, for "lower" any below it.
     count : int
         Number n >= 1 of copies.

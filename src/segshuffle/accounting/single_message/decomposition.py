@@ -149,7 +149,7 @@ def _log_delta(classes: ReferenceClasses, n_users: int, epsilon: float, rtol: fl
     log = mean_positive_part(law, count=n_users, rtol=rtol, side=side)
     if side == "lower":
         return log
-    # max(0, .) is subadditive: never above E[max(0, G)], the local delta, which holds where the numerics give up.
+    # max(0, .) is subadditive, so E[max(0, G)], the local delta, is an upper bound, also where the numerics give up.
     local = float(law.mass @ np.maximum(law.value, 0.0)) * (1 + 2 * law.mass.size * EPS)
     return min(log, math.log(local) + EPS * abs(math.log(local))) if local > 0 else log
 

@@ -208,8 +208,8 @@ class VariationBound(Bound):
     def bisected_epsilon(self, *, delta: float, iterations: int) -> float:
         """Return what Algorithm 1 finds by bisection: `iterations` halvings of [0, log p], upper end.
 
-        That is `epsilon`, found to a relative tenth of 2^-iterations (kept within [1e-9, 1e-6]), rounded up to a
-        multiple of log p/2^iterations.
+        That is `epsilon` with rtol = 0.1 * 2^-iterations (kept within [1e-9, 1e-6]), rounded up to a multiple of
+        log p/2^iterations.
 
         Parameters
         ----------

@@ -97,8 +97,8 @@ class Shuffler:
                     words = np.asarray(np.memmap(file, dtype, "r+"))
         except OSError as error:
             raise DataError(
-                f"messages cannot be collected in a temporary file ({error.strerror or error}). Name a folder that "
-                "exists and has room by the variable TMPDIR."
+                f"messages cannot be collected in a temporary file ({error.strerror or error}). Set the variable "
+                "TMPDIR to a folder that exists and has room."
             ) from error
         self.rng.shuffle(words)
         return ShuffledMessages(words, seal=_SEAL)

@@ -5,7 +5,7 @@ every column, the same for all pairs. The upper bound is the largest one over al
 one over the pairs, and inputs of the others, that are tried; it is valid whichever are tried.
 
 Round-off is on the safe side: every bound holds for all randomizers whose probabilities differ from the table's by at
-most the relative `entry_error`, which counts by how much the sums of the rows miss 1.
+most the relative `entry_error`, which includes by how much the sums of the rows miss 1.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def matrix_randomizer(
             " Merge outputs whose columns are proportional: this changes no result."
         )
     problems = {
-        "is no probability, which is between 0 and 1.": ~((table >= 0) & (table <= 1 + SUM_TOLERANCE)),
+        "is no probability: it must be between 0 and 1.": ~((table >= 0) & (table <= 1 + SUM_TOLERANCE)),
         "is the probability of an output that another input can send. This output rules out the input of the row, so "
         "no local epsilon is finite. Give every input a positive probability of it, or leave it out.": (table == 0)
         & (table.max(axis=0) > 0),
