@@ -16,7 +16,7 @@ from segshuffle.cli import main
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.protocols.base import Assumptions, Problem
 from segshuffle.protocols.central import WEIGHTED
-from segshuffle.protocols.planner import error_of_item
+from segshuffle.protocols.planner import Search, error_of_item
 from segshuffle.protocols.proven import SINGLE, ProvenSegmented
 
 ONE = Problem(domain_size=17, set_size=1, levels=(1.0,), level_counts=(5000,), delta=2e-6)
@@ -160,6 +160,23 @@ def test_no_certificate_is_above_a_target_of_many_digits():
     problem = Problem(domain_size=20, set_size=3, levels=(2.0,), level_counts=(1000,), delta=2.9319318524217962e-09)
     (row,) = ProvenSegmented(blanket_per_user=1.0).plan(problem).certificate
     assert 0.9999 * problem.delta <= row["delta_upper"] <= problem.delta
+
+
+def test_a_try_with_more_noise_that_cannot_be_made_keeps_the_plan_that_was_found(monkeypatch):
+    plan_at, made = Search.plan_at, []
+
+    def plan_once(search, law, blanket_per_user, budget):
+        """Plan with more dummies than are best, so that the error is above its estimate; refuse to plan again."""
+        if made:
+            made.append(None)
+            raise InfeasibleError("There is no room for more noise.")
+        made.append(plan_at(search, law, 2 * blanket_per_user, budget))
+        return made[0]
+
+    monkeypatch.setattr(Search, "plan_at", plan_once)
+    plan = ProvenSegmented().plan(replace(ONE, delta=1.7e-6))
+    assert len(made) > 1
+    assert plan.scheme == made[0].scheme
 
 
 def test_no_law_and_no_budget_for_ten_users():

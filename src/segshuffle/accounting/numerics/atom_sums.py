@@ -150,7 +150,7 @@ def saddle(law: AtomLaw, count: int) -> Tilted:
 
 
 def enumerable(tilted: Tilted) -> int:
-    """Return the largest number of samples away to enumerate, for the tilted law; -1 if that misses too much."""
+    """Return up to how many samples away from the likeliest atom to enumerate; -1 if that would miss too much."""
     count = tilted.count
     limit = _affordable(count, tilted.value.size - 1)
     rare = count * (1.0 - np.max(tilted.mass))
