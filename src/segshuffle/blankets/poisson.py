@@ -19,7 +19,7 @@ from segshuffle.blankets.base import BLANKET_MEAN_RANGE, Blanket, CountPair
 from segshuffle.blankets.parts import Part
 from segshuffle.looks import Look
 
-#: Least mean for blocks of counts. A block with fewer counts than this, on average, would not save time.
+#: Least mean for blocks of counts; least counts of a block, on average: fewer would not save time.
 _LARGE_MEAN = 1e5
 _LEAST_COUNTS = 4
 

@@ -96,7 +96,7 @@ class ItemVariance(NamedTuple):
         return self._end(found, (linear - root) / lead, np.negative(z)), self._end(found, (linear + root) / lead, z)
 
     def _deviations(self, found: FloatArray, z: float) -> FloatArray:
-        """Return how many standard deviations on each side give both tails together the requested probability."""
+        """Return how many standard deviations on each side give both tails together the probability 1 - confidence."""
         part = self.noise / self.at(found)
         more = part**2 * self.kurtosis / 24 * (z**3 - 3 * z)
         more = more + part**3 * self.skewness**2 / 72 * (z**5 - 10 * z**3 + 15 * z)

@@ -233,7 +233,7 @@ def delta_interval(
             return DeltaInterval(0.0, smallest)
         lost = table.truncated
         asked = lost == cut or log_delta <= log_smallest
-        if asked and lost > 0 and upper < math.log(4 * pairs * lost):  # a pair may have no table with less outside
+        if asked and lost > 0 and upper < math.log(4 * pairs * lost):  # a pair may have no table that leaves out less
             return DeltaInterval(0.0, rounded_delta(upper))
         lower = log_delta_lower(table, pairs, epsilon, plan.tilt)
         before, width = width, math.expm1(min(upper - lower, 700.0))
@@ -272,7 +272,7 @@ def log_delta_bound(pair: CounterPair, pairs: int, epsilon: float) -> float:
             continue
         best, cut = min(best, value), lost
         lost = table.truncated
-        # a pair may have no table with less outside
+        # a pair may have no table that leaves out less
         if value < _LOG_SMALLEST or lost == cut or math.log(pairs * lost) < value - 5:
             return best
         log_tail = log_tail_for(value, pairs, BOUND_RTOL) + 10

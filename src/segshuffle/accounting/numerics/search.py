@@ -125,7 +125,7 @@ def _edge(
 
 
 def _gaussian_height(excess: float, delta: float, sign: int) -> float:
-    """Scale sign log(bound/delta): for a Gaussian the square root of log(1/bound) is nearly linear in epsilon."""
+    """Scale sign * log(bound/delta): for a Gaussian the square root of log(1/bound) is nearly linear in epsilon."""
     target = -math.log(delta)
     return sign * (math.sqrt(target) - math.sqrt(max(target - sign * excess, 0.0)))
 

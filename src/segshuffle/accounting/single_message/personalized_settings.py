@@ -3,9 +3,9 @@
 Source: "Enhanced Privacy Bound for Shuffle Model with Personalized Privacy". A budget is a local epsilon. The numbers
 of Table 1 are not in our copy of the paper. They are read from the code published with it. Budgets are uniform on
 [low, high], or normal with mean 3/4 high and deviation 1/2, clipped to [low, high]. The ranges are [0.05, 1] and
-[0.5, 2]. The local delta is 1e-10. Figure 4 has n from 1e3 to 1e5, at 20 points evenly in log n, and delta = 1e-5.
-Table 2 has n = 1e4, Uniform2 and epsilon = 0.01, 0.03, 0.05, 0.08, 0.1. That code draws the budgets at random; here
-user i of n has the quantile at (i - 1/2)/n, so that nothing is random.
+[0.5, 2]. The local delta is 1e-10. Figure 4 has n from 1e3 to 1e5, at 20 points evenly spaced in log n, and
+delta = 1e-5. Table 2 has n = 1e4, Uniform2 and epsilon = 0.01, 0.03, 0.05, 0.08, 0.1. That code draws the budgets at
+random; here user i of n has the quantile at (i - 1/2)/n, so that nothing is random.
 """
 
 from dataclasses import dataclass
