@@ -44,8 +44,8 @@ _ERRORS = {
     "published": f"{_OVER_M}Privacy numbers of the segmented protocol are as published (Theorem 3, whose proof has a "
     "gap); for its competitors, see the table of each panel.",
     "proven": f"{_OVER_M}Privacy numbers are exact for the Poisson blanket, balls into bins and most curators, and "
-    "upper bounds with group privacy, for the subset mechanism and for the best curator found. Those of the paper's "
-    "own curve (black), which is drawn for comparison, are not proven.",
+    "upper bounds for the Poisson blanket with group privacy, the subset mechanism and the best curator found. Those "
+    "of the paper's own curve (black), which is drawn for comparison, are not proven.",
 }
 _WORDS = {
     "messages": (
