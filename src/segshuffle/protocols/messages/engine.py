@@ -109,7 +109,7 @@ def run_protocol(
     users = SimulatedClients.of(population_items, user_levels, problem)
     present = users
     if takes_part is not None:
-        present = users.where(checked("takes_part", takes_part, (len(users),), "true or false", "b"))
+        present = users.where(checked("takes_part", takes_part, (len(users),), "booleans", "b"))
     server = Server(problem, level_privacy)
     client_rng, shuffler_rng = rng.spawn(2)
 
