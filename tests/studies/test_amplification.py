@@ -52,6 +52,8 @@ def test_curves_are_complete_and_have_the_papers_settings(figure):
     half = table["accountant"] == "erlingsson"
     assert set(table.loc[~half, "x"]) == ({0.1, 5.0} if figure in SETTINGS else {0.01, 1.5})
     assert (table.loc[half, "x"] < 0.5).all()
+    if figure.startswith("variation"):
+        assert ("blanket" in set(table["accountant"])) == (figure in ("variation1", "variation5"))
     if figure in SETTINGS:
         panels, users, curves = SETTINGS[figure]
         assert table["panel"].nunique() == panels

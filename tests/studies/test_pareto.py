@@ -89,7 +89,14 @@ def test_winners_by_hand():
     assert rows["second_ratio"].to_list()[1:] == [pytest.approx(8 / 6), 3.0]
     claims = pd.DataFrame(columns=["id", "section", "statement", "verdict", "found", "note", "rule"])
     text = readable(rows, claims)
+    assert "| epsilon | split | 0.5 messages | 1.5 messages | 4 messages |" in text
     assert "| 10 | 17 | 2 | 1 | one | nobody | b: 24.00, next 1.33x | a: 8.00, next 3.00x |" in text
+
+
+def test_every_number_of_the_table_is_proven_but_those_of_methods_with_choices():
+    chosen = [each for each in compute.compared() if each.name not in compute.CHOICES]
+    assert {(each.accounting, each.role == "variant") for each in chosen} == {("proven", False)}
+    assert {each.name for each in compute.compared()} >= compute.CHOICES.keys()
 
 
 def test_front_by_hand():

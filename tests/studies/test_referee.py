@@ -217,6 +217,14 @@ def test_an_epsilon_is_refuted_by_the_delta_at_it():
     assert judged(point, 0.1, 0.1001, 1.1e-6).delta_ratio == pytest.approx(1.1, rel=1e-12)
 
 
+def test_claims_near_the_proven_epsilon_or_below_have_a_delta_of_their_own(table):
+    claims = table[(table["asked"] == "epsilon") & (table["claimed"] > 0)]
+    near = claims["claimed"] < 1.02 * claims["proven"]
+    assert (claims["delta_ratio"].notna() == near).all()
+    assert near.any()
+    assert not near.all()
+
+
 def test_vacuous_is_the_local_guarantee():
     local = most_that_local_privacy_leaves(1.0, 0.5)
     # binary randomized response: (e - e^0.5)/(1 + e)

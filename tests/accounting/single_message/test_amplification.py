@@ -152,6 +152,7 @@ def test_not_vacuous_at_deltas_where_a_plain_transform_is_noise(accountant):
         ({"n_users": 2.5}, "n_users = 2.5"),
         ({"n_users": math.nan}, "n_users = nan"),
         ({"delta": 0.0}, "delta = 0.0"),
+        ({"delta": -1.0}, "delta = -1.0 is not allowed: it must be in [1e-280, 1)."),
         ({"delta": 1.0}, "delta = 1.0 is not allowed: it must be in [1e-280, 1)."),
         ({"delta": 1e-290}, "in [1e-280, 1): below that, double precision ends, and only the local epsilon"),
         ({"delta": math.nan}, "delta = nan"),

@@ -56,7 +56,7 @@ def point(
     delta: float | None = None,
     *,
     x_name: str = "local_epsilon",
-    ratio: bool = False,
+    ratio: bool,
 ) -> Row:
     """Compute one point of a curve: the least epsilon of a mechanism at delta, by one accountant.
 
