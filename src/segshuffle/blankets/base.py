@@ -78,6 +78,11 @@ def within(means: FloatArray, least: Any, most: Any) -> FloatArray:
     return np.where((means >= least) & (means <= most), means, math.nan)
 
 
+def in_millionths(parameters: Any) -> Any:
+    """Round parameters down to a whole number of millionths, so that announcements are short."""
+    return np.floor(1e6 * parameters) / 1e6
+
+
 class Blanket(ABC):
     """Law of the dummy messages of one client, without their number; each law is a frozen dataclass.
 

@@ -14,15 +14,25 @@ import numpy as np
 from segshuffle.accounting.numerics.ranges import check_within
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.atoms import Atoms
-from segshuffle.blankets.base import BLANKET_MEAN_RANGE, LARGEST_P, TAIL_STEP, Blanket, CountPair, Space, within
+from segshuffle.blankets.base import (
+    BLANKET_MEAN_RANGE,
+    LARGEST_P,
+    TAIL_STEP,
+    Blanket,
+    CountPair,
+    Space,
+    in_millionths,
+    within,
+)
 from segshuffle.blankets.parts import Part
 from segshuffle.looks import Look
 
 #: Above this variance a counter has too many values for a table. The variance that plans need grows with
 #: copies^2/epsilon^2, not with the number of users.
 LARGEST_VARIANCE = 1e10
-#: Shares of the largest odds p/(1 - p) that plans choose from; p is rounded down to a multiple of 1/_PARTS.
-_SHARES, _PARTS = (1e-3, 1.0), 1e6
+#: Shares of the largest odds p/(1 - p) that plans choose from. Plans with few messages need shares far below a tenth;
+#: still smaller ones than these only take time.
+_SHARES = (1e-3, 1.0)
 
 
 @dataclass(frozen=True)
@@ -62,7 +72,7 @@ class Clustered(Blanket):
 
         def make(variance: FloatArray, share: FloatArray) -> tuple[tuple[FloatArray, ...], FloatArray]:
             odds = share * np.minimum((np.sqrt(1 + 4 * variance) - 1) / 2, LARGEST_P / (1 - LARGEST_P))
-            p = np.floor(odds / (1 + odds) * _PARTS) / _PARTS
+            p = in_millionths(odds / (1 + odds))
             least = np.maximum(p / (1 - p) * (1 + 1e-14), BLANKET_MEAN_RANGE[0])
             return (p,), within(np.where(p > 0, variance * (1 - p), 0.0), least, LARGEST_VARIANCE * (1 - p))
 

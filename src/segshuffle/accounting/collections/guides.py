@@ -24,9 +24,8 @@ _CELLS, _FINE_CELLS = 4.0, 400.0
 _TAIL = 3.5
 #: Relative accuracy of delta in quick searches, and in final ones (also of a plan's error); most steps of a search.
 CLOSE, FINE, _STEPS = 3e-2, 1e-3, 20
-#: Logs of factors: how far a search of copies goes below the Gaussian mechanism's answer; how far from it that search
-#: may start, and how far a search of noise goes from its start.
-REACH, _START = 5.0, 1.0
+#: Log of a factor: how far a search goes from the Gaussian mechanism's answer, or from its start.
+REACH = 5.0
 _SMALLEST, _LARGEST = 1e-200, 1 - 1e-9
 
 
@@ -97,7 +96,7 @@ def guided_copies(
     """
     log_scale, slope = _gaussian_start(epsilon, delta)
     normal = log_scale + 0.5 * math.log(blanket.pair(mean, 0.0).variance / (2 * pairs))
-    near = normal if start is None else min(max(math.log(start or COPIES_RANGE[0]), normal - _START), normal + _START)
+    near = normal if start is None else math.log(max(start, COPIES_RANGE[0]))
 
     def pair_at(log_copies: float) -> CounterPair:
         copies = min(max(math.exp(log_copies), COPIES_RANGE[0]), copies_max)
@@ -125,7 +124,7 @@ def guided_noise(
         As for `guided_copies`.
     """
     slope = _gaussian_start(epsilon, delta)[1] / 2
-    limits = (-start - _START, -start + _START)
+    limits = (-start - REACH, -start + REACH)
     return -_solved(lambda x: pair_at(-x), -start, slope, limits, (pairs, epsilon, delta), FINE)
 
 
