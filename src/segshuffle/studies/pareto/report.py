@@ -142,7 +142,7 @@ def change_of_extra(table: pd.DataFrame, *, method: str, accounting: str) -> Mea
 def error_over_published(table: pd.DataFrame, *, method: str, accounting: str) -> Measured:
     """Divide the least error by that of the best published protocol of the shuffle model, for each case."""
     own, best = (
-        rows.groupby("case", sort=False)["mse_expected"].min()
+        rows.groupby("case")["mse_expected"].min()
         for rows in (_judged(table, accounting, method), _judged(table, "published"))
     )
     return Measured({"error divided by the best published one's": (own / best.reindex(own.index)).to_dict()}, ".3g")

@@ -359,7 +359,7 @@ def judged(rows: pd.DataFrame) -> pd.DataFrame:
         delta_ratio=delta_ratio,
         outcome=np.select([claimed.isna(), violated], ["not applicable", "violated"], "holds"),
         vacuous=claimed >= rows["local_epsilon"].where(of_epsilon, local) * (1 - _TRIVIAL),
-        by_equal_others=violated & (common > 1 + MARGIN),
+        by_equal_others=common > 1 + MARGIN,
     )
 
 
