@@ -1,5 +1,6 @@
 """What studies declare once: targets, rules, results and copies are derived from it."""
 
+import copy
 import importlib
 import inspect
 import re
@@ -96,3 +97,66 @@ def test_what_the_report_shows(full_config):
     shown = {output.path for output in (*every.values(), *manifest.RECORDS) if output.in_report}
     assert {"audit.csv", "claims.csv", "index.html", "figures/fig2"} <= shown
     assert not shown & {"claims.md", "mse.csv", "config.yaml"}
+
+
+# --- what a change of the configuration makes again -------------------------------------------------------------------
+
+RECORDS = {"provenance", "runtimes", "page"}
+FIGURES = {"aggregate", "verdicts", "proven_summary", "figure", *RECORDS}
+SIMULATED = {"simulate published", "simulate proven", *FIGURES}
+PLANS = {"plan published", "plan competitors", "plan proven"}
+PLANNED = {"audit_setting", "figure_audit", "influence", *PLANS, *SIMULATED}
+LEVELS = {"levels", "figure_levels", *RECORDS}
+ASSUMPTIONS = {"participation", "influence", "dependence", "rounds", *RECORDS}
+EVERYTHING_OF_PANELS = PLANNED | LEVELS | ASSUMPTIONS
+POPULATIONS = {"population", "dependence", *SIMULATED, *LEVELS}
+COMPETITORS = {"plan competitors", "simulate published", "influence", *FIGURES}
+PROVEN = {"plan proven", "simulate proven", "influence", *FIGURES}
+PARETO = {"pareto_case", "pareto_winners", "figure_pareto", *RECORDS}
+REFEREE = {"referee_trials", "referee_verdicts", *RECORDS}
+AMPLIFICATION = {f"{what}_amplification" for what in ("figure", "table", "claims")} | {"amplification_curves", *RECORDS}
+#: Key, new value, and the rules with a job that is made again; of plans and panels also under which accounting.
+CHANGES = [
+    ("seed", 1, POPULATIONS | {"dataset"}),
+    ("repetitions", 6, SIMULATED | LEVELS | {"dependence"}),
+    ("repetition_block", 5, SIMULATED | LEVELS),
+    ("recentring", False, SIMULATED),
+    ("levels", [0.5, 1.0, 2.5], EVERYTHING_OF_PANELS),
+    ("splits.S2", [0.25, 0.25, 0.5], EVERYTHING_OF_PANELS | PARETO),
+    ("delta_times_n", 0.02, EVERYTHING_OF_PANELS | PARETO | REFEREE | {"limit"}),
+    ("blanket_per_user.include", [2.0, 4.0], PLANNED),
+    ("competitors.methods", ["mm"], COMPETITORS),
+    ("competitors.balls_into_bins.analysis", "published", COMPETITORS),
+    ("datasets.msnbc.download", False, POPULATIONS | {"dataset"}),
+    ("datasets.synthetic.domain_size", 20, POPULATIONS | EVERYTHING_OF_PANELS),
+    ("proven.max_messages", [12, 40], PROVEN | {"participation", "rounds"}),
+    ("proven.honest_fraction", 0.9, PROVEN | LEVELS | ASSUMPTIONS),
+    ("private_levels.epsilons", [0.5, 1.0], LEVELS),
+    ("assumptions.rounds", [1, 2], {"rounds", "participation", *RECORDS}),
+    ("pareto.budgets", [3.0], PARETO),
+    ("amplification.points", 4, AMPLIFICATION),
+    ("referee.shares", [0.5], REFEREE),
+]
+
+
+def jobs_of(config):
+    """Return the steps of every job, by rule and case."""
+    return {(rule.name, case): rule.job(case, "results") for rule in rules_of(config) for case in rule.cases}
+
+
+@pytest.mark.parametrize(("path", "value", "expected"), CHANGES, ids=[path for path, _, _ in CHANGES])
+def test_changing_the_configuration(quick_config, path, value, expected):
+    """A job is made again if its arguments change, or if it reads a file that is made again."""
+    changed = section = copy.deepcopy(quick_config)
+    *parents, last = path.split(".")
+    for part in parents:
+        section = section[part]
+    section[last] = value
+    before, jobs = jobs_of(quick_config), jobs_of(changed)
+    new = {name for name, job in jobs.items() if repr(job) != repr(before.get(name))}
+    again = set(new)
+    while new:
+        made = {file for name in new for step in jobs[name] for files in step["outputs"] for file in files}
+        new = {name for name, job in jobs.items() if made & {*manifest.inputs_of(job)}} - again
+        again |= new
+    assert {f"{rule} {case.split('/')[0]}" if "/" in case else rule for rule, case in again} == expected

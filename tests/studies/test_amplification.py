@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from functools import cache
 
 import numpy as np
@@ -168,6 +169,24 @@ def test_fake_messages_meet_the_original_condition_with_the_least_number(epsilon
     assert 0 < flip <= largest_flip
     if count > 1:
         assert largest_flip * (1 - largest_flip) * n_users * (count - 1) < need
+
+
+def test_one_message_hides_among_the_balls_that_their_own_paper_asks_for():
+    """Balls into bins: the least number of at least 32 d ln(2/delta)/eps^2, and the message itself."""
+    table = ends_of_curves("variation4")
+    for panel, claimed, messages in table[["panel", "x", "n_users"]].itertuples(index=False):
+        needed = 32 * math.log(2e6) * int(re.search(r"\d+", panel)[0]) / claimed**2
+        assert needed <= messages - 1 < needed + 1
+
+
+@pytest.mark.quick(0)
+def test_range_queries_report_the_coarsest_and_the_finest_level():
+    table = compute("variation5", points=2)
+    known = pd.DataFrame(map(json.loads, table["parameters"]))
+    items = table["panel"].str.extract(r"d = (\d+)")[0].astype(int)
+    for accountant, answers in (("separate-best", items), ("separate-worst", 2)):
+        asked = table["accountant"] == accountant
+        assert (known["domain_size"] == answers)[asked].all(), accountant
 
 
 def test_one_message_hides_among_the_fakes_of_all_users():

@@ -99,6 +99,17 @@ def test_every_number_of_the_table_is_proven_but_those_of_methods_with_choices()
     assert {each.name for each in compute.compared()} >= compute.CHOICES.keys()
 
 
+CHOOSING = [each for each in compute.compared() if each.name in compute.CHOICES]
+
+
+@pytest.mark.parametrize("declared", CHOOSING, ids=lambda each: f"{each.accounting}-{each.name}")
+def test_every_choice_makes_a_plan(declared):
+    problem = compute.problem_of(CONFIG, n_users=10_000, domain_size=1000, set_size=1, epsilon=1.0, split="one")
+    numbers = [compute.numbers_of(*plan, np.ones(1000)) for plan in compute.plans_of(declared, problem, [])]
+    assert len(numbers) == len(compute.CHOICES[declared.name]) > 1
+    assert not [each["refused"] for each in numbers if "refused" in each]
+
+
 def test_front_by_hand():
     kept = front(by_hand().query("accounting == 'proven' and role != 'reference' and method != 'augmented-shuffling'"))
     assert kept["messages_per_user"].to_list() == [2.0, 3.0, 4.0]

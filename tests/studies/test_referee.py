@@ -16,6 +16,7 @@ import yaml
 from segshuffle import cli
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Accountant
+from segshuffle.accounting.single_message.accountants.personalized import PERSONAL, PersonalizedUsers
 from segshuffle.accounting.single_message.decomposition import BlanketBound, DatasetsBound
 from segshuffle.accounting.single_message.randomizers.subsets import KaryRandomizedResponse
 from segshuffle.looks import spare_look
@@ -315,6 +316,13 @@ def test_unequal_budgets_break_the_personalised_theorem():
     assert found["personalized"] == pytest.approx(0.27203, rel=1e-3)
     assert found["personalized-reduction"] < found["personalized"] < 0.2801 < found["proven"]
     assert found["personalized: proven delta"] > 1e-5
+
+
+def test_each_claim_is_about_the_stated_number_of_users():
+    users = PersonalizedUsers(local_epsilons=[2.0, 0.2, 0.2])
+    found = trial.trial(victim=2.0, other=0.2, n_users=3, delta=1e-3)
+    for name in trial.CLAIMS:
+        assert found[name] == min(PERSONAL[name](users).epsilon(delta=1e-3), 2.0), name
 
 
 def test_the_command_for_budgets_runs(capsys):

@@ -32,7 +32,7 @@ def test_levels_says_the_range_over_the_error_without_private_levels():
 
 def test_limit_says_where_the_ratio_begins_and_what_is_left():
     table = pd.DataFrame(
-        [(4, 2e-6, 10.0, 1.5), (4, 2e-6, 100.0, 1.03121), (8, 2e-6, 99.0, 1.2), (8, 2e-7, 1000.0, 1.01)],
+        [(4, 2e-6, 10.0, 1.5), (4, 2e-6, 100.0, 1.01), (8, 2e-6, 99.0, 1.2), (8, 2e-7, 1000.0, 1.03121)],
         columns=["set_size", "delta", "blanket_mean", "error_ratio"],
     )
     table.loc[len(table)] = (8, 2e-7, 1.0, np.nan)

@@ -84,28 +84,6 @@ def test_editing_a_file(checkout, name):
         assert set(checkout.would_run()) == FILES[name]
 
 
-CONFIGURATION = [
-    ("repetitions", 6, {"simulate", "dependence", *AFTER_ERRORS, *LEVELS}),
-    ("levels", [0.5, 1.0, 2.5], PROTOCOLS),
-    ("splits.S2", [0.25, 0.25, 0.5], PROTOCOLS | PARETO),
-    ("delta_times_n", 0.02, PROTOCOLS | PARETO | REFEREE | {"limit"}),
-    ("blanket_per_user.include", [2.0, 4.0], AFTER_PLANS),
-    ("competitors.methods", ["mm"], PROVEN | LIARS),
-    ("datasets.msnbc.download", True, AFTER_POPULATIONS | {"dataset"}),
-    ("proven.max_messages", [12, 40], PROVEN | LIARS | {"participation", "rounds"}),
-    ("proven.honest_fraction", 0.9, PROVEN | LEVELS | ASSUMPTIONS),
-    ("private_levels.epsilons", [0.5, 1.0], LEVELS),
-    ("assumptions.rounds", [1, 2], {"rounds", "participation", *RECORDS}),
-    ("amplification.points", 4, AMPLIFICATION),
-]
-
-
-@pytest.mark.parametrize(("path", "value", "expected"), CONFIGURATION, ids=[path for path, _, _ in CONFIGURATION])
-def test_changing_the_configuration(checkout, path, value, expected):
-    with checkout.configured(path, value):
-        assert set(checkout.would_run()) == expected
-
-
 def test_an_edit_of_the_synthetic_dataset_leaves_msnbc_alone(checkout):
     with checkout.edited("src/segshuffle/datasets/synthetic.py", comment):
         assert checkout.would_run("results/quick/figures/fig2.svg", "results/quick/levels/msnbc-n200-s2.csv") == {}
