@@ -71,8 +71,8 @@ def panels() -> None:
             f"{free.mse_bound / gaussian:.3f} ({free.method}, {free.messages_per_user:.1f} messages)",
             flush=True,
         )
-    print(f"geometric mean {math.exp(sum(logs) / len(logs)):.5f}, largest {math.exp(max(logs)):.4f}")
-    print(f"best curator at most 0.95, but many messages at least 1.00: {', '.join(above) or 'in no panel'}")
+    print(f"geometric mean of ratios {math.exp(sum(logs) / len(logs)):.5f}, largest {math.exp(max(logs)):.4f}")
+    print(f"panels with best curator <= 0.95 and many messages >= 1.00: {', '.join(above) or 'none'}")
 
 
 def every_blanket(words: str, problem: Problem) -> None:

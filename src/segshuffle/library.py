@@ -89,8 +89,8 @@ class Estimate:
         Parameters
         ----------
         confidence : float
-            Probability, in (0, 1), that one item's interval contains its share. It is computed from the normal law with
-            a correction for the dummies' distribution. Counts are whole numbers, so the actual probability differs by
+            Probability, in (0, 1), that one item's interval contains its share. The ends are from a normal law,
+            corrected for the dummies' distribution. Counts are whole numbers, so the actual probability differs by
             about 0.06 divided by their standard deviation.
         """
         return self.variance.interval(self.frequencies, confidence)

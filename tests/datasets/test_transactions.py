@@ -65,9 +65,9 @@ def test_rows_have_a_width(users):
 
 
 def test_what_is_refused():
-    with pytest.raises(DataError, match=r"user 0.*'a' twice"):
+    with pytest.raises(DataError, match=r"user 0.*'a' is held twice"):
         Transactions.from_sets([["a", "a"]])
-    with pytest.raises(DataError, match=r"user 1.*'x' twice, or it is not in the list"):
+    with pytest.raises(DataError, match=r"user 1.*'x' is held twice, or is not in items"):
         Transactions.from_sets([["a"], ["x"]], items=["a", "b"])
     with pytest.raises(DataError, match="no user"):
         Transactions.from_sets([], items=["a"])

@@ -338,7 +338,7 @@ def test_levels_of_a_column_are_those_of_a_saved_plan(log, saved, capsys):
     ("option", "says"),
     [
         ("--levels 1:100,2:150", "levels = (1.0, 2.0) is not allowed: it must be those of the plan, (0.5, 1.0)"),
-        ("--delta 1e-6", "delta must be left out with PLAN.json, which contains it"),
+        ("--delta 1e-6", "delta must be left out with PLAN.json, which is fixed"),
         ("--set-size 2", "set-size must be left out with"),
         ("--items 3", "items must be left out with"),
         ("--blanket signed", "blanket must be left out with"),

@@ -79,8 +79,8 @@ def minutes(longest_seconds):
 def without_rate_limit():
     """Lift the limit of jobs per second, which is for clusters.
 
-    With this limit every finished job makes Snakemake look at all waiting jobs once a second: hundreds of times a
-    second at the end of a long run.
+    With it, every finished job adds one look per second at all waiting jobs: hundreds of looks a second at the end of a
+    long run.
     """
     if workflow.local_exec:
         workflow.scheduler.job_rate_limiter = None

@@ -31,7 +31,7 @@ from segshuffle.looks import Look
 #: copies^2/epsilon^2, not with the number of users.
 LARGEST_VARIANCE = 1e10
 #: Shares of the largest odds p/(1 - p) that plans choose from. Plans with few messages need shares far below a tenth;
-#: still smaller ones than these only take time.
+#: shares below a thousandth only take time.
 _SHARES = (1e-3, 1.0)
 
 

@@ -61,8 +61,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--sets",
         choices=["exactly", "at-most"],
         default="at-most",
-        help="how many items all other users are known to hold: exactly the plan's set size, or at most "
-        "that (the default)",
+        help="how many items every user is known to hold: exactly the plan's set size, or at most that (the default)",
     )
     own.add_argument(
         "--hide-level",

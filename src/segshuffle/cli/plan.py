@@ -47,8 +47,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
                 "mean_size": (float, "with sets=at-most: number of items that users hold on average, in (0, S]"),
                 "top": (
                     whole,
-                    "number of most frequent items (default 20); with zipf, top or --target-error P%% the plan is "
-                    "made for these items, not for all",
+                    "number of most frequent items (default 20); with top, --target-error P%%, or zipf and no target, "
+                    "the plan is made for these items, not for all",
                 ),
             },
             plain="frequencies",

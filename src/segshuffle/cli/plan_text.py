@@ -93,7 +93,7 @@ def _relied_on(plan: Plan) -> dict[str, Any]:
         "rounds": problem.assumptions.rounds,
         "honest_users": problem.honest_users,
     }
-    if (law := plan.scheme.law).rough() is not law or problem.pairs == 0:  # this law's tables take seconds
+    if (law := plan.scheme.law).rough() is not law or problem.pairs == 0:  # slow tables, or all sets alike
         return said
     honest = {share: max(1, math.floor(share * problem.n_users)) for share in _HONEST}
     rows = [{"share": share, "epsilons": [*map(_finite, epsilons(plan, n))]} for share, n in honest.items()]

@@ -314,7 +314,7 @@ def _saved(options: argparse.Namespace) -> Plan:
     """Read the plan of ``--plan``; the file is then read with the items of the plan, by name or by number."""
     from segshuffle.planning.documents import checked_names, read_document
 
-    rule = f"with {options.plan}, which contains it"
+    rule = f"with {options.plan}, which is fixed"
     leave_out(options, ("set_size", "delta", "assume", "hide_level", "blanket", "limits"), rule)
     document = read_document(options.plan)
     problem = document.plan.problem

@@ -187,14 +187,14 @@ class Transactions:
         except TypeError as error:
             raise DataError(f"users must be lists, such as [[0, 1], [2]], and items a list: {error}.") from error
         if not held or not names:
-            raise DataError("there is no user who holds an item.")
+            raise DataError("there is no user or no item; give at least one of each.")
         codes = numbered(names)
         for number, user in enumerate(held):
             if len(codes.keys() & user) < len(user):
                 wrong = next(item for item in user if item not in codes or user.count(item) > 1)
                 raise DataError(
-                    f"user {number} (from 0) holds {wrong!r} twice, or it is not in the list of items; give every item "
-                    "once."
+                    f"user {number} (from 0): {wrong!r} is held twice, or is not in items. Give it once, or add it to "
+                    "items."
                 )
         rows = [sorted(codes[item] for item in user) for user in held]
         flat = np.fromiter(chain.from_iterable(rows), dtype=np.int32)

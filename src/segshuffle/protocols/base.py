@@ -256,7 +256,7 @@ class Plan:
     messages_per_user : float
         Expected messages per user, blanket and data together.
     mse_bound : float
-        The error bound, or closed form of the error, that the protocol minimised.
+        Bound, or closed form, of the expected squared error of all items.
     parameters : dict
         The protocol's own values, JSON only; ``bits_per_message`` is there if a message is not an item.
     collections : tuple of Collection

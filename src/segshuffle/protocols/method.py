@@ -50,7 +50,7 @@ class Influence:
     Parameters
     ----------
     most_messages : float
-        Most messages that the shuffler takes from one sender; +inf without a cap.
+        Most messages that the shuffler takes from one sender; +inf without limit.
     item : float
         Largest shift of the share of one item.
     all_items : float

@@ -65,7 +65,7 @@ def zipf_shares(size: float, domain_size: int, zipf: float) -> FloatArray:
     Parameters
     ----------
     size, domain_size : float, int
-        0 < size < domain_size.
+        size above 0; all shares are 1 from d on.
     zipf : float
         Exponent, in [0, 10].
 

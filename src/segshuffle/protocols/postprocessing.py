@@ -1,9 +1,8 @@
 """Post-processing of estimates, which costs no privacy.
 
-Recentring: if every user holds exactly s items, the frequencies sum to s, so the estimates should too. (Sum of the
-estimates - s)/d is subtracted from each. This is linear, so unbiased estimates stay unbiased. The expected squared
-error falls by exactly Var[sum of the estimates]/d, a share of 1/d if counters are independent and all levels send the
-same.
+Recentring: if every user holds exactly s items, the frequencies sum to s, so the estimates should too. From each,
+(their sum - s)/d is subtracted. This is linear, so unbiased estimates stay unbiased. The expected squared error falls
+by exactly Var[sum of the estimates]/d, a share of 1/d if counters are independent and all levels send the same.
 
 Projection onto possible frequencies, 0 <= w_j <= 1 and sum_j w_j = s. It introduces a bias, so the reproduction only
 compares it with the estimates themselves.

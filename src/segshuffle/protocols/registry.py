@@ -134,7 +134,7 @@ def _looks() -> dict[Key, Look]:
 
 
 def looks_in(table: pd.DataFrame) -> dict[str, Look]:
-    """Return the looks of a table's methods, in the order of their first rows: ours first, then as configured.
+    """Return the looks of a table's methods, in the order of their first rows.
 
     All rows have the same value in the column ``accounting``.
     """

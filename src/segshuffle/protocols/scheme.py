@@ -96,7 +96,7 @@ class Scheme:
 
     @property
     def most_messages(self) -> float:
-        """Most messages that a client who follows the scheme may send; +inf without a cap."""
+        """Most messages that a client who follows the scheme may send; +inf without limit."""
         most = self.law.most(self.blanket_per_user) if self.blanket_cap is None else self.blanket_cap
         return self.set_size * max(map(math.ceil, self.copies)) + (most if self.blanket_per_user else 0.0)
 

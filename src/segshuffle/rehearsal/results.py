@@ -40,8 +40,8 @@ COLUMNS = {
     "expected": "root of the mean variance of the estimates: the rmse that is expected without cutting",
     "covered": "share of the intervals that contain the share in the data",
     "covered_sent": "share of the intervals that contain the share that is sent; 95 % if levels are random",
-    "told_from_zero": "whether the estimate is above a threshold; with probability 0.95 the estimates of all items "
-    "that nobody holds are below it",
+    "told_from_zero": "whether, or how often, the estimate is above a threshold; with probability 0.95 the estimates "
+    "of all items that nobody holds are below it",
     "group": "items by their share of the users in the data",
     "items": "number of items in the group",
     "k": "the k most frequent items are looked for among the k largest estimates",

@@ -201,7 +201,7 @@ def rehearse(
         covered = [(low <= share) & (share <= high) for share in (true, sent)]
         totals += np.array([(estimate - true) ** 2, (estimate - sent) ** 2, *covered, estimate > threshold])
         largest = held[np.argsort(-estimate, kind="stable")]
-        # `ordered[k - 1]` users hold an item that is just among the k most frequent ones
+        # `ordered[k - 1]` users hold the k-th most frequent item; ties are right
         right[number] = [(largest[:k] >= ordered[k - 1]).mean() for k in tops]
         progress(number + 1, repetitions)
     squared_error, error_of_sent, covered_true, covered_sent, above = totals / repetitions

@@ -19,7 +19,7 @@ POPULATION = ["dataset", "n_users", "set_size", "domain_size"]
 def population_panels(
     table: pd.DataFrame, columns: int = 2, *, each: int = 1, split: bool = True, **sizes: float
 ) -> tuple[Figure, list[tuple[pd.DataFrame, list[Axes]]]]:
-    """Make a figure of lettered panels, `each` beside one another for every population (and split) of a table.
+    """Make a figure of lettered panels; `each` is how many every population (and split) of a table has.
 
     Returns
     -------

@@ -242,7 +242,7 @@ def count_grid(slots: int, probability: float) -> CountGrid:
 
 
 def group_delta(item_delta: float, *, epsilon: float, set_size: int) -> float:
-    """Return the user-level delta at `epsilon` by the paper's group privacy, s e^epsilon item_delta(epsilon/s)."""
+    """Return the user-level delta at `epsilon` by group privacy, s e^epsilon item_delta (that at epsilon/s)."""
     return set_size * math.exp(epsilon) * item_delta
 
 

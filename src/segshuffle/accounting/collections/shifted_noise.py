@@ -111,7 +111,7 @@ class ShiftPair:
         return LossTable(first, step, mass, np.where(mass > 0, excess, 0.0), 0.0, truncated, _MASS_ERROR, ratio_error)
 
     def _first_points(self, ratios: FloatArray, window: tuple[float, float]) -> FloatArray:
-        """Return, for each given ratio, the smallest x of the window with log_ratio(x) >= this ratio, by bisection."""
+        """Return, for each given log ratio, the smallest x of the window where log_ratio reaches it, by bisection."""
         ends = np.linspace(*window, _SECTIONS + 1)
         section = np.clip(np.searchsorted(self.log_ratio(ends), ratios), 1, _SECTIONS)
         below, above = ends[section - 1], ends[section]

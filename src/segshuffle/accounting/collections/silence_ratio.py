@@ -37,7 +37,7 @@ _FIRST_STEP = 0.25
 
 
 def window(mean: float, std: float, width: float, largest: float) -> tuple[int, int]:
-    """Return integers within `width` standard deviations of the mean, with room for the skewness of small means."""
+    """Return the ends of mean -+ `width` standard deviations, with room for the skewness of small means."""
     reach = width * std + 12.0
     return max(0, math.floor(mean - reach)), min(math.ceil(mean + reach), int(largest))
 

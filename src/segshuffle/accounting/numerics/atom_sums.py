@@ -229,7 +229,7 @@ def _states(kinds: int, limit: int) -> _States:
 
 
 def _ascending(below: int, length: int) -> IntArray:
-    """Return all ascending tuples of this many whole numbers in [0, `below`), shape (length, tuples)."""
+    """Return all ascending tuples of `length` whole numbers in [0, `below`), shape (length, tuples)."""
     size = math.comb(below + length - 1, length)
     chosen = chain.from_iterable(combinations_with_replacement(range(below), length))
     return np.fromiter(chosen, dtype=np.int64, count=size * length).reshape(size, length).T.copy()

@@ -65,7 +65,7 @@ class LossTable:
     Parameters
     ----------
     first : int
-        Lattice index of the first cell: g_0 = first * step.
+        Lattice index k of the first cell, in g_k = k h.
     step : float
         Lattice step h > 0.
     mass : ndarray, shape (K,)
@@ -123,7 +123,7 @@ class _Part(NamedTuple):
 
 
 def _reach(parts: Sequence[_Part]) -> int:
-    """Return the largest index of the sum: those of the first counters minus those of the second."""
+    """Return the largest sum over the pairs of the first counter's index minus the second's."""
     return sum(pairs * (weights.shape[1] - 1) for weights, _, pairs in parts)
 
 
@@ -321,8 +321,8 @@ def log_delta_lower(table: LossTable, pairs: int, epsilon: float, tilt: float) -
     """Return the logarithm of a certified lower bound of the divergence of `pairs` pairs.
 
     The laws of the sum under P (ratio m on the first counter) and under Q (on the second) differ little when the loss
-    of one pair is small, so their difference is transformed, not the two of them: A^t - B^t = (A - B) (A^(t-1) + ...
-    + B^(t-1)).
+    of one pair is small, so their difference is transformed, not the two of them: P^t - Q^t = (P - Q) (P^(t-1) + ...
+    + Q^(t-1)).
 
     Parameters
     ----------

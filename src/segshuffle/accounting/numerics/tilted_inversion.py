@@ -212,7 +212,7 @@ def _fourier_sums(tilted: Tilted, plan: Plan) -> _Sums:
 
 
 def _all_zero(tilted: Tilted, width: float) -> tuple[float, float]:
-    """Return what the event "all G_i are 0" adds to both sums, w phi(0), and its error; max(0, S) is 0 there.
+    """Return what "all G_i are 0" adds to both sums, Pr[it] w phi(0), and its error; max(0, S) is 0 there.
 
     With few users it is the one large atom of S in the kink of max(0, .), where the width would act to first order.
     """

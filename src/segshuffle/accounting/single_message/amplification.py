@@ -177,7 +177,7 @@ def local_epsilon_for(
     -------
     float
         Unless the bound is a lower one, the largest local epsilon found to meet the target. The bound was evaluated
-        there, unless it is `epsilon` itself, which needs no shuffling. 0 if no local epsilon from 1e-6 on meets it.
+        there, unless it is at most `epsilon`: then no shuffling is needed. 0 if no local epsilon from 1e-6 on meets it.
         For a lower bound, the least local epsilon found at which no analysis can prove the target; inf if there is none
         up to 50.
 

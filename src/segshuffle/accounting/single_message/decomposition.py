@@ -102,7 +102,7 @@ class BlanketBound(Bound):
         """Return one end of the interval around the largest divergence over the tables, all of them by default.
 
         A table that is well below another at a coarse width is not looked at again. A lower end is valid whichever
-        tables are left out. An upper end is the largest over all tables; that of a table is valid at any width.
+        tables are left out. So is an upper end: the coarse upper end of such a table is valid, and smaller.
         """
         if epsilon >= self.ceiling:
             return 0.0

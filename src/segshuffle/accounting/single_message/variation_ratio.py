@@ -261,7 +261,7 @@ class VariationBound(Bound):
         expected = 2.0 * clone * others - math.sqrt(min(6.0 * clone, 0.5) * others * log_term)
         # with 2 r = 1 no user has a left-over, the victim included
         mixed = left_over * clone / (1.0 - 2.0 * clone) if left_over > 0 else 0.0
-        # Omega >= (2p(beta+1+(beta-1)p)(n-1) + beta)/(q + p(beta-1+(beta+1)p) - pq), both sides of it over p(p - 1)
+        # Omega >= (2p(beta+1+(beta-1)p)(n-1) + beta)/(q + p(beta-1+(beta+1)p) - pq), above and below over p(p - 1)
         above = alpha * math.exp(-self.ceiling) - 2.0 * left_over * others
         below = 2.0 - left_over - math.exp(self.variation.log_q - self.ceiling)
         enough = expected >= above / below if below else above <= 0

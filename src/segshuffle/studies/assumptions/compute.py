@@ -1,4 +1,4 @@
-"""What a guarantee and an error rely on: who takes part and lies, how levels are picked, how often users are asked.
+"""What guarantees and errors rely on: who takes part, who lies, how levels are picked, how often users are asked.
 
 Every table has the columns of a panel first: dataset, n_users, set_size, domain_size, split. The functions below are
 written for one panel, and tabulate all of a sequence (`for_every_panel`).

@@ -31,7 +31,7 @@ GROUPS = {
         "proven",
         "Proven protocol",
         "The proven protocol",
-        "The same panels at the same (ε, δ), with proven accounting for all methods.",
+        "The same panels at the same (ε, δ), with proven accounting.",
         rank=3,
     ),
 }
@@ -148,7 +148,7 @@ def _panels_title(name: str, panels: Panels) -> str:
     number = f"Figure {paper.removeprefix('fig')}: " if paper in FIGURES else ""
     datasets = dict.fromkeys(dataset_label(panel.setting.dataset, "real") for panel in panels)
     splits = dict.fromkeys(panel.split for panel in panels)
-    proven = ", with proven accounting for all methods" if name != paper else ""
+    proven = ", with proven accounting" if name != paper else ""
     return f"{number}{' and '.join(datasets)}, split {' and '.join(splits)}{proven}"
 
 
