@@ -84,7 +84,7 @@ def audit_table(audit: pd.DataFrame, sources: Mapping[str, str]) -> Rows:
             {
                 "population": f"{dataset_label(dataset, sources[dataset])}: n = {n_users:,}, s = {set_size}",
                 "points (m, level)": count(found["points"]),
-                "ε / claimed, the experiment's others (lower)": at_least(found["concentrated"]),
+                "ε / claimed, the experiment's others (upper)": at_most(found["concentrated"]),
                 "ε / claimed, blanket alone (upper)": at_most(found["alone"]) + none,
                 "points where δ provably exceeds the promise": count(found["broken"]),
                 "of these with the experiment's levels": count(found["reachable"]),
