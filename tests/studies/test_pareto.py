@@ -93,6 +93,13 @@ def test_winners_by_hand():
     assert "| 10 | 17 | 2 | 1 | one | nobody | b: 24.00, next 1.33x | a: 8.00, next 3.00x |" in text
 
 
+def test_cases_are_in_the_order_of_the_table():
+    rows = winners(pd.concat([by_hand().assign(split=split) for split in ("one", "S1")]), [4.0])
+    assert rows["split"].to_list() == ["one", "S1"]
+    text = readable(rows, pd.DataFrame(columns=["id", "section", "statement", "verdict", "found", "note", "rule"]))
+    assert 0 < text.index("| one | a: 8.00") < text.index("| S1 | a: 8.00")
+
+
 def test_every_number_of_the_table_is_proven_but_those_of_methods_with_choices():
     chosen = [each for each in compute.compared() if each.name not in compute.CHOICES]
     assert {(each.accounting, each.role == "variant") for each in chosen} == {("proven", False)}
@@ -154,6 +161,7 @@ def test_figure_draws_fronts_and_references_of_every_panel():
         assert [open_marks(drawn[name]) for name in "abc"] == [False, False, True], "not proven"
         assert set(drawn["Gaussian curator, weight per level"].get_ydata()) == {scale}
         assert len(drawn) == 5, "what is refused is not drawn"
+        assert list(drawn)[:4] == ["a", "b", "c", "Gaussian curator, weight per level"], "as in the table"
         assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
     assert legend_texts(figure) == list(drawn)
     assert complaints(figure) == []
