@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 Dashes = str | tuple[int, tuple[float, ...]]
 
-#: The one palette: Okabe and Ito's colours, four of Tol's muted ones, and greys. Names are what code refers to.
+#: The one palette: Okabe and Ito's but yellow, four of Tol's muted ones, and greys. Names are what code refers to.
 PALETTE: dict[str, str] = {
     "black": "#000000",
     "blue": "#0072B2",

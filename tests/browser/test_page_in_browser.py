@@ -116,7 +116,7 @@ def test_the_keyboard_reaches_everything(browser, page_file):
             reached.append(page.evaluate("document.activeElement.textContent.trim()"))
             if reached[-1] == "Segmented (the paper's)":
                 break
-        assert {"The paper's methods", "Proven methods", "All"} <= set(reached)
+        assert {"Published methods", "Proven methods", "All"} <= set(reached)
         outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
         assert outline != "none", "the focus is visible"
         page.keyboard.press("Space")

@@ -8,7 +8,7 @@ def case_of(wildcards):
 
 
 def outputs_of(rule):
-    """List the files of a rule; those with a caption are marked for the report."""
+    """List the files of a rule; those `in_report` are marked for the report."""
     patterns = [file for path in rule.outputs for file in manifest.files_of(path)]
     example = rule.cases[0] if rule.cases else ""
     shown = {

@@ -46,7 +46,7 @@ rule docs_figures:
     """Copy the figures and verdicts of a full run to docs/, for the README and the documents there."""
     input:
         [f"results/{path}" for path in COPIES],
-        # made first: a stand-in is refused before hours of work
+        # made first: a stand-in is refused before any other work
         "results/data/only-real.txt",
     output:
         [f"docs/{name}" for name in COPIES.values()],

@@ -7,8 +7,8 @@ declares
 
 - its parts (`parts.Part`) at a given mean. Numbers of messages, variance and exact samplers follow from them. What n'
   of n users send is the same blanket at n'/n of the mean;
-- the pair of counters that an exchanged item changes (`base.CounterPair`). The accountants `product`, `calibration` and
-  `composition` need nothing else.
+- the pair of counters that an exchanged item changes (`base.CounterPair`). The accountants `product` and `composition`
+  need nothing else.
 """
 
 import re

@@ -1,9 +1,9 @@
 """The server's side: read a plan and shuffled messages, or their counts, and print estimates with intervals.
 
 Messages are lines as `segshuffle client` writes them, mixed by a shuffler. Counts have the header item,count and then a
-line for each item. A 95 % interval contains the share of its item in 95 % of all collections, provided that the
-levels that users pick do not depend on their items. Messages that the users of the plan cannot have sent are refused;
-an honest collection is refused with probability below one in a million.
+line for each item. A 95 % interval contains the share of its item, after larger sets are cut, in 95 % of all
+collections, provided that the levels that users pick do not depend on their items. Messages that the users of the plan
+cannot have sent are refused; an honest collection is refused with probability below one in a million.
 """
 
 from __future__ import annotations

@@ -60,9 +60,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--blanket",
         help=f"kind of dummy messages: one of {', '.join(law_names())} (default: poisson, single dummies, with a "
         "table that compares the kinds that are planned within seconds; clustered dummies come several at a time about "
-        "one item, signed ones count +1 or -1); all: poisson, with all kinds in the table; best: the kind with the "
-        "least error for max-messages, or with the fewest messages for --target-error; published: the paper's dummies "
-        "and privacy analysis, which is not proven and gives a larger error",
+        "one item, signed ones count +1 or -1); all: poisson, with all kinds in the table; best: with "
+        "max-messages the kind with the least error (or epsilon), with --target-error ERROR the kind with the fewest "
+        "messages; published: the paper's dummies and privacy analysis, which is not proven and gives a larger error",
     )
     add(asked, "--limits")
     asked.add_argument(

@@ -2,7 +2,7 @@
 
     segshuffle rehearse FILE
 
-is enough. Every option has a default, which is printed: one level with epsilon = 1, delta = 1/(100 users), 20
+is enough. Every option has a default: one level with epsilon = 1, delta = 1/(100 users), 20
 repetitions, and the set size (most items that a user sends) that is best for the 20 most frequent items of the file.
 
 The collection is simulated. The truth is the file as it is; the loss from cutting larger sets is shown separately.

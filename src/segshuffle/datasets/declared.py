@@ -36,7 +36,7 @@ def padded_size(domain_size: int, section: Section, set_size: int) -> int:
 
 
 def padded_users(domain_size: int, *, section: Section, source: DataSource, **asked: Any) -> Population:
-    """Sample users of the data and pad them as the section asks; with domain_size bound, a `Dataset.population`."""
+    """Sample users of the data and pad them as the section asks; `partial` makes it a `Dataset.population`."""
     from segshuffle.datasets.sampling import padded_population
 
     return padded_population(domain_size=domain_size, padding=section["padding"], source=source.kind, **asked)

@@ -50,7 +50,7 @@ PATIENCE = 4.0
 _OTHER_LAWS, _BUDGETS = (2.0, 0.7), (5.0, 1.2)
 #: Number of plans in a search for the least epsilon.
 _EPSILON_PLANS = 12
-#: Relative accuracy of the least epsilon, and range of the largest level in that search.
+#: Relative step of the search for the least epsilon; levels are then rounded up to three digits. Range of the largest.
 _CLOSE = 0.01
 _EPSILONS = (1e-6, 100.0)
 
@@ -71,7 +71,7 @@ class FewestMessages:
 
 @dataclass(frozen=True)
 class LeastEpsilon:
-    """The least epsilons, to within 1 %, for an error of at most `error`; ratios between levels do not change."""
+    """The least epsilons, to within 2 %, for an error of at most `error`; ratios between levels do not change."""
 
     error: float
 
@@ -238,8 +238,8 @@ class Question:
     def _check_laws(self) -> None:
         """Refuse a law that is unknown, or that contradicts the goal or the limits."""
         check_choice("blanket", self.blanket, (*laws(), BEST))
-        if self.blanket == BEST and self.target is None and self.limits.max_messages is None:
-            allowed = "given with max-messages (for the least error) or target-error (for the fewest messages)"
+        if self.blanket == BEST and not isinstance(self.goal, FewestMessages) and self.limits.max_messages is None:
+            allowed = "given with max-messages, or with an error for which the fewest messages are searched"
             raise ParameterError("blanket", BEST, allowed)
         for name in ("blanket_per_user", "blanket_cap"):
             value = getattr(self.limits, name)
@@ -312,7 +312,7 @@ class Question:
         return (self.target * self.hardest) ** 2
 
     def seconds(self, patience: float | None = None) -> float:
-        """Estimate how long an answer takes, in seconds of a processor, within a factor of three."""
+        """Estimate processor seconds to a factor of 3: of the plan alone, or of every law with infinite patience."""
         own = sum(map(self.seconds_of, self.laws))
         own *= _EPSILON_PLANS if isinstance(self.goal, LeastEpsilon) else 1
         return own + sum(self.seconds_of(law) for law in laws() if law not in self.laws and patience == math.inf)
@@ -403,13 +403,13 @@ class Answer:
         asked, levels = self.question, self.plan.problem.levels
         if not asked.asked_error:
             return []
-        what = f"the fewest messages, {self.numbers['messages_per_user']:.4g} per user,"
+        what, width = f"the fewest messages, {self.numbers['messages_per_user']:.4g} per user,", "1 %"
         if isinstance(asked.goal, LeastEpsilon):
-            sizes = ", ".join(f"{level:g}" for level in levels)
+            sizes, width = ", ".join(f"{level:g}" for level in levels), "2 %"
             what = (
                 f"the least epsilons, {sizes} (in the given ratios)," if levels[1:] else f"the least epsilon, {sizes},"
             )
-        return [f"This plan has {what} for an error of at most {asked.asked_error} (to within 1 %)."]
+        return [f"This plan has {what} for an error of at most {asked.asked_error} (to within {width})."]
 
 
 def answer(question: Question, *, patience: float | None = None) -> Answer:
@@ -503,7 +503,7 @@ def _of_fewest_messages(question: Question, target: float) -> Plan:
 
 
 def _of_least_epsilon(question: Question, target: float) -> Plan:
-    """Plan with the least epsilons for an error, to within 1 %; ratios between levels do not change."""
+    """Plan with the least epsilons for an error, to within 2 %; ratios between levels do not change."""
     problem, step, best = question.problem, math.log1p(_CLOSE), None
     low, high = (math.floor(math.log(end / problem.levels[-1]) / step) for end in _EPSILONS)
     while low <= high:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def privacy_loss_distribution(plan: Plan, *, level: float, interval: float = 1e-4) -> PrivacyLossDistribution:
-    """Return the pessimistic privacy loss distribution of all rounds of a plan, for a user of one level.
+    """Return the pessimistic loss distribution of all T collections with a plan, for a user of one level.
 
     With `private_levels` a neighbour may have any other level. The copies are then the largest of all levels, and the
     distribution is the same for every level. It does not include round 1, in which levels are sent: compose it with a

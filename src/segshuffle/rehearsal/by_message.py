@@ -52,9 +52,9 @@ def by_message(
     Returns
     -------
     dict
-        JSON-ready. ``squared_error`` is against the shares in the data, and ``expected_error`` is its expectation over
-        round 2, given the users' levels, the cut sets and the output of round 1. ``bias`` is the expected error of each
-        item's estimate against the sent shares, given the users' levels.
+        JSON-ready. ``squared_error`` is against the shares in the data, and ``expected_error`` is its expectation,
+        given the levels, the cut sets, the output of round 1, and who takes part. ``bias`` is the expected error of
+        each item's estimate against the shares that participants send.
 
     Raises
     ------

@@ -102,7 +102,11 @@ def write_figures(found: Rehearsal, top: int, folder: Path) -> list[tuple[str, s
             top_figure(found, top),
             "The most frequent items: their share in the data, and what one collection estimates.",
         ),
-        ("errors", error_figure(found), "Every item: (a) its estimate and (b) its error, over its share in the data."),
+        (
+            "errors",
+            error_figure(found),
+            "At most 3,000 held items: (a) estimate and (b) error, over the share in the data.",
+        ),
         ("recovery", recovery_figure(found), "How many of the most frequent items are found."),
     )
     for name, figure, _ in made:

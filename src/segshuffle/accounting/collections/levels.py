@@ -245,7 +245,7 @@ def _delta(mean: float, epsilon: float, rtol: float = 1e-4) -> DeltaInterval:
 
     The divergence falls in epsilon, and never below exp(-mu), the probability under P that the second counter is 0, an
     event that Q excludes. Doubles do not tell tanh(epsilon/2), on which the threshold rests, from 1 beyond epsilon =
-    36, and the interval widens before that.
+    38, and the interval widens before that.
     """
     pair = CountPair(1.0, math.inf, PoissonLaw(2.0 * mean))
     found = hockey_stick(pair, min(epsilon, _LARGEST_RESOLVED), rtol)

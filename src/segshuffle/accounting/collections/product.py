@@ -40,7 +40,7 @@ SMALLEST_DELTA = 1e-250
 """Smaller deltas are reported as the interval [0, 1e-250]."""
 
 LARGEST_LOG_TAIL = -math.log(SMALLEST_MASS) - 10
-"""Exponent beyond which a table's tails hold no mass that a double can have."""
+"""Exponent beyond which hardly any mass of a tail is above `SMALLEST_MASS`."""
 
 #: Twice the relative accuracy of an upper bound that is computed without a lower one.
 BOUND_RTOL = 1e-3

@@ -9,11 +9,11 @@ Both bounds start from one table: the line is cut into cells, cell k holding the
 + h), g_k = k h; the table keeps the mass q_k of B and the mean m_k >= 1 of r e^(-g_k) under B restricted to the cell.
 
 Upper bound. Each cell is replaced by the two points with ratios e^(g_k) and e^(g_k + h) that keep both of its masses.
-The cell, given the ratios in it, is a mean-preserving contraction of these two points, and every hockey-stick
+The ratio in a cell is a mean-preserving contraction of that of these two points, and every hockey-stick
 divergence is convex in the ratio of one factor with the others held fixed, so the divergence can only grow ("connect
 the dots").
 
-Lower bound. The event "sum of the cell indices > epsilon / h" is one test between P and Q, so P(event) - e^epsilon
+Lower bound. The event "sum of index differences > epsilon / h" is one test between P and Q, so P(event) - e^epsilon
 Q(event), with the *exact* masses of both, never exceeds the divergence.
 
 Both errors are of second order in h. The sums of indices have lattice laws, computed by FFT from weights multiplied by

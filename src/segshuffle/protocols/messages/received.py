@@ -165,7 +165,7 @@ def epsilons(plan: Plan, honest_users: int) -> tuple[float, ...]:
     Returns
     -------
     tuple of float
-        One number per level, rounded up (kind: upper), for all rounds of the plan together if each had these users;
+        One number per level, rounded up (kind: upper), for all T collections together if each had these users;
         +inf if no epsilon up to 100 is certified. If levels are private, a change of level has the larger epsilon of
         the two levels.
     """

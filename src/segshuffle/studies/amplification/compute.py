@@ -303,7 +303,7 @@ PRINTED: dict[tuple[float, int], tuple[float, ...]] = {
 def best_subset(local_epsilon: float, domain_size: int) -> Mechanism:
     """Select subsets of the size that is best for estimation: the integer nearest to d/(e^epsilon_0 + 1), at least 1.
 
-    In Theorem 5.1, x* is any third option. Of the subsets with x0 and without x1, the share (k - 1)/(d - 2) has it.
+    In Theorem 5.1 all others hold x*, here a third item. Of subsets with x0 but not x1, (k - 1)/(d - 2) have x*.
     """
     size = max(1, round(domain_size / (math.exp(local_epsilon) + 1)))
     made = mechanism("subset-selection", local_epsilon=local_epsilon, domain_size=domain_size, subset_size=size)

@@ -53,7 +53,7 @@ ROUNDS = (
         "figures/rounds",
         "Asking the same users again",
         "Expected error of each of T collections that share one (ε, δ), in closed form for uniform frequencies. Kind: "
-        "exact if all rounds are accounted for together, upper if ε and δ are divided among them.",
+        "exact if all rounds are accounted for together and d ≥ 3s, upper if ε and δ are divided among them.",
         GROUP,
     ),
 )

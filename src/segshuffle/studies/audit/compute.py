@@ -1,6 +1,6 @@
 """What the published guarantee is worth in the full view of the server: a table over settings, splits, m and levels.
 
-Item-level numbers come from `accounting.collections.full_view`. User-level numbers, except the proven delta, apply the
+Item-level numbers come from `accounting.collections`. User-level numbers, except the proven delta, apply the
 paper's own group privacy to them. No data are used.
 """
 

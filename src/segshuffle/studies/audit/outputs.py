@@ -29,7 +29,7 @@ FIGURE = Output(
     "the largest over the splits. If the number m of dummies per user is whole, the server knows their total. Then the "
     "item-level δ can be larger than published, and group privacy multiplies it. 'Blanket alone' is a proven upper "
     "bound. The other marks say what the paper's method would have to claim, not what the protocol provably leaks. "
-    "Marks of higher levels are shifted to the right, so that none hides another. A level that sends every item has no "
+    "Marks of higher levels are shifted to the right, so that fewer are hidden. A level that sends every item has no "
     "marks, because the total then reveals nothing.",
     GROUP,
 )

@@ -11,7 +11,7 @@ quantities only. `PlanGrid` calibrates them once, over a grid of m, with the sam
 repetition chooses from it. Plans from the exact histogram are made in the same way, and a test compares their errors
 with those of `ProvenSegmented`.
 
-There are three errors (epsilon_p = inf: the exact histogram of Algorithm 1):
+There are three errors, also at epsilon_p = inf (the exact histogram of Algorithm 1):
 
 - `mse_mean`: mean squared error of the repetitions, against the sample's own frequencies w_j;
 - `mse_expected`: mean over the repetitions of the exact expected error *given* round 1. With plan and N_hat fixed it

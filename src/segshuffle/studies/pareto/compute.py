@@ -1,9 +1,9 @@
-"""Error over messages per user at equal (epsilon, delta): every protocol of the project, with many of its plans.
+"""Error over messages per user at equal (epsilon, delta): our protocol and others, with many of their plans.
 
 A case has a size of the collection, items per user, an epsilon and a split. With split "one" all users have level
-epsilon; a split of the configuration has levels epsilon/2, epsilon and 2 epsilon. Our protocol makes a plan for every
-budget of messages, and those of the literature for every value of their own option. Errors are closed forms for uniform
-frequencies, and no data are used.
+epsilon; the levels of a split of the configuration double, with epsilon in the middle. Our protocol makes a plan for
+every budget of messages, and those of the literature for every value of their own option. Errors are closed forms for
+uniform frequencies, and no data are used.
 """
 
 import math

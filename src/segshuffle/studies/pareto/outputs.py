@@ -9,10 +9,10 @@ GROUP = Group(
     "pareto",
     "Error and messages",
     "Our protocol compared with those of the literature",
-    "All protocols have the same (ε, δ). The figures compare error and messages (pareto.md).",
+    "All have the same (ε, δ). The figures compare error and messages (pareto.md).",
     rank=5,
 )
-TABLE = Output("pareto.csv", "error over messages per user of every protocol, at equal (ε, δ)", group=GROUP)
+TABLE = Output("pareto.csv", "error over messages of our protocol and others, at equal (ε, δ)", group=GROUP)
 WINNERS = Output("pareto-winners.csv", "which protocol has the least error within a number of messages", group=GROUP)
 CLAIMS = Output(
     "pareto-claims.csv",
@@ -32,7 +32,9 @@ def figures(config: Config) -> dict[str, tuple[Output, dict[str, object]]]:
     for n_users, domain_size in section["sizes"]:
         for split in ("one", section["split"]):
             name = f"pareto-n{n_users}-d{domain_size}-{split}"
-            levels = "everybody at ε" if split == "one" else f"levels ε/2, ε and 2ε in the shares of {split}"
+            levels = (
+                "everybody at ε" if split == "one" else f"levels that double, ε in the middle, in the shares of {split}"
+            )
             output = Output(
                 f"figures/{name}",
                 f"Error over messages, n = {n_users:,}, d = {domain_size:,}, split {split}",
@@ -49,7 +51,7 @@ def figures(config: Config) -> dict[str, tuple[Output, dict[str, object]]]:
 
 def targets(config: Config, _panels: Panels) -> list[Target]:
     """Declare everything at once."""
-    what = "Error over messages of every protocol at equal epsilon and delta, and the best protocol in each case."
+    what = "Error over messages of our protocol and others at equal epsilon and delta, and the best one in each case."
     drawn = (output for output, _ in figures(config).values())
     return [Target("pareto", what, (TABLE, WINNERS, CLAIMS, READABLE, *drawn))]
 
@@ -80,7 +82,7 @@ def rules(config: Config, _panels: Panels) -> list[Rule]:
     return [
         Rule(
             "pareto_case",
-            "Error over messages of every protocol, for one size of a collection. Reads no data.",
+            "Error over messages of our protocol and others, for one size of a collection. Reads no data.",
             (case,),
             tuple(sizes),
             seconds=60,

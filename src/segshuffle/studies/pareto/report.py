@@ -69,7 +69,7 @@ _READING = (
     "items that the user holds. A cell names the protocol with the least error within this limit. The first number is "
     "its error, divided by that of a trusted curator with Gaussian noise and a weight per level. The number after "
     "*next* is the error of the second-best protocol, divided by that of the best. With split *one* all users have "
-    "level epsilon; other splits have the levels half, once and twice epsilon. Errors are closed forms for uniform "
+    "level epsilon; in other splits the levels double, with epsilon in the middle. Errors are closed forms for uniform "
     "frequencies. *Clustered* and *signed blanket* are our protocol with other dummy messages (docs/plan.md). In the "
     "protocol *Fake users* a message is a vector of d bits. A user sends one for every item that it holds, and fake "
     "ones."

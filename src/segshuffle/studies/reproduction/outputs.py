@@ -43,8 +43,8 @@ _OVER_M = "Error over blanket messages per user m, with bands of two standard er
 _ERRORS = {
     "published": f"{_OVER_M}Privacy numbers of the segmented protocol are as published (Theorem 3, whose proof has a "
     "gap); for its competitors, see the table of each panel.",
-    "proven": f"{_OVER_M}Privacy numbers are exact for the Poisson blanket, balls into bins and most curators, and "
-    "upper bounds for the Poisson blanket with group privacy, the subset mechanism and the best curator found. Those "
+    "proven": f"{_OVER_M}Privacy numbers are exact for balls into bins, most curators and (if d ≥ 3s) the Poisson "
+    "blanket, and upper bounds for the other proven methods. Those "
     "of the paper's own curve (black), which is drawn for comparison, are not proven.",
 }
 _WORDS = {

@@ -185,7 +185,7 @@ def _laplace_edges(victim: float, budgets: FloatArray, tied: BoolArray) -> _Edge
     # log(victim/budgets), without cancellation when they are close
     log = np.log1p((victim - budgets) / budgets)
     gap = np.where(tied, 1.0, victim - budgets)
-    # from 1 to the right f_1 stays the larger one until high; if g_i overtakes before 1 there is no such region
+    # at 1 f_1 is the larger one, as the victim has the largest budget, and it stays so to the right until high
     return log / gap, (victim - log) / (victim + budgets), (victim + log) / gap
 
 
