@@ -201,8 +201,8 @@ def _further(found: Mapping[str, Any], n_users: int) -> list[str]:
             for row in rows
         ]
         said = (
-            "+/- users: root of the mean squared error of an item. Only the kinds exact and upper are proven. A "
-            "protocol without numbers has no plan; --json says why."
+            "+/- users: root of the mean squared error of an item. Messages do not include those about the level. Only "
+            "the kinds exact and upper are proven. A protocol without numbers has no plan; --json says why."
         )
         parts.append(f"{table(planned)}\n{_paragraphs([said])}")
     return parts

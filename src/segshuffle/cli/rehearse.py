@@ -259,7 +259,10 @@ def _compared(options: argparse.Namespace) -> str:
     best = min(rows, key=lambda row: row["mse"])
     if options.json:
         return as_json({"users": question.problem.n_users, "rows": rows, "least_error": best})
-    words = "mse: expected squared error, summed over the items; squared_bias: the part due to cutting and padding sets"
+    words = (
+        "mse: expected squared error of all items; squared_bias: its part due to cutting and padding; "
+        "messages_per_user: at most, none about levels"
+    )
     return f"{table(rows)}\nleast error: {best['sets']} {best['set_size']}\n{wrapped([words], hang='  ')}"
 
 

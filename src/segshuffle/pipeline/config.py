@@ -1,4 +1,4 @@
-"""Checks of the configuration: every problem is found at once, and named with key, value and what is allowed.
+"""Checks of the configuration: each problem is named with key, value and what is allowed.
 
 A folder of results is stamped with its configuration file; another file with other values is refused there.
 ``python -m segshuffle.pipeline.config FILE`` says why a file cannot be read; Snakemake alone would end in a traceback.
@@ -84,7 +84,7 @@ def check_config(config: object, *, schema: Path, where: str = "config") -> None
     Raises
     ------
     ConfigError
-        Lists every problem, one per line.
+        Lists problems, one per line: those of single keys, or else those between keys.
     """
     validator = _STRICT(whole_schema(schema))
     found = sorted(validator.iter_errors(config), key=lambda error: [str(part) for part in error.absolute_path])

@@ -431,7 +431,7 @@ def _personal_rows(noise: str, name: str, n_users: int, epsilons: Sequence[float
     users = PersonalizedUsers(local_epsilons=setting.budgets(n_users), local_delta=fail)
     for bound_name, bound_kind, bound in personal.bounds_of(users):
         own = bound_name in PERSONAL
-        # what depends on the largest budget alone is the same for both settings of a panel
+        # what depends on the largest budget alone is nearly equal in both settings of a panel
         if not own and name.startswith("Gauss"):
             continue
         declared = ACCOUNTANTS[bound_name]

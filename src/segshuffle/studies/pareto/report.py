@@ -65,14 +65,14 @@ def winners(table: pd.DataFrame, budgets: Sequence[float]) -> pd.DataFrame:
 
 _READING = (
     "The table compares protocols of the shuffle model with proven accounting, at equal (epsilon, delta). There are n "
-    "users, each of whom holds s of d items. The last columns are limits on the messages of a user, divided by the "
-    "items that the user holds. A cell names the protocol with the least error within this limit. The first number is "
-    "its error, divided by that of a trusted curator with Gaussian noise and a weight per level. The number after "
-    "*next* is the error of the second-best protocol, divided by that of the best. With split *one* all users have "
-    "level epsilon; in other splits the levels double, with epsilon in the middle. Errors are closed forms for uniform "
-    "frequencies. *Clustered* and *signed blanket* are our protocol with other dummy messages (docs/plan.md). In the "
-    "protocol *Fake users* a message is a vector of d bits. A user sends one for every item that it holds, and fake "
-    "ones."
+    "users, each of whom holds s of d items. The last columns are limits on the messages of a user (none of them "
+    "about levels), divided by the items that the user holds. A cell names the protocol with the least error within "
+    "this limit. The first number is its error, divided by that of a trusted curator with Gaussian noise and a weight "
+    "per level. The number after *next* is the error of the second-best protocol, divided by that of the best. With "
+    "split *one* all users have level epsilon; in other splits the levels double, with epsilon in the middle. Errors "
+    "are closed forms for uniform frequencies. *Clustered* and *signed blanket* are our protocol with other dummy "
+    "messages (docs/plan.md). In the protocol *Fake users* a message is a vector of d bits. A user sends one for "
+    "every item that it holds, and fake ones."
 )
 
 
