@@ -110,5 +110,5 @@ def resting_on(plan: Plan) -> list[str]:
         found.append("Levels are only shuffled: the promise is not about which level a user picked.")
     if assumed.rounds == 1:
         found.append("The promise is for one collection. The privacy losses of several add up (--assume rounds=R).")
-    kind = "proven, and no smaller number holds" if plan.kind == "exact" else "proven"
-    return [*found, f"Kind of the numbers: {plan.kind} ({kind})."]
+    kind = "proven, and no smaller one holds" if plan.kind == "exact" else "proven"
+    return [*found, f"Kind of the certified delta: {plan.kind} ({kind})."]
