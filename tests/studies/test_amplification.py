@@ -72,6 +72,12 @@ def test_lower_bounds_lie_below_upper_ones(figure):
             assert not (found["blanket-lower"] > found[upper]).any(), upper
 
 
+@pytest.mark.parametrize(("figure", "middle"), [("decomposition6", 0.707), ("variation2", 2.55)])
+def test_points_are_evenly_spaced_on_their_axis(figure, middle):
+    """It is logarithmic where epsilon is drawn, and linear where a ratio is."""
+    assert set(compute(figure, points=3)["x"]) >= {0.1, middle, 5.0}
+
+
 def test_the_rows_are_tidy():
     table = compute("variation4", points=2)
     assert list(table.columns)[-6:] == ["status", "x_name", "x", "y_name", "y", "parameters"]
