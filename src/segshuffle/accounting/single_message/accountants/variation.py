@@ -27,7 +27,7 @@ ACCOUNTANTS = (
     Accountant(
         "variation-ratio-closed-form",
         "published",
-        f"{MIXED}; refuted like variation-ratio, and even smaller where few clones are expected (docs/referee.md)",
+        f"{MIXED}; refuted at one point, where it is smaller than variation-ratio (docs/referee.md)",
         f"{_PAPER}, Theorem 4.2",
         Look.of("Variation ratio, analytic (published)", "olive", "X", 3),
         order=41,
