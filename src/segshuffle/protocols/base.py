@@ -258,7 +258,7 @@ class Plan:
     mse_bound : float
         Bound, or closed form, of the expected squared error of all items.
     parameters : dict
-        The protocol's own values, JSON only; ``bits_per_message`` is there if a message is not an item.
+        The protocol's own values, JSON only; some methods add ``bits_per_message``, a message's size.
     collections : tuple of Collection
         What users send, if they send copies of their items and dummies: one collection for all levels, or one for every
         level that somebody chose. Otherwise empty.

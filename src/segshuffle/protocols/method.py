@@ -107,7 +107,7 @@ class IndependentCounters(ErrorAsPlanned):
 def variance_sources(plan: Plan) -> tuple[float, float, float]:
     """Return noise, own and spread: an estimated share w has the variance noise + own w + spread w (1 - w).
 
-    Noise comes from the dummies, own from the users' sampling, and spread from the imbalance between levels and items.
+    Noise comes from the dummies, own from the users' sampling, and spread from random levels with unequal copies.
     Levels are random with exact counts, so the users of a level who hold an item are a draw without replacement.
     """
     counts = np.array(plan.problem.level_counts, dtype=float)

@@ -38,7 +38,7 @@ class ErrorTerms:
     own : float
         Weight of the users' own sampling.
     spread : float
-        Weight of the imbalance between levels and items.
+        Weight of how unequal the levels' copies are.
     """
 
     noise: Any

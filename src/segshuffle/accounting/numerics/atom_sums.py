@@ -26,7 +26,7 @@ _EXACT_STATES = 100_000
 """Up to this many outcomes of the multinomial counts, the sum is enumerated."""
 _LARGEST_COUNT = 5000
 _DEVIATIONS, _MORE = 9, 20
-"""Enumeration must go beyond the mean number of samples away, by so many standard deviations and so many more."""
+"""The largest number of samples away is above its mean by this many deviations, plus this many samples."""
 _RATES = np.log(np.array([1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 1e2, 1e3, 1e5, 1e8]))
 """Rates of the Chernoff bounds on samples away that are not enumerated."""
 

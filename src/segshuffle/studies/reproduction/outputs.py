@@ -44,8 +44,8 @@ _ERRORS = {
     "published": f"{_OVER_M}Privacy numbers of the segmented protocol are as published (Theorem 3, whose proof has a "
     "gap); for its competitors, see the table of each panel.",
     "proven": f"{_OVER_M}Privacy numbers are exact for balls into bins, most curators and (if d ≥ 3s) the Poisson "
-    "blanket, and upper bounds for the other proven methods. Those "
-    "of the paper's own curve (black), which is drawn for comparison, are not proven.",
+    "blanket without group privacy, and upper bounds for the other proven methods. Those of the paper's own curve "
+    "(black), which is drawn for comparison, are not proven.",
 }
 _WORDS = {
     "messages": (
