@@ -90,8 +90,8 @@ class Estimate:
         ----------
         confidence : float
             Probability, in (0, 1), that one item's interval contains its share. The ends are from a normal law,
-            corrected for the dummies' distribution. Counts are whole numbers, so the actual probability differs by
-            about 0.06 divided by their standard deviation.
+            corrected for the dummies' distribution. Counts are whole numbers, so the actual probability differs, at
+            0.95 by about 0.06 divided by their standard deviation.
         """
         return self.variance.interval(self.frequencies, confidence)
 

@@ -208,7 +208,7 @@ def test_sentences_have_the_numbers_of_every_level():
     low, high, together = sending(plan)
     assert "0.25 messages about every held item (one with probability 25 %)" in low
     assert "1.5 messages about every held item (1 or 2)" in high
-    assert f"a user sends at most {plan.messages_per_user + 1:.4g} messages on average" in together
+    assert f"over all users is at most {plan.messages_per_user + 1:.4g} messages, 1 of them" in together
     assert any("Levels are only shuffled" in each for each in resting_on(plan))
     alone = replace(problem, levels=(1.0,), level_counts=(N,), level_deltas=())
     assert not any("Levels are only shuffled" in each for each in resting_on(plan_of(alone, copies=(1.0,))))

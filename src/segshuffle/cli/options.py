@@ -267,7 +267,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
             ),
             "max_messages": (
                 float,
-                "most messages (> 0) that a user sends on average: about items, about the level, and dummies",
+                "most messages (> 0) per user, averaged over all users: about items, about the level, and dummies",
             ),
             "equal_copies": (
                 yes_or_no,

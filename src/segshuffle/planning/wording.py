@@ -67,8 +67,8 @@ def sending(plan: Plan, level_messages: float = 1.0) -> list[str]:
     n_bytes = plan.messages_per_user * scheme.dtype.itemsize + level_messages
     return [
         *level_sentences,
-        f"Together a user sends {'' if exactly else 'at most '}{total:.4g} messages on average, {level_messages:.4g} "
-        f"of them about the level. That is {n_bytes:.4g} bytes, and {n_bytes * problem.n_users / 1e6:.3g} MB from all "
+        f"The average over all users is {'' if exactly else 'at most '}{total:.4g} messages, {level_messages:.4g} of "
+        f"them about the level. That is {n_bytes:.4g} bytes, and {n_bytes * problem.n_users / 1e6:.3g} MB from all "
         f"{problem.n_users:,} users.",
     ]
 

@@ -53,8 +53,8 @@ def by_message(
     -------
     dict
         JSON-ready. ``squared_error`` is against the shares in the data, and ``expected_error`` is its expectation,
-        given the levels, the cut sets, the output of round 1, and who takes part. ``bias`` is the expected error of
-        each item's estimate against the shares that participants send.
+        given the levels, the cut sets, the output of round 1, and who takes part. ``bias`` is each item's
+        bias against what participants send, as if the number of participants of each level were known.
 
     Raises
     ------

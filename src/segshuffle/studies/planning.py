@@ -1,7 +1,7 @@
 """Which methods run under which accounting, and their plans: every parameter, from public quantities only.
 
 The published side is the paper's protocol and the configured competitors with the accounting that their papers state;
-the proven side is the Poisson blanket, all competitors that have proven accounting, and trusted curators.
+the proven side is the Poisson blanket, the proven methods of role competitor, and trusted curators.
 """
 
 import dataclasses
