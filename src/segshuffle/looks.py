@@ -1,6 +1,6 @@
-"""The looks in all figures: one palette and one class for protocols, accountants, levels and datasets.
+"""The looks in all figures: one palette and one class for protocols, accountants and levels.
 
-A protocol, accountant or dataset declares its `Look` in its own file. If it declares none, `spare_look` chooses one.
+A protocol, blanket or accountant declares its `Look` in its own file. If it declares none, `spare_look` chooses one.
 Standard library only: protocols and accountants import this, figures and the page read it.
 """
 

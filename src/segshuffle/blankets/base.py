@@ -84,7 +84,7 @@ def in_millionths(parameters: Any) -> Any:
 
 
 class Blanket(ABC):
-    """Law of the dummy messages of one client, without their number; each law is a frozen dataclass.
+    """Law of one client's dummy messages, given their mean number; each law is a frozen dataclass.
 
     The counters of the items are independent for every law but the published one, so the proof holds for the others.
     """

@@ -27,7 +27,7 @@ ACCOUNTANTS = (
     Accountant(
         "variation-ratio-closed-form",
         "published",
-        f"{MIXED}; refuted at one point, where it is smaller than variation-ratio (docs/referee.md)",
+        "not proven; refuted at one point, where it is smaller than variation-ratio (docs/referee.md)",
         f"{_PAPER}, Theorem 4.2",
         Look.of("Variation ratio, analytic (published)", "olive", "X", 3),
         order=41,
@@ -37,7 +37,7 @@ ACCOUNTANTS = (
     Accountant(
         "variation-asymptotic",
         "published",
-        MIXED,
+        "not proven",
         f"{_PAPER}, Theorem 4.3",
         Look.of("Variation ratio, asymptotic (published)", "sky", ">", 1),
         order=42,
