@@ -314,7 +314,7 @@ def test_a_law_that_is_no_better_is_said_to_be_left_out(capsys):
     assert "Note: No better plan with signed dummies was found" in printed(capsys, asked)
     found = answer(capsys, asked)
     assert found["blanket"] == "poisson"
-    assert found["note"].endswith("so the plan has poisson dummies.")
+    assert found["note"].endswith("so this one has poisson dummies.")
 
 
 def test_a_plan_of_too_many_messages_is_warned_of(capsys):

@@ -350,7 +350,7 @@ class Answer:
         named, found = self.question.blanket, self.plan.scheme.law.name
         if named in (found, BEST):
             return None
-        return f"No better plan with {named} dummies was found, so the plan has {found} dummies."
+        return f"No better plan with {named} dummies was found, so this one has {found} dummies."
 
     @property
     def warnings(self) -> list[str]:
