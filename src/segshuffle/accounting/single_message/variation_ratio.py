@@ -22,7 +22,7 @@ Where they hold, the formula's value is returned as it is, even above log p: tak
 
 Our copy of the paper prints the formula of Theorem 4.2 as two quotients. They are one: the second summand of the first
 numerator and the last numerator belong to the denominator. Read literally, the value would tend to log(1 + (p - 1)/2)
-instead of 0. Read as in `VariationBound.analytic_epsilon`, it is the largest log-ratio of the pair at c = Omega and
+instead of 0. Read as in `VariationBound.analytic_epsilon`, it is slightly above the pair's log-ratio at c = Omega and
 a = Omega/2 + sqrt(Omega log(4/delta)/2), which is what the theorem's proof bounds.
 
 Theorem 5.1 bounds the divergence of two datasets from below. It counts the outputs that are likelier under x1 (the set
