@@ -244,9 +244,9 @@ def test_the_readmes_numbers_are_those_of_the_guides_commands(capsys, monkeypatc
     )
     few, many = users(saving, 50_000, 128), users(single, 50_000, 128)
     assert f"{dummies}, and the standard error of an item is {few} users instead of {many}" in text
-    messages = f"{precise['messages_per_user']:.1f} messages instead of {one['messages_per_user']:.1f}"
+    dummies = f"{precise['blanket_per_user']:.2f} dummies instead of {one['blanket_per_user']:.2f}"
     errors = f"{users(precise, 5000, 17)} users instead of {users(one, 5000, 17)}"
-    assert f"the standard error of an item is {errors}, and a user sends {messages}" in text
+    assert f"the standard error of an item is {errors}, and a user sends {dummies}" in text
 
 
 def test_a_blanket_that_takes_long_is_said_to_be_left_out(capsys):
