@@ -78,8 +78,8 @@ PLANS = [
     ),
     ("--blanket signed --limits blanket-cap=9", "left out with other dummies than poisson ones"),
     ("--blanket signed --limits blanket-per-user=1", "left out with other dummies than poisson ones"),
-    ("--blanket best", "must be given with max-messages, or with an error for which the fewest messages"),
-    ("--blanket best --target-error epsilon:0.1", "must be given with max-messages, or with an error"),
+    ("--blanket best", "must be given with max-messages, or with target-error ERROR (for the fewest"),
+    ("--blanket best --target-error epsilon:0.1", "must be given with max-messages, or with target-error ERROR"),
     ("--blanket loud", "blanket = 'loud' is not allowed: it must be one of "),
     ("--hide-level 1", "left out with one level"),
     (

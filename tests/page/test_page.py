@@ -208,6 +208,12 @@ def test_the_story_has_the_numbers_of_the_tables(run):
     assert cells(referee_table(verdicts))[1] == [*("variation-ratio", "published", "2", "1", "1", "0", "1.05")]
 
 
+def test_without_a_competitor_of_the_paper_no_saving_is_stated(run):
+    errors = run.results.errors
+    alone = errors[errors["method"] == "segmented"]
+    assert not [each for each in findings.reproduced(run.results.tables["claims.csv"], alone) if "%" in each]
+
+
 def test_statements_that_could_not_be_judged_are_neither_failures_nor_successes(run):
     claims = run.results.tables["claims.csv"].assign(
         verdict=["reproduced", "not evaluated", "reproduced", "not evaluated"]

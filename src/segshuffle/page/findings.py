@@ -18,21 +18,23 @@ def missed(claims: pd.DataFrame) -> list[dict[Any, Any]]:
 
 
 def reproduced(claims: pd.DataFrame, errors: pd.DataFrame) -> list[str]:
-    """Say how many statements were reproduced, and what the paper's protocol saves."""
+    """Say how many statements were reproduced, and what the paper's protocol saves if one of its competitors ran."""
     saved = []
     for panel in panels_of(errors):
         points = panel.points("published")
-        rivals = points[points["method"].isin(paper_competitors())]
-        saved.append(1.0 - float(panel.curve["mse_expected"].min()) / float(rivals["mse_expected"].min()))
-    return [
-        f"{len(claims)} statements of the paper's evaluation: "
-        f"{', '.join(f'{number} {verdict}' for verdict, number in tally(claims).items())}.",
-        f"At its best m the paper's protocol saves {sum(saved) / len(saved):.1%} of the error of "
-        f"the paper's strongest competitor, on average over {len(saved)} panels (from {min(saved):.1%} to "
-        f"{max(saved):.1%}).",
-        f"Measured errors are means of {count(errors['repetitions'].min())} repetitions; verdicts and this saving use "
-        "closed forms.",
-    ]
+        rivals = points[points["method"].isin(paper_competitors())]["mse_expected"]
+        if len(rivals):
+            saved.append(1.0 - float(panel.curve["mse_expected"].min()) / float(rivals.min()))
+    verdicts = ", ".join(f"{number} {verdict}" for verdict, number in tally(claims).items())
+    story = [f"{len(claims)} statements of the paper's evaluation: {verdicts}."]
+    if saved:
+        story.append(
+            f"At its best m the paper's protocol saves {sum(saved) / len(saved):.1%} of the error of "
+            f"the paper's strongest competitor, on average over {len(saved)} panels (from {min(saved):.1%} to "
+            f"{max(saved):.1%})."
+        )
+    repetitions = count(errors["repetitions"].min())
+    return [*story, f"Measured errors are means of {repetitions} repetitions; verdicts and savings use closed forms."]
 
 
 def audit(audit: pd.DataFrame) -> list[str]:

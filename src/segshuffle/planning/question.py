@@ -239,7 +239,7 @@ class Question:
         """Refuse a law that is unknown, or that contradicts the goal or the limits."""
         check_choice("blanket", self.blanket, (*laws(), BEST))
         if self.blanket == BEST and not isinstance(self.goal, FewestMessages) and self.limits.max_messages is None:
-            allowed = "given with max-messages, or with an error for which the fewest messages are searched"
+            allowed = "given with max-messages, or with target-error ERROR (for the fewest messages)"
             raise ParameterError("blanket", BEST, allowed)
         for name in ("blanket_per_user", "blanket_cap"):
             value = getattr(self.limits, name)
