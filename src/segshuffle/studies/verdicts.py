@@ -1,9 +1,10 @@
 """Verdicts on statements of papers: one engine for all studies.
 
 A statement is an entry of a file in config/reference. It names a *measure* of its study, what the measure is taken of,
-and the condition under which the statement is reproduced: what is compared (all, most or some of the values, or their
-median, mean, least or largest one), how, and with which numbers. The statement is partly reproduced if some values
-meet the same comparison. A condition `partly`, which may be on another measure, replaces this rule.
+and the condition under which the statement is reproduced: what is compared (all, most or some of the values, all values
+of one of the things measured, or their median, mean, least or largest one), how, and with which numbers. The statement
+is partly reproduced if some values meet the same comparison. A condition `partly`, which may be on another measure,
+replaces this rule.
 """
 
 import operator
@@ -38,7 +39,12 @@ COMPARISONS: dict[str, tuple[Callable[..., Any], str]] = {
     ),
 }
 #: What is compared: the share of the values that meet the comparison, in words; or one number, as pandas names it.
-_SHARES = {"all": "every value is", "most": "most values are", "some": "some value is"}
+_SHARES = {
+    "all": "every value is",
+    "most": "most values are",
+    "some": "some value is",
+    "all of one": "for one of them every value is",
+}
 _ONE_NUMBER = {"median": "median", "mean": "mean", "least": "min", "largest": "max"}
 
 
@@ -90,7 +96,10 @@ class Condition(NamedTuple):
 
     def holds(self, found: Measured) -> bool:
         """Say whether the values of a measure meet the condition."""
-        values = pd.concat([pd.Series(part) for part in found.parts.values()], ignore_index=True)
+        parts = [pd.Series(part) for part in found.parts.values()]
+        values = pd.concat(parts, ignore_index=True)
+        if self.quantity == "all of one":
+            return any(bool(self.meets(part).all()) for part in parts)
         if self.quantity in _SHARES:
             share = self.meets(values).mean()
             return bool({"all": share == 1, "most": share > 0.5, "some": share > 0}[self.quantity])
@@ -182,7 +191,7 @@ def markdown(
     claims : DataFrame
         As `judge` returns it.
     title : str
-        Heading, with its number signs.
+        Heading, with its number signs, and what is said below it.
     table : DataFrame, optional
         The table that the verdicts are read off; its sources of data are printed.
     papers : mapping of str to str, optional

@@ -1,12 +1,12 @@
 """Verdicts on the statements of the paper, from results/mse.csv only.
 
 The statements are in config/reference/claims.yaml, the measures here; `studies.verdicts` judges. Errors are expected
-values in closed form (tests compare them with simulations), so verdicts do not depend on Monte Carlo noise. "smallest"
-and "largest" name numbers of users. A statement is not evaluated if one of its panels has other settings than the
-paper's.
+values in closed form (column mse_expected; tests compare them with simulations), so verdicts do not depend on Monte
+Carlo noise. "smallest" and "largest" name numbers of users. A statement is not evaluated if one of its panels has other
+settings than the paper's, or one of its competitors other options.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import pairwise, product
 from typing import Any
 
@@ -17,10 +17,15 @@ from segshuffle.pipeline.design import Config
 from segshuffle.protocols.registry import paper_competitors
 from segshuffle.studies.verdicts import Measured, NotRunError, judge
 
-#: What every panel of the paper has in common; the options of the competitors are those of docs/deviations.md.
+#: What every panel of the paper has in common.
 COMMON: Config = {"delta_times_n": 0.01, "levels": [0.5, 1.0, 2.0]}
 SPLITS = {"S1": [0.25, 0.5, 0.25], "S2": [0.5, 0.25, 0.25], "S3": [0.25, 0.25, 0.5]}
-COMPETITORS: Config = {"balls_into_bins": {"analysis": "numerical"}, "subset_exponential": {"local_epsilon": 2.0}}
+#: The paper's local epsilon, and the competitor that uses it.
+LOCAL_EPSILON, LOCAL = 2.0, "subexp-local"
+#: Our analysis of balls into bins. The paper leaves it open, so competitors with another one are judged and marked.
+ANALYSIS, BALLS_INTO_BINS = "numerical", ("mm", "sepmm", "weighted-sepmm", "strongest")
+#: An m is a best one if its error is at most so much above the least: no more than 200 simulations can tell apart.
+NEARLY_LEAST = 0.02
 #: Range of m that the figures show, and the largest factor between neighbours of a grid on which a best m is judged.
 BLANKETS, WIDEST_STEP = (0.1, 10.0), 1.25
 #: Numbers of users of both datasets, and dataset -> its other sizes in the paper.
@@ -39,7 +44,7 @@ class Panels:
     table : DataFrame
         Rows of results/mse.csv.
     config : dict
-        Keys of `COMMON`, splits and competitors.
+        Keys of `COMMON`, splits and competitors (with their options).
     """
 
     def __init__(self, table: pd.DataFrame, config: Config) -> None:
@@ -73,14 +78,32 @@ class Panels:
         return name, curve, others.set_index("method")["mse_expected"]
 
     def at_best_m(self, **panel: Any) -> pd.Series:
-        """Return one panel's best m, the messages and the error there ("segmented"), and the competitors' errors."""
+        """Return one panel's least error ("segmented"), the competitors' errors, and the range of the best m.
+
+        The range goes from the "lowest m" to the "highest m" whose error is at most `NEARLY_LEAST` above the least, and
+        "best m" is the range in words. "fewest" and "most" are the messages per user at the range's ends, "first" and
+        "last" the errors at the ends of the grid.
+        """
         name, curve, errors = self.get(**panel)
-        best = curve.iloc[int(curve["mse_expected"].argmin())]
+        expected, blankets = curve["mse_expected"], curve["blanket_per_user"]
+        best = curve[expected <= (1 + NEARLY_LEAST) * expected.min()]
+        low, high = best["blanket_per_user"].iloc[[0, -1]]
+        words = f"best m {low:.4g}" + (f" to {high:.4g}" if high > low else "")
+        if low == blankets.iloc[0]:
+            words += ", at the start of the grid"
+        if high == blankets.iloc[-1]:
+            words += ", at the end of the grid"
         own = {
-            "best m": best["blanket_per_user"],
-            "at the end": best.name == curve.index[-1],
-            "messages": best["messages_per_user"],
-            "segmented": best["mse_expected"],
+            "segmented": expected.min(),
+            "first": expected.iloc[0],
+            "last": expected.iloc[-1],
+            "lowest m": low,
+            "highest m": high,
+            "best m": words,
+            "starts": low == blankets.iloc[0],
+            "ends": high == blankets.iloc[-1],
+            "fewest": best["messages_per_user"].min(),
+            "most": best["messages_per_user"].max(),
         }
         return pd.Series({**own, **errors}, name=name)
 
@@ -92,7 +115,7 @@ class Panels:
             self.at_best_m(dataset=dataset, n_users=users, set_size=set_size, split=split)
             for dataset, split in product(datasets, splits)
             for set_size, users in product(set_sizes or POPULATIONS[dataset]["set_size"], n_users or USERS)
-        )
+        ).infer_objects()
 
     def both(self, *, datasets: list[str], before: str, after: str) -> Iterator[pd.DataFrame]:
         """Yield the rows of all populations under one split, and under the other."""
@@ -100,20 +123,33 @@ class Panels:
             rows = self.every(datasets=datasets, splits=[split])
             yield rows.set_axis(rows.index.str.removesuffix(f" {split}"))
 
+    def errors(self, rows: pd.DataFrame, method: str) -> pd.Series:
+        """Return the errors of a method in some panels; "strongest" is the competitor of least error in each."""
+        methods = sorted(paper_competitors()) if method == "strongest" else [method]
+        found = rows.reindex(columns=methods)
+        for name, errors in found.items():
+            if errors.isna().any():
+                raise NotRunError(f"{name} did not run on {errors.isna().idxmax()}")
+        epsilon = self._option("subset_exponential", "local_epsilon", LOCAL_EPSILON)
+        if LOCAL in methods and epsilon != LOCAL_EPSILON:
+            raise NotRunError(f"local_epsilon of {LOCAL} is {epsilon}, the paper's is {LOCAL_EPSILON}")
+        return found.min(axis=1)
 
-def errors_of(panels: pd.DataFrame, method: str) -> pd.Series:
-    """Return the errors of a method in some panels; "strongest" is the competitor of least error in each."""
-    methods = sorted(paper_competitors()) if method == "strongest" else [method]
-    found = panels.reindex(columns=methods)
-    for name, errors in found.items():
-        if errors.isna().any():
-            raise NotRunError(f"{name} did not run on {errors.isna().idxmax()}")
-    return found.min(axis=1)
+    def reductions(self, rows: pd.DataFrame, competitor: str) -> pd.Series:
+        """Return by how much the paper's protocol at its best m reduces a competitor's error, for every panel."""
+        return 1 - rows["segmented"] / self.errors(rows, competitor)
 
+    def said(self, method: str) -> str:
+        """Name a method, and mark another analysis of balls into bins than ours."""
+        name = "the strongest" if method == "strongest" else method
+        analysis = self._option("balls_into_bins", "analysis", ANALYSIS)
+        if method not in BALLS_INTO_BINS or analysis == ANALYSIS:
+            return name
+        return f"{name} (balls into bins by {analysis} analysis)"
 
-def reductions(panels: pd.DataFrame, competitor: str) -> pd.Series:
-    """Return by how much the paper's protocol at its best m reduces a competitor's error, for every panel."""
-    return 1 - panels["segmented"] / errors_of(panels, competitor)
+    def _option(self, section: str, name: str, default: Any) -> Any:
+        """Return an option of competitors; the configuration may leave out what has its default."""
+        return self._config["competitors"].get(section, {}).get(name, default)
 
 
 def departure(config: Config, dataset: str, split: str, curve: pd.DataFrame) -> str | None:
@@ -132,7 +168,6 @@ def departure(config: Config, dataset: str, split: str, curve: pd.DataFrame) -> 
     for found, paper in (
         (config, COMMON),
         (config["splits"], {split: SPLITS.get(split)}),
-        (config["competitors"], COMPETITORS),
         (curve.iloc[0], population),
     ):
         for key, wanted in paper.items():
@@ -150,68 +185,137 @@ def departure(config: Config, dataset: str, split: str, curve: pd.DataFrame) -> 
 # --- measures: the first line of each says in the table of verdicts what is measured -------------------------------
 
 
-def best_m(panels: Panels, **asked: Any) -> Measured:
-    """Take the m with the least error, for each panel."""
-    found = panels.every(**asked)
-    names = found.index + found["at the end"].map({True: " at the end of the grid", False: ""})
-    return Measured({"best m": found["best m"].set_axis(names)}, "g")
+def best_m(panels: Panels, *, datasets: list[str], **asked: Any) -> Measured:
+    """Take the largest best m of each panel."""
+    parts = {}
+    for dataset in datasets:
+        rows = panels.every(datasets=[dataset], **asked)
+        parts[f"largest best m, {dataset}"] = rows["highest m"].set_axis(rows.index + ": " + rows["best m"])
+    return Measured(parts, ".4g")
 
 
 def excess_at(panels: Panels, *, blanket: float, **panel: Any) -> Measured:
     """Divide the error at the stated m by the least error, and subtract 1."""
     name, curve, _ = panels.get(**panel)
-    errors = curve["mse_expected"]
-    nearest = np.abs(np.log(curve["blanket_per_user"] / blanket)).idxmin()
-    return Measured({f"error at m = {blanket:g} above the least": {name: errors[nearest] / errors.min() - 1}})
+    nearest = curve.loc[np.abs(np.log(curve["blanket_per_user"] / blanket)).idxmin()]
+    place = f"{name}: {panels.at_best_m(**panel)['best m']}"
+    excess = nearest["mse_expected"] / curve["mse_expected"].min() - 1
+    return Measured({f"error at m = {nearest['blanket_per_user']:g} above the least": {place: excess}})
+
+
+def rise_at_ends(panels: Panels, **asked: Any) -> Measured:
+    """Divide the errors at the smallest and at the largest m of the grid by the least error, and subtract 1."""
+    rows = panels.every(**asked)
+    rows = rows.set_axis(rows.index + ": " + rows["best m"])
+    ends = {"at the smallest m": "first", "at the largest m": "last"}
+    return Measured(
+        {f"error {end} above the least": rows[column] / rows["segmented"] - 1 for end, column in ends.items()}
+    )
 
 
 def reduction(panels: Panels, *, against: list[str], **asked: Any) -> Measured:
     """Divide the error of the paper's protocol by a competitor's, and subtract the ratio from 1, for each panel."""
-    every = panels.every(**asked)
-    return Measured(
-        {f"reduction against {'the ' * (name == 'strongest')}{name}": reductions(every, name) for name in against}
-    )
+    rows = panels.every(**asked)
+    return Measured({f"reduction against {panels.said(name)}": panels.reductions(rows, name) for name in against})
 
 
-def mean_reduction(panels: Panels, **asked: Any) -> Measured:
-    """Take the mean reduction of the error over the panels, for each competitor."""
-    every = panels.every(**asked)
-    place = f"{len(every)} panels"
-    return Measured(
-        {f"mean against {name}": {place: reductions(every, name).mean()} for name in sorted(paper_competitors())}
-    )
+def mean_reduction(panels: Panels, *, datasets: list[str], against: Iterable[str] = (), **asked: Any) -> Measured:
+    """Take the mean reduction of the error over the panels of each dataset, for each competitor."""
+    parts: dict[str, dict[Any, float]] = {}
+    for name in against or sorted(paper_competitors()):
+        part = parts[f"mean reduction against {panels.said(name)}"] = {}
+        for dataset in datasets:
+            found = panels.reductions(panels.every(datasets=[dataset], **asked), name)
+            part[f"{dataset}, {len(found)} panels"] = found.mean()
+    return Measured(parts)
 
 
-def order(panels: Panels, *, what: str, pairs: list[list[dict[str, Any]]]) -> Measured:
-    """Divide the best m (or the least error) of one panel by that of another."""
-    found, column = {}, "best m" if what == "best m" else "segmented"
+def apart(panels: Panels, *, pairs: list[list[dict[str, Any]]]) -> Measured:
+    """Divide the lowest best m of one panel by the highest best m of another."""
+    found = {}
     for pair in pairs:
         first, second = (panels.at_best_m(**panel) for panel in pair)
-        one, other = first[column], second[column]
-        found[f"{first.name}: {one:.4g} against {second.name}: {other:.4g}"] = one / other
-    return Measured({f"ratio of {what}": found}, ".3g")
+        found[_compared(first, second)] = first["lowest m"] / second["highest m"]
+    return Measured({"ratio of best m": found}, ".3g")
+
+
+def fall_with_users(panels: Panels, **asked: Any) -> Measured:
+    """Divide the lowest best m of the fewest users by that of the most, and likewise the highest; take the less."""
+    found = {}
+    for first, second in _by_users(panels, **asked):
+        ratios = [first[end] / second[end] for end in ("lowest m", "highest m")]
+        found[_compared(first, second)] = min(ratios)
+    return Measured({"ratio of best m": found}, ".3g")
+
+
+def error_ratio(panels: Panels, **asked: Any) -> Measured:
+    """Divide the least error of the most users by that of the fewest."""
+    found = {}
+    for first, second in _by_users(panels, **asked):
+        less, more = second["segmented"], first["segmented"]
+        found[f"{second.name}: {less:.4g} against {first.name}: {more:.4g}"] = less / more
+    return Measured({"ratio of least error": found}, ".3g")
 
 
 def change(panels: Panels, *, method: str, **asked: Any) -> Measured:
     """Divide a method's error under the second split by that under the first, and subtract 1, for each population."""
-    before, after = (errors_of(split, method) for split in panels.both(**asked))
-    return Measured({f"error of {method}, {asked['before']} to {asked['after']}": after / before - 1}, "+.1%")
+    before, after = (panels.errors(rows, method) for rows in panels.both(**asked))
+    found = after / before - 1
+    return Measured({f"error of {panels.said(method)}, {asked['before']} to {asked['after']}": found}, "+.1%")
 
 
-def growth_of_gap(panels: Panels, *, method: str, **asked: Any) -> Measured:
+def growth_of_gap(panels: Panels, *, methods: list[str], **asked: Any) -> Measured:
     """Divide a method's error by the paper's protocol's, and this ratio in the second split by that in the first."""
-    before, after = (errors_of(split, method) / split["segmented"] for split in panels.both(**asked))
-    names = [f"{name}: {before[name]:.2f}x to {after[name]:.2f}x" for name in before.index]
-    found = (after / before).set_axis(names)
-    return Measured({f"error of {method} divided by segmented's, {asked['before']} to {asked['after']}": found}, ".2f")
+    parts = {}
+    for method in methods:
+        before, after = (panels.errors(rows, method) / rows["segmented"] for rows in panels.both(**asked))
+        names = [f"{name}: {before[name]:.2f}x to {after[name]:.2f}x" for name in before.index]
+        title = f"error of {panels.said(method)} divided by segmented's, {asked['before']} to {asked['after']}"
+        parts[title] = (after / before).set_axis(names)
+    return Measured(parts, ".2f")
 
 
 def messages(panels: Panels, **asked: Any) -> Measured:
-    """Count the messages per user at the best m, dummies included, for each panel."""
-    return Measured({"messages per user": panels.every(**asked)["messages"]}, ".1f")
+    """Count the messages per user, dummies included, at the best m of each panel."""
+    rows = panels.every(**asked)
+    rows = rows.set_axis(rows.index + ": " + rows["best m"])
+    return Measured({f"{each} messages per user": rows[each] for each in ("fewest", "most")}, ".1f")
 
 
-MEASURES = (best_m, excess_at, reduction, mean_reduction, order, change, growth_of_gap, messages)
+def _by_users(panels: Panels, **asked: Any) -> Iterator[tuple[pd.Series, pd.Series]]:
+    """Yield the rows of the fewest and of the most users, for every other setting."""
+    few, many = (panels.every(n_users=[users], **asked) for users in ("smallest", "largest"))
+    for (_, first), (_, second) in zip(few.iterrows(), many.iterrows(), strict=True):
+        yield first, second
+
+
+def _compared(first: pd.Series, second: pd.Series) -> str:
+    """Name two panels with their best m, of which the first is expected to be larger.
+
+    Raises
+    ------
+    NotRunError
+        If the grid ends where it does not show whether it is. A larger best m beyond the end is no such case.
+    """
+    if first["starts"] or second["ends"]:
+        row = first if first["starts"] else second
+        raise NotRunError(f"{row.name}: {row['best m']}, so that the best m may lie outside")
+    return f"{first.name}: {first['best m']}, against {second.name}: {second['best m']}"
+
+
+MEASURES = (
+    best_m,
+    excess_at,
+    rise_at_ends,
+    reduction,
+    mean_reduction,
+    apart,
+    fall_with_users,
+    error_ratio,
+    change,
+    growth_of_gap,
+    messages,
+)
 
 
 def evaluate(table: pd.DataFrame, reference: list[dict[str, Any]], config: Config) -> pd.DataFrame:
