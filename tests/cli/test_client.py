@@ -62,8 +62,6 @@ def random_plan(rng):
     asked += ",".join(f"{e}:{n}" for e, n in zip(levels, counts, strict=True))
     deltas = 10.0 ** -rng.integers(5, 10, n_levels if rng.random() < 0.4 else 1)
     asked += f" --delta {','.join(f'{delta:g}' for delta in deltas)}"
-    if rng.random() < 0.6 and n_levels > 1:
-        asked += " --hide-level 0.5"
     for option in ("--assume honest-fraction=0.77", "--assume rounds=3", "--limits copies-max=2.5"):
         asked += f" {option}" if rng.random() < 0.4 else ""
     law = str(rng.choice(["poisson", "equal", "capped", "clustered", "signed"]))
@@ -84,14 +82,14 @@ def test_every_level_of_every_honest_plan_sends(seed, tmp_path, capsys):
     problem = read_document(plan).plan.problem
     assumed = problem.assumptions
     # what the plan says of another level: the larger epsilon and delta of the two
-    promised = assumed.private_levels or assumed.sets == "at-most" or problem.domain_size >= 2 * problem.set_size
+    promised = assumed.sets == "at-most" or problem.domain_size >= 2 * problem.set_size
     hidden = f"{problem.levels[-1]},{max(problem.deltas)}" if promised else "no"
     items = ",".join(map(str, range(problem.set_size)))
     for k, (level, delta) in enumerate(zip(problem.levels, problem.deltas, strict=True)):
         own = f"--sets {assumed.sets} --rounds {assumed.rounds} --delta {delta} --hide-level {hidden}"
         user = {"items": items, "level": level, "honest_users": problem.honest_users, "account": f"{k}.json"}
-        for _ in range(assumed.rounds):
-            printed(capsys, client(plan, own, **user))
+        for collection in range(1, assumed.rounds + 1):
+            printed(capsys, client(plan, f"{own} --collection {collection}", **user))
         (entry,) = spent(plan, f"{k}.json")
         assert entry["sent"] == assumed.rounds
         assert entry["items_spent"][0] == level
@@ -147,7 +145,7 @@ def lie(published, **changes):
         ({"problem": {"levels": [0.5, 1.0, 99.0]}, "scheme": {"copies": [0.5, 1.0, 8.0]}}, "", "of level 2"),
         ({"problem": {"domain_size": 4}, "scheme": {"blanket_per_user": 0.001}}, "", "as the user believes"),
         ({"problem": {"domain_size": 4}}, "--sets exactly", "sets of exactly 4 of 4 items"),
-        ({"assumptions": {"honest_fraction": 1.0, "rounds": 1}}, "--rounds 4", "as the user believes"),
+        ({"assumptions": {"honest_fraction": 1.0, "rounds": 1}}, "--rounds 4 --collection 1", "as the user believes"),
     ],
 )
 def test_what_the_plan_says_of_itself_is_not_believed(published, capsys, changes, options, says):
@@ -168,26 +166,30 @@ def test_sets_of_one_size_are_the_users_word(tmp_path, capsys):
 def test_what_is_asked_once_is_remembered(published, capsys):
     assert "--honest-users is needed" in refusal(capsys, client(published, honest_users=None))
     printed(capsys, client(published, "--hide-level no --budget 2"))
-    status, _, said = run(capsys, client(published, honest_users=None))
+    status, _, said = run(capsys, client(published, "--collection 2", honest_users=None))
     assert status == 0
     assert "of the level" not in said
     # now the user believes in fewer honest users, which is remembered only when something is sent
-    refusal(capsys, client(published, honest_users=50))
-    printed(capsys, client(published, honest_users=None))
+    assert "mine.json sets" not in refusal(capsys, client(published, "--collection 3 --hide-level no", honest_users=50))
+    printed(capsys, client(published, "--collection 3", honest_users=None))
+    # what is not said in the call comes from the file
+    asked = client(published, "--collection 4 --delta 1e-12", honest_users=None)
+    assert "mine.json sets --honest-users and --hide-level" in refusal(capsys, asked)
 
 
 def test_a_collection_beyond_the_budget_is_refused(published, capsys):
     printed(capsys, client(published))
     before = spent(published)
-    said = refusal(capsys, client(published))
+    again = "--collection 2"
+    said = refusal(capsys, client(published, again))
     assert "epsilon = 1 and delta" in said
     assert "--budget is 0.5 and 1e-05" in said
     assert spent(published) == before
-    assert "--hide-level is 2" in refusal(capsys, client(published, "--budget 1"))
-    printed(capsys, client(published, "--budget 1 --hide-level 4"))
+    assert "--hide-level is 2" in refusal(capsys, client(published, f"{again} --budget 1"))
+    printed(capsys, client(published, f"{again} --budget 1 --hide-level 4"))
     assert [entry["items_spent"][0] for entry in spent(published)] == [0.5, 0.5]
     # deltas add up as well, and another user has another account
-    asked = client(published, "--budget 9,4.1e-6 --hide-level 9")
+    asked = client(published, "--collection 3 --budget 9,4.1e-6 --hide-level 9")
     assert "--budget is 9 and 4.1e-06" in refusal(capsys, asked)
     printed(capsys, client(published, account="hers.json"))
 
@@ -203,30 +205,65 @@ def test_ten_times_a_tenth_is_one(tmp_path, capsys):
 def test_rounds_are_paid_once_and_checked_together(tmp_path, capsys):
     problem = Problem(17, 4, (1.0,), (5000,), 2e-6, Assumptions(rounds=2))
     plan = saved(tmp_path, ProvenSegmented(1.0).plan(problem))
-    both = client(plan, "--rounds 2", level=1.0)
+    # what would spend everything in the first collection, or send a second answer to it, is asked for
+    assert "give --rounds 2 --collection K" in refusal(capsys, client(plan, level=1.0))
+    assert "--collection is needed with --rounds 2" in refusal(capsys, client(plan, "--rounds 2", level=1.0))
+    assert not (tmp_path / "mine.json").exists()
     for sent in (1, 2):
-        printed(capsys, both)
+        printed(capsys, client(plan, f"--rounds 2 --collection {sent}", level=1.0))
         assert [entry["sent"] for entry in spent(plan)] == [sent]
-    assert "--budget is 1" in refusal(capsys, both)
-    assert "--budget is 1" in refusal(capsys, client(plan, level=1.0)), "another guarantee is another payment"
+    assert "--budget is 1" in refusal(capsys, client(plan, "--rounds 2 --collection 3", level=1.0))
+    another = client(plan, "--rounds 1 --collection 3", level=1.0)
+    assert "--budget is 1" in refusal(capsys, another), "another guarantee is another payment"
 
 
-def test_what_is_sent_was_remembered_before(published, tmp_path, monkeypatch):
-    """If standard output breaks, nothing comes out, but the account counts the collection as sent."""
+def test_a_collection_is_answered_once_and_the_same_messages_are_sent_again(tmp_path, capsys):
+    """Fresh messages about the same items would reveal more than was paid for, and so would other items."""
+    problem = Problem(17, 4, (0.5, 1.0), (2500, 2500), 2e-6, Assumptions(sets="at-most"))
+    plan = saved(tmp_path, ProvenSegmented(5.0).plan(problem))
+    first = printed(capsys, client(plan, "--collection 1"))
+    before = (tmp_path / "mine.json").read_bytes()
+    # in other order, and with all limits raised
+    for options, items in (("", "3,2,1,0"), ("--budget 9 --hide-level 9", "0,1,2,3"), ("--sets exactly", "0,1,2,3")):
+        status, messages, said = run(capsys, client(plan, options, items=items))
+        assert (status, messages) == (0, first)
+        assert "mine.json; nothing more is spent" in said
+    for options, user in (("", {"items": "0,1,2"}), ("", {"level": 1.0}), ("--rounds 3 --collection 1", {"items": ""})):
+        said = refusal(capsys, client(plan, f"--budget 9 --hide-level 9 {options}", **user))
+        assert "mine.json says that this user has answered collection 1" in said
+        assert "give --collection 2" in said
+    assert (tmp_path / "mine.json").read_bytes() == before
+    # another collection: other messages, which are paid for; those of the first are kept
+    second = printed(capsys, client(plan, "--collection 2 --budget 1 --hide-level 2"))
+    assert second != first
+    assert [printed(capsys, client(plan, f"--collection {each}")) for each in (1, 2)] == [first, second]
+    # the same numbers with other items are another plan
+    other = saved(tmp_path, read_document(plan).plan, [f"item {number}" for number in range(17)])
+    items = ",".join(f"item {number}" for number in range(4))
+    assert "--budget is 1" in refusal(capsys, client(other, items=items))
+
+
+@pytest.mark.parametrize("broken", ["full", "closed"])
+def test_what_could_not_be_written_is_written_by_the_same_call(published, tmp_path, monkeypatch, capsys, broken):
+    """Nothing comes out that was not stored before, and nothing that was stored is lost."""
     account = tmp_path / "state/segshuffle/client.json"
     seen = []
 
     class Broken(io.StringIO):
-        def write(self, _):
-            seen.append(json.loads(account.read_text())["collections"][0]["sent"])
-            raise OSError
+        def write(self, text):
+            seen.append((text, json.loads(account.read_text())["collections"][0]["sent"]))
+            raise BrokenPipeError if broken == "closed" else OSError
 
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setattr(sys, "stdout", Broken())
-    assert main(f"client {published} --items 0 --level 0.5 --honest-users 5000".split()) == 1
-    assert seen[0] == 1
+    asked = f"client {published} --items 0 --level 0.5 --honest-users 5000".split()
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "stdout", Broken())
+        assert main(asked) == 1
+    assert seen[0][1] == 1
     assert account.stat().st_mode & 0o077 == 0
     assert [path.name for path in account.parent.iterdir()] == ["client.json"]
+    assert printed(capsys, asked).strip() == seen[0][0].strip()
+    assert json.loads(account.read_text())["collections"][0]["sent"] == 1
 
 
 @pytest.mark.exhaustive
@@ -234,7 +271,7 @@ def test_four_clients_at_once_spend_four_times(published, tmp_path):
     """Clients that run at the same time take turns with the account, so that no entry is lost."""
     asked = [sys.executable, "-m", "segshuffle", *client(published, "--budget 9 --hide-level 9")]
     with (tmp_path / "out").open("w") as out:
-        started = [subprocess.Popen(asked, stdout=out) for _ in range(4)]
+        started = [subprocess.Popen([*asked, "--collection", each], stdout=out) for each in "1234"]
         assert [each.wait() for each in started] == [0] * 4
     assert len(spent(published)) == 4
 
@@ -257,6 +294,9 @@ def test_the_account_is_where_programs_keep_what_they_remember(monkeypatch):
         '"collections": []}',
         '{"format": "segshuffle-client", "version": 1, "honest_users": 5, "budget": null, "hide_level": "no", '
         '"collections": [{"plan": "", "level": 1, "sets": "at-most", "rounds": 1, "sent": 1, "items_spent": [-9, 0]}]}',
+        '{"format": "segshuffle-client", "version": 1, "honest_users": 5, "budget": null, "hide_level": "no", '
+        '"collections": [{"plan": "", "level": 1, "sets": "at-most", "rounds": 1, "sent": 1, "items_spent": [1, 0], '
+        '"answers": [{"collection": 1, "items": [0], "messages": "1;2"}]}]}',
     ],
 )
 def test_a_broken_account_sends_nothing(published, capsys, tmp_path, content):

@@ -1,10 +1,10 @@
 """The user's side: read a plan and the user's items, and print messages to send, one per line.
 
 The plan is checked first, because its publisher may lie. The program computes what the plan guarantees this user, and
-prints no message if that is less than the user asks for. A file of the user's own stores the user's settings and the
-privacy spent in all collections, before any message is written. Messages are drawn without rounding errors, with random
-numbers from the operating system's secure source. They go to a shuffler, which removes the senders and mixes them. For
-files, `shuf` does that.
+prints no message if that is less than the user asks for. A file of the user's own stores the user's settings, the
+privacy spent in all collections and the messages, before any message is printed. The same call then prints the same
+messages again, without spending more. Messages are drawn without rounding errors, with random numbers from the
+operating system's secure source. They go to a shuffler, which removes the senders and mixes them.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from segshuffle.cli.client_account import Account, Entry, Limit, default_path, opened
-from segshuffle.cli.options import add, guarantee, positive, whole
+from segshuffle.cli.client_account import Account, Answer, Entry, Limit, default_path, opened
+from segshuffle.cli.options import add, guarantee, positive
 from segshuffle.cli.terminal import complain
-from segshuffle.errors import DataError, ParameterError
+from segshuffle.errors import DataError, OptionsError, ParameterError, RefusedError
 
 if TYPE_CHECKING:
     from segshuffle.planning.documents import Document
@@ -79,9 +79,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     own.add_argument(
         "--rounds",
-        type=whole,
-        default=1,
-        help="number of collections with this plan that epsilon and delta cover together (default 1)",
+        type=positive,
+        help="number of collections with this plan that epsilon and delta cover together; needed if the plan is for "
+        "several (default 1)",
+    )
+    own.add_argument(
+        "--collection",
+        type=positive,
+        metavar="K",
+        help="number of this collection among all with this plan; in a collection that was answered before, only the "
+        "same messages are printed again; needed if --rounds is above 1 (default 1)",
     )
     own.add_argument(
         "--most-messages",
@@ -94,8 +101,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--account",
         type=Path,
         metavar="FILE",
-        help="the user's own file, which stores these settings and the privacy spent; one for each user (default "
-        "segshuffle/client.json in $XDG_STATE_HOME or ~/.local/state)",
+        help="the user's own file, which stores these settings, the privacy spent, items and messages; one for each "
+        "user (default segshuffle/client.json in $XDG_STATE_HOME or ~/.local/state)",
     )
 
 
@@ -104,23 +111,49 @@ def _hidden(text: str) -> tuple[float, float | None] | Literal["no"]:
 
 
 def run(options: argparse.Namespace) -> str:
-    """Check the plan, store the privacy spent, and draw the messages."""
+    """Check the plan, store the privacy spent and the messages, and return the messages."""
     from segshuffle.files import refuse_overwriting
     from segshuffle.planning.documents import read_document
-    from segshuffle.rehearsal.message_lines import lines_of
 
     document = read_document(options.plan)
     problem = document.plan.problem
     if options.level not in problem.levels:
         raise ParameterError("level", options.level, f"one of {', '.join(f'{each:g}' for each in problem.levels)}")
+    rounds, collection = _rounds(options, problem.assumptions.rounds)
     items = _items(options.items, document)
     path = options.account or default_path()
     refuse_overwriting("account", path, (options.plan,))
+    # does not depend on the format of the file
+    announced = json.dumps([document.plan.scheme.as_dict(), document.items], sort_keys=True)
+    entry = Entry(hashlib.sha256(announced.encode()).hexdigest(), options.level, options.sets, rounds)
     with opened(path) as account:
-        messages = _sent(options, document.plan, items, account)
-        account.write()
-    signed = problem.domain_size if document.plan.scheme.law.has_signs else 0
-    return lines_of(messages, signed_items=signed).removesuffix("\n")
+        messages = account.sent_before(entry.plan, collection, options.level, items)
+        if messages is None:
+            messages = _sent(options, document.plan, entry, collection, items, account)
+            account.write()
+        else:
+            complain(
+                f"segshuffle client: collection {collection} was answered before. These are the same messages, from "
+                f"{path}; nothing more is spent. The shuffler must take them only once"
+            )
+    return messages.removesuffix("\n")
+
+
+def _rounds(options: argparse.Namespace, planned: int) -> tuple[int, int]:
+    """Return how many collections the guarantee covers, and the number of this one; refuse to guess either."""
+    if options.rounds is None and planned > 1:
+        raise OptionsError(
+            f"--rounds is needed, because the plan's epsilon covers {planned} collections together: give --rounds "
+            f"{planned} --collection K, where K is the number of this collection, from 1. With --rounds 1 the whole "
+            "epsilon is spent in this collection."
+        )
+    rounds = options.rounds or 1
+    if options.collection is None and rounds > 1:
+        raise OptionsError(
+            f"--collection is needed with --rounds {rounds}: the number of this collection, from 1. In a collection "
+            "that was answered before, only the same messages are sent again."
+        )
+    return rounds, options.collection or 1
 
 
 def _items(text: str, document: Document) -> tuple[int, ...]:
@@ -136,22 +169,23 @@ def _items(text: str, document: Document) -> tuple[int, ...]:
     return numbers
 
 
-def _sent(options: argparse.Namespace, plan: Plan, items: tuple[int, ...], account: Account) -> list[int]:
-    """Draw the messages, and add the privacy spent to the account."""
+def _sent(
+    options: argparse.Namespace, plan: Plan, new: Entry, collection: int, items: tuple[int, ...], account: Account
+) -> str:
+    """Draw the messages, and add them and the privacy spent to the account."""
     from segshuffle.protocols.messages import Client, Demand, check_announcement
+    from segshuffle.rehearsal.message_lines import lines_of
 
-    _own_words(options, account)
+    stored = _own_words(options, account)
     announcement, levels = plan.scheme, plan.problem.levels
     hide_level = account.hide_level
-    # does not depend on the format of the file
-    digest = hashlib.sha256(json.dumps(announcement.as_dict(), sort_keys=True).encode()).hexdigest()
-    entry = account.take(Entry(digest, options.level, options.sets, options.rounds))
+    entry = account.take(new)
     demand = Demand(
         epsilon=options.level,
         delta=options.delta,
         honest_users=account.honest_users or 0,
         sets=options.sets,
-        rounds=options.rounds,
+        rounds=entry.rounds,
         most_messages=options.most_messages,
     )
     if isinstance(hide_level, tuple):
@@ -159,9 +193,14 @@ def _sent(options: argparse.Namespace, plan: Plan, items: tuple[int, ...], accou
         epsilons = tuple(max(options.level, min(each, hide_level[0])) for each in levels)
         demand = replace(demand, level_epsilons=epsilons, level_delta=hide_level[1])
     level = levels.index(options.level)
-    messages = Client(items, level, demand).send_items(announcement)
-    given = check_announcement(announcement, demand, level)
-    entry = entry.sending((options.level, given.delta), (given.level_epsilon, given.level_delta))
+    try:
+        drawn = Client(items, level, demand).send_items(announcement)
+        given = check_announcement(announcement, demand, level)
+    except RefusedError as error:
+        raise RefusedError(f"{error}{stored}") from error
+    messages = lines_of(drawn, signed_items=announcement.domain_size if announcement.law.has_signs else 0)
+    answer = Answer(collection, items, messages)
+    entry = entry.sending(answer, (options.level, given.delta), (given.level_epsilon, given.level_delta))
     account.collections.append(entry)
     account.refuse_beyond(account.budget, "items_spent", "--budget")
     account.refuse_beyond(hide_level, "level_spent", "--hide-level")
@@ -169,8 +208,19 @@ def _sent(options: argparse.Namespace, plan: Plan, items: tuple[int, ...], accou
     return messages
 
 
-def _own_words(options: argparse.Namespace, account: Account) -> None:
-    """Set honest users, budget and limit on the level: from the options, the file, or the defaults."""
+def _own_words(options: argparse.Namespace, account: Account) -> str:
+    """Set honest users, budget and limit on the level: from the options, the file, or the defaults.
+
+    Returns
+    -------
+    str
+        A sentence about what comes from the file; empty if nothing does.
+    """
+    settings = {
+        "--honest-users": (options.honest_users, account.honest_users),
+        "--hide-level": (options.hide_level, account.hide_level),
+    }
+    stored = [name for name, (given, before) in settings.items() if given is None and before is not None]
     account.honest_users = options.honest_users or account.honest_users
     if account.honest_users is None:
         raise DataError(
@@ -180,6 +230,7 @@ def _own_words(options: argparse.Namespace, account: Account) -> None:
     level, delta = options.level, options.delta
     account.budget = _limit(options.budget, account.budget or (level, delta), delta)
     account.hide_level = _limit(options.hide_level, account.hide_level or (max(_LEVEL_EPSILON, level), delta), delta)
+    return f" The user's file {account.path} sets {' and '.join(stored)}." if stored else ""
 
 
 def _limit(given: tuple[float, float | None] | Literal["no"] | None, before: Limit, at_first: float) -> Limit:
@@ -198,7 +249,8 @@ def _tell(entry: Entry, account: Account) -> None:
         told += f", and at most {_guarantee_told(*entry.level_spent)} about the level"
     complain(
         f"segshuffle client: this collection reveals at most {told}. All collections in {account.path} "
-        f"together reveal at most {_guarantee_told(float(epsilon), float(delta))} about the items"
+        f"together reveal at most {_guarantee_told(float(epsilon), float(delta))} about the items. If the messages are "
+        "lost, the same call prints the same ones again"
     )
 
 

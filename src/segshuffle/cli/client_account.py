@@ -1,12 +1,14 @@
-"""A user's own file: the user's settings, and the privacy spent in all collections so far. JSON, version 1.
+r"""A user's own file: the user's settings, and the privacy spent in all collections so far. JSON, version 1.
 
     {"format": "segshuffle-client", "version": 1, "honest_users": 900, "budget": [1.0, 1e-05],
      "hide_level": [2.0, 1e-05],
      "collections": [{"plan": "9f...", "level": 0.5, "sets": "at-most", "rounds": 1, "sent": 1,
-                      "items_spent": [0.5, 9.1e-07], "level_spent": [1.0, 9.4e-07]}]}
+                      "items_spent": [0.5, 9.1e-07], "level_spent": [1.0, 9.4e-07],
+                      "answers": [{"collection": 1, "items": [0, 3], "messages": "3\n5\n"}]}]}
 
 Epsilons and deltas are summed (basic composition), which is valid for any plans. `hide_level` is "no" if the level is
-not secret. `plan` is a digest of the announcement. The file does not say which items the user holds.
+not secret. `plan` is a digest of the announcement and the names of the items. `answers` are kept so that lost messages
+can be sent again: other messages about the same items would reveal more. They say which items the user holds.
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
@@ -33,6 +36,15 @@ Limit = Guarantee | Literal["no"]
 
 
 @dataclass(frozen=True)
+class Answer:
+    """The items and the lines of messages that a user sent in one of the collections with a plan."""
+
+    collection: int
+    items: Sequence[int]
+    messages: str
+
+
+@dataclass(frozen=True)
 class Entry:
     """The privacy spent with one plan, in as many collections as its guarantee covers together."""
 
@@ -43,12 +55,14 @@ class Entry:
     sent: int = 0
     items_spent: Guarantee = (0.0, 0.0)
     level_spent: Guarantee = (0.0, 0.0)
+    answers: Sequence[Answer] = ()
 
-    def sending(self, items: Guarantee, level: Guarantee) -> Entry:
+    def sending(self, answer: Answer, items: Guarantee, level: Guarantee) -> Entry:
         """Return the entry after one more collection; of the earlier and the new guarantees the weaker are kept."""
         return replace(
             self,
             sent=self.sent + 1,
+            answers=(*self.answers, answer),
             items_spent=_larger(self.items_spent, items),
             level_spent=_larger(self.level_spent, level),
         )
@@ -67,10 +81,31 @@ class Account:
     def take(self, new: Entry) -> Entry:
         """Remove and return the entry that covers one more collection; `new` if there is none."""
         for place, entry in enumerate(self.collections):
-            unsent = replace(entry, sent=0, items_spent=new.items_spent, level_spent=new.level_spent)
-            if unsent == new and entry.sent < entry.rounds:
+            same = (entry.plan, entry.level, entry.sets, entry.rounds) == (new.plan, new.level, new.sets, new.rounds)
+            if same and entry.sent < entry.rounds:
                 return self.collections.pop(place)
         return new
+
+    def sent_before(self, plan: str, collection: int, level: float, items: Sequence[int]) -> str | None:
+        """Return the messages that were sent in a collection; None if nothing was.
+
+        Raises
+        ------
+        RefusedError
+            If they were about other items or for another level: the two answers together would reveal more.
+        """
+        for entry in self.collections:
+            for answer in entry.answers:
+                if (entry.plan, answer.collection) != (plan, collection):
+                    continue
+                if (entry.level, sorted(answer.items)) == (level, sorted(items)):
+                    return answer.messages
+                raise RefusedError(
+                    f"Nothing is sent: {self.path} says that this user has answered collection {collection} of this "
+                    "plan already, with other items or another level. Only the same answer can be sent again. If this "
+                    f"is another collection with the same plan, give --collection {collection + 1}."
+                )
+        return None
 
     def spent(self, what: str) -> tuple[Fraction, Fraction]:
         """Sum epsilons and deltas, exactly in decimal digits: ten times 0.1 is 1."""
@@ -160,7 +195,20 @@ def _entry(values: Mapping[str, Any]) -> Entry:
     entry = Entry(**values)
     if not (_is_count(entry.rounds) and _is_count(entry.sent)):
         raise ValueError(f"rounds = {entry.rounds!r} and sent = {entry.sent!r} must be integers >= 1")
-    return replace(entry, items_spent=_guarantee(entry.items_spent), level_spent=_guarantee(entry.level_spent))
+    return replace(
+        entry,
+        items_spent=_guarantee(entry.items_spent),
+        level_spent=_guarantee(entry.level_spent),
+        answers=[_answer(each) for each in values.get("answers", [])],
+    )
+
+
+def _answer(values: Mapping[str, Any]) -> Answer:
+    answer = Answer(**values)
+    items = isinstance(answer.items, list) and all(type(item) is int for item in answer.items)
+    if not (_is_count(answer.collection) and items and re.fullmatch(r"([+-]?[0-9]+\n)*", answer.messages)):
+        raise ValueError(f"answers = {values!r:.60} must have a collection, items and messages")
+    return answer
 
 
 def _is_count(value: object) -> bool:
