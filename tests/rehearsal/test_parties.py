@@ -162,7 +162,7 @@ def test_lines_are_counted_or_named(lines):
 def test_arbitrary_bytes_are_counted_or_refused(content):
     with pytest.raises(DataError):
         read_counts(io.BytesIO(b"item,count\n" + content + b"\nx"), "f", D)
-    said = told(lambda: read_counts(io.BytesIO(content), "f", D))
+    said = told(lambda: read_counts(io.BytesIO(content + b"\n"), "f", D))
     assert "f, line" in said or content.startswith(b"item,count") if said else content.strip(b"012345\r\n") == b""
 
 
@@ -193,6 +193,8 @@ def test_counts_are_read_back(counts):
         ("item,count\n0,1\n1,1\n2,1\n4,1\n5,1\n", r"f: 0 lines for item 3; every item in 0\.\.5 needs one"),
         ("item,count\n0,1\n1,1\n1,1\n2,1\n3,1\n4,1\n5,1\n", "f: 2 lines for item 1; every item"),
         ("item,count\n1,-2\n", "as count an integer >= 0"),
+        ("item,count\n0,1\n1,1\n2,1\n3,1\n4,1\n5,12", "f: the last line, '5,12', does not end: was the file cut off"),
+        ("1\n2", "f: the last line, '2', does not end: was the file cut off"),
         ("1\n\n2\n", "line 2: '' is no message"),
         ("1\n2\n7\n", "line 3: '7' is no message"),
         ("1\n02\n", "line 2: '02' is no message"),
@@ -303,11 +305,16 @@ def test_a_client_refuses_in_a_sentence(published, capsys, options, says):
 def test_what_a_server_cannot_read_is_refused(published, capsys, tmp_path):
     (tmp_path / "messages").write_text("1\nx\n")
     (tmp_path / "counts").write_text(counts_text([50] * D))
-    (tmp_path / "broken.gz").write_bytes(gzip.compress(b"1\n" * 10**4)[:-20])
+    packed = gzip.compress(b"1\n" * 10**4)
+    (tmp_path / "broken.gz").write_bytes(packed[:-20])
+    (tmp_path / "no-end.gz").write_bytes(packed[:-1])
+    (tmp_path / "changed.gz").write_bytes(packed[:-8] + bytes(8))
     for asked, says in (
         ("messages", "line 2: 'x' is no message"),
         ("none", "cannot be read"),
-        ("broken.gz", "cannot be read"),
+        ("broken.gz", "broken.gz: the gzip file is cut off: its end is missing"),
+        ("no-end.gz", "no-end.gz: the gzip file is cut off: its end is missing"),
+        ("changed.gz", "changed.gz: the gzip file is damaged (CRC check failed"),
         (
             "messages --unknown drop --levels 1:1,3:1",
             "levels = (1.0, 3.0) is not allowed: it must be those of the plan, (1.0, 2.0)",
@@ -357,6 +364,31 @@ def test_what_the_users_cannot_have_sent_is_refused_or_marked(plan, published, c
     found = answer(capsys, f"{command} --anyway")
     assert says in found["impossible"]
     assert all(row["impossible"] for row in found["estimates"])
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "says"),
+    [
+        (lambda lines: lines[:-7], "--messages {n}", "7 were lost"),
+        (lambda lines: lines + lines[:10], "--messages {n}", "10 are too many, such as repeated lines"),
+        (lambda lines: [*lines[1:], "x"], "--messages {n} --unknown drop", None),
+        (lambda lines: lines, "--messages {n} --senders 60", None),
+        (lambda lines: lines, "--senders 58", "58 users sent (--senders), but shares would be computed for 60"),
+        (lambda lines: lines, "--senders 58 --levels 1:39,2:19", None),
+    ],
+)
+def test_what_the_shuffler_knows_is_compared(plan, published, capsys, tmp_path, change, options, says):
+    """The damage is too small to be noticed without the shuffler's numbers."""
+    lines = sent_by(plan).splitlines()
+    (tmp_path / "m").write_text("".join(f"{line}\n" for line in change(lines)))
+    plain = "estimate PLAN.json m --unknown drop"
+    command = f"{plain} {options.format(n=len(lines))}"
+    assert "--messages N" in answer(capsys, plain)["not_noticed"]
+    if says is None:
+        assert ("--messages N" in answer(capsys, command)["not_noticed"]) == ("--messages" not in options)
+        return
+    assert says in refusal(capsys, command)
+    assert says in answer(capsys, f"{command} --anyway")["impossible"]
 
 
 def test_an_output_is_never_an_input(published, plan, capsys, tmp_path, monkeypatch):

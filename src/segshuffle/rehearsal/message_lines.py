@@ -113,4 +113,7 @@ def _blocks(stream: IO[bytes], name: str) -> Iterator[list[bytes]]:
             raise DataError(f"{name}: a line has more than {_BLOCK} bytes; a message is a number on a line of its own.")
         yield lines
     if left:
-        yield [left]
+        raise DataError(
+            f"{name}: the last line, {left[:60].decode('utf-8', 'replace')!r}, does not end: was the file cut off? "
+            "If it is whole, add a line break."
+        )
