@@ -74,6 +74,14 @@ def test_a_plan_counts_the_first_round_too(capsys, privacy):
     assert found["level_messages_per_user"] == 1 + blanket
 
 
+def test_with_one_level_every_message_is_about_items_or_a_dummy(capsys):
+    asked = "plan --items 169 --set-size 1 --levels 1:9835 --delta 1e-6 --limits max-messages=1.5"
+    found = answer(capsys, asked)
+    assert found["blanket_per_user"] + found["copies"][0] == pytest.approx(1.5, rel=1e-6)
+    assert (found["level_messages_per_user"], found["messages_per_user"]) == (0, pytest.approx(1.5, rel=1e-6))
+    assert "about the level" not in printed(capsys, asked)
+
+
 def test_every_input_of_a_plan_is_marked_public(capsys):
     inputs = {field.name for kind in (Problem, Assumptions) for field in fields(kind)} - {"assumptions"}
     assert set(PUBLIC_INPUTS) == inputs | {"item_frequencies", "mean_size"}

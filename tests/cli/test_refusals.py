@@ -64,7 +64,7 @@ PLANS = [
     ("--guess top=5", "top = 5 is not allowed: it must be given with a guess of frequencies"),
     ("--guess zipf:1 top=5 --target-error 0.1", "leave top out, or give the error as a percentage"),
     ("--guess zipf:1 --target-error 10% --limits blanket-per-user=3", "and where the fewest messages are searched for"),
-    ("--guess zipf:1 top=3 --target-error 12% --limits max-messages=1.5", "raise one of the two"),
+    ("--guess zipf:1 top=3 --target-error 12% --limits max-messages=1.1", "raise one of the two"),
     ("--guess mean-size=1", "leave it out if all users hold 2 items"),
     ("--guess mean-size=1 --assume sets=at-most --guess 1,0,0,0,0,0", "items or frequencies are given"),
     (
@@ -99,8 +99,9 @@ PLANS = [
     ("--blanket published --assume honest-fraction=0.8", "the proven segmented protocol allows other values"),
     ("--blanket published --assume rounds=2", "the proven segmented protocol allows other values"),
     ("--blanket published --assume sets=at-most", "the proven segmented protocol allows other values"),
-    ("--limits max-messages=0.5", "max_messages = 0.5 is used up by round 1"),
-    ("--limits max-messages=3.5 blanket-per-user=9", "(Round 1, about the levels, takes"),
+    ("--levels 1:150,2:150 --limits max-messages=0.5", "max_messages = 0.5 is used up by round 1"),
+    ("--levels 1:150,2:150 --hide-level 1 --save p.json", "cannot be carried out. Leave --save out to see the plan"),
+    ("--levels 1:150,2:150 --limits max-messages=3.5 blanket-per-user=9", "(Round 1, about the levels, takes"),
     (
         "--items 1e7 --levels 0.02:5 --delta 1e-6 --limits copies-max=64",
         "and at most 1e+09 can be announced: set max_messages",

@@ -117,6 +117,13 @@ def run(options: argparse.Namespace) -> str:
             f"--what-if varies one or two numbers, in {MOST} combinations at most, not {len(varied)} numbers in "
             f"{combinations}: leave some out."
         )
+    if options.save is not None and options.hide_level is not None:
+        raise OptionsError(
+            "--save does not go with --hide-level: no command sends or counts the messages about hidden levels, so "
+            "such a plan cannot be carried out. Leave --save out to see the plan (rehearse --messages tries it), or leave "
+            "--hide-level out if the server may know how many users picked each level; every client still limits what "
+            "its messages reveal about its own level (client --hide-level)."
+        )
     for option, output in (("save", options.save), ("what-if", plot)):
         refuse_overwriting(option, output, (str(options.items), guess.get("frequencies")))
     names = read_items(options.items) if isinstance(options.items, Path) else None

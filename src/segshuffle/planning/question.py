@@ -266,7 +266,8 @@ class Question:
     @property
     def level_messages(self) -> float:
         """Messages of a user about the level, on average."""
-        return 1.0 + Server(self.problem, self.level_privacy).announce_levels().blanket_per_user
+        first = Server(self.problem, self.level_privacy).announce_levels()
+        return first.copies[0] + first.blanket_per_user
 
     @property
     def method(self) -> ProvenSegmented:
@@ -475,7 +476,7 @@ def _of_least_error(question: Question) -> Plan:
     try:
         plan: Plan = question.planner.plan(question.problem)
     except InfeasibleError as error:
-        if budget is None:
+        if budget is None or len(question.problem.levels) == 1:
             raise
         told = f"(Round 1, about the levels, takes {question.level_messages:g} of max-messages = {budget:g}.)"
         raise InfeasibleError(f"{error} {told}") from error

@@ -65,10 +65,11 @@ def sending(plan: Plan, level_messages: float = 1.0) -> list[str]:
     ]
     total, exactly = plan.messages_per_user + level_messages, problem.assumptions.sets == "exactly"
     n_bytes = plan.messages_per_user * scheme.dtype.itemsize + level_messages
+    about_level = f", {level_messages:.4g} of them about the level" if level_messages else ""
     return [
         *level_sentences,
-        f"The average over all users is {'' if exactly else 'at most '}{total:.4g} messages, {level_messages:.4g} of "
-        f"them about the level. That is {n_bytes:.4g} bytes, and {n_bytes * problem.n_users / 1e6:.3g} MB from all "
+        f"The average over all users is {'' if exactly else 'at most '}{total:.4g} messages{about_level}. "
+        f"That is {n_bytes:.4g} bytes, and {n_bytes * problem.n_users / 1e6:.3g} MB from all "
         f"{problem.n_users:,} users.",
     ]
 

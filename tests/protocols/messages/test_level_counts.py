@@ -113,7 +113,7 @@ def server_of(levels, n_users, privacy):
     return Server(Problem(5, 2, levels, (n_users, *(0,) * (len(levels) - 1)), 1e-3), privacy)
 
 
-@pytest.mark.parametrize("truth", [(7,), (3, 9), (0, 5, 2)])
+@pytest.mark.parametrize("truth", [(3, 9), (0, 5, 2)])
 def test_the_exact_histogram_is_exact(truth):
     levels = np.repeat(np.arange(len(truth)), truth)
     server = server_of((0.5, 1.0, 2.0)[: len(truth)], sum(truth), None)
@@ -124,8 +124,8 @@ def test_the_exact_histogram_is_exact(truth):
     assert found.weight([0.5, 0.25, 1.0][: len(truth)]) == np.dot(truth, [0.5, 0.25, 1.0][: len(truth)])
 
 
-@pytest.mark.quick("truth1")
-@pytest.mark.parametrize("truth", [(40,), (30, 10), (0, 25, 15)])
+@pytest.mark.quick("truth0")
+@pytest.mark.parametrize("truth", [(30, 10), (0, 25, 15)])
 def test_private_counters_are_levels_plus_poisson(truth):
     runs, n, k = 2000, 40, len(truth)
     server, levels = server_of((0.5, 1.0, 2.0)[:k], n, LevelPrivacy(1.0, 1e-2)), np.repeat(np.arange(k), truth)
@@ -134,10 +134,6 @@ def test_private_counters_are_levels_plus_poisson(truth):
     noise = np.array([one.counts for one in found]) - np.array(truth)
     mu = found[0].blanket_mean
     assert mu == n * announcement.blanket_per_user / k
-    if k == 1:
-        assert mu == 0.0
-        assert not noise.any()
-        return
     law = dict(enumerate(stats.poisson.pmf(np.arange(int(mu) + 200), mu)))
     for counter in noise.T:
         assert law_p_value(Counter(counter.tolist()), law) > 1e-9

@@ -58,6 +58,8 @@ class LevelPrivacy:
 def level_announcement(n_users: int, n_levels: int, privacy: LevelPrivacy | None) -> Scheme:
     """Return the announcement of round 1: a scheme with the levels as domain and one item per user.
 
+    With one level nobody sends anything.
+
     Parameters
     ----------
     n_users : int
@@ -72,6 +74,8 @@ def level_announcement(n_users: int, n_levels: int, privacy: LevelPrivacy | None
     InfeasibleError
         If this guarantee needs more dummy messages than a client may send.
     """
+    if n_levels == 1:  # nothing to tell
+        return Scheme(1, 1, n_users, (0.0,), 0.0)
     blanket = 0.0
     if privacy is not None:
         least = least_blanket(n_users=n_users, categories=n_levels, epsilon=privacy.epsilon, delta=privacy.delta)
