@@ -4,7 +4,6 @@ import gzip
 import io
 import json
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -454,33 +453,37 @@ def test_blankets_beyond_the_poisson_one_are_written_down(published, capsys, bla
 def test_plan_writes_what_the_others_read(tmp_path, capsys):
     (tmp_path / "names").write_text("\n".join(NAMES) + "\n")
     asked = f"{SMALL} --save {tmp_path}/p --items {tmp_path}/names"
-    printed(capsys, asked)
-    assert read_document(tmp_path / "p").items == list(NAMES)
+    _, _, said = run(capsys, asked)
+    found = read_document(tmp_path / "p")
+    assert found.items == list(NAMES)
+    # whoever sends more than an honest user can is refused
+    assert found.plan.scheme.blanket_cap is not None
+    assert f"refuse a sender of more than {found.plan.scheme.most_messages:.0f} messages" in said
+    clustered = "plan --items 6 --set-size 1 --levels 1:500 --delta 1e-4 --blanket clustered --target-error 0.01"
+    assert "without limit" in run(capsys, f"{clustered} --save {tmp_path}/q")[2]
     (tmp_path / "names").write_text("one\none\n")
     assert "line 2: 'one' is on line 1 already" in refusal(capsys, asked)
 
 
 @pytest.mark.exhaustive
 @pytest.mark.skipif(shutil.which("shuf") is None, reason="needs shuf")
-def test_the_commands_of_the_guide_run(tmp_path, monkeypatch, capsys, root):
+def test_the_commands_of_the_guide_run(tmp_path, capsys, monkeypatch, root):
     guide = (root / "docs/collect.md").read_text(encoding="utf-8")
     (names,) = re.findall(r"```text\n(.*?)```", guide, re.DOTALL)
     (tmp_path / "items.txt").write_text(names)
     monkeypatch.chdir(tmp_path)
-    commands = [line for block in re.findall(r"```bash\n(.*?)```", guide, re.DOTALL) for line in block.splitlines()]
-    for command in commands:
-        words, into, path = command.replace(">>", ">").partition(" > ")
-        if words.startswith("shuf "):
-            subprocess.run(command, shell=True, check=True)
-            continue
-        shown = printed(capsys, shlex.split(words)[1:])
-        if into:
-            with (tmp_path / path).open("a") as stream:
-                stream.write(shown)
-    assert len(commands) == 5
-    (again,) = (shlex.split(command.partition(" >> ")[0])[1:] for command in commands if "ada.json" in command)
-    refusal(capsys, again)
-    (more,) = re.findall(r"Ada gives\s+`(--budget [\d.]+)`", guide)
-    printed(capsys, [*again, *more.split()])
-    head = "item,count,estimate,low,high,standard_error,impossible\n"
-    assert (tmp_path / "estimates.csv").read_text().startswith(head)
+    shell = f'segshuffle() {{ "{sys.executable}" -m segshuffle "$@"; }}\n'
+    done = [
+        subprocess.run(["bash", "-euc", shell + block], capture_output=True, text=True, check=True)
+        for block in re.findall(r"```bash\n(.*?)```", guide, re.DOTALL)
+    ]
+    assert len(done) == 4
+    (most,) = re.findall(r"must refuse a sender of more than (\d+) messages", done[0].stderr)
+    assert f'-le {most} ] || mv "$file" refused' in guide
+    assert sorted(path.name for path in (tmp_path / "inbox").iterdir()) == ["ada", "ben"]
+    (again,) = re.findall(r"segshuffle (client .*ada.json) > inbox/ada", guide)
+    assert printed(capsys, again) == (tmp_path / "inbox/ada").read_text()
+    refusal(capsys, f"{again} --collection 2")
+    (more,) = re.findall(r"until she also gives `(--budget [\d.]+)`", guide)
+    printed(capsys, f"{again} --collection 2 {more}")
+    assert (tmp_path / "estimates.csv").read_text().startswith("item,count,estimate,low,high,standard_error\n")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -94,7 +95,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--alternatives", action="store_true", help="also plan with every protocol of the project (seconds to minutes)"
     )
     shown.add_argument(
-        "--save", type=Path, metavar="PLAN.json", help="write the plan to a file for client and estimate"
+        "--save",
+        type=Path,
+        metavar="PLAN.json",
+        help="write the plan to a file for client and estimate, if possible with blanket-cap=auto",
     )
     shown.add_argument("--details", action="store_true", help="also print every number and what it means")
     add(shown, "--json")
@@ -120,9 +124,9 @@ def run(options: argparse.Namespace) -> str:
     if options.save is not None and options.hide_level is not None:
         raise OptionsError(
             "--save does not go with --hide-level: no command sends or counts the messages about hidden levels, so "
-            "such a plan cannot be carried out. Leave --save out to see the plan (rehearse --messages tries it), or leave "
-            "--hide-level out if the server may know how many users picked each level; every client still limits what "
-            "its messages reveal about its own level (client --hide-level)."
+            "such a plan cannot be carried out. Leave --save out to see the plan (rehearse --messages tries it), or "
+            "leave --hide-level out if the server may know how many users picked each level; every client still limits "
+            "what its messages reveal about its own level (client --hide-level)."
         )
     for option, output in (("save", options.save), ("what-if", plot)):
         refuse_overwriting(option, output, (str(options.items), guess.get("frequencies")))
@@ -140,9 +144,19 @@ def run(options: argparse.Namespace) -> str:
         patience = math.inf if waits else PATIENCE if named and not fixed else None
         _announce(question, patience)
         found = answer(question, patience=patience)
+        if options.save is not None:
+            found = _with_cap(found)
     more = _more(options, found, varied, plot)
     if options.save is not None:
         write_document(options.save, Document(found.plan, names))
+        most = found.plan.scheme.most_messages
+        told = f"the shuffler must refuse a sender of more than {most:.0f} messages"
+        if math.isinf(most):
+            told = (
+                "one sender can shift the estimates without limit, because only plans with poisson dummies, one delta "
+            )
+            told += "and without --target-error ERROR have a cap on the messages of one sender"
+        complain(f"segshuffle plan: {options.save}: {told}")
     return plan_text.told(found, options, more)
 
 
@@ -166,6 +180,19 @@ def _question(options: argparse.Namespace, domain_size: int) -> Question:
         guess=Guess(frequencies, guess.get("mean_size")),
         top=TOP if top is None and of_top else top,
     )
+
+
+def _with_cap(found: Answer) -> Answer:
+    """Plan again with a cap on the dummies of one user, if the plan can have one and does not have it."""
+    from segshuffle.planning.question import FewestMessages, answer
+
+    asked = found.question
+    named = asked.limits.blanket_cap is not None
+    # with several deltas, a cap would be planned for the smallest of them
+    if named or asked.laws[1:] or isinstance(asked.goal, FewestMessages) or asked.problem.level_deltas:
+        return found
+    capped = answer(replace(asked, limits=replace(asked.limits, blanket_cap="auto")))
+    return replace(capped, rows=found.rows)
 
 
 def _refuse_unpublished(options: argparse.Namespace) -> None:
