@@ -20,7 +20,7 @@ for user in range({N_USERS}):
         assert main(asked) == 0
 words = sent.getvalue().split()
 random.shuffle(words)
-open("messages.txt", "w").write("\\n".join(words))
+open("messages.txt", "w").write("\\n".join([*words, ""]))
 """
 
 
