@@ -4,6 +4,9 @@ A message about a refused value names the value and what is allowed. The command
 with status 2. The pipeline prints errors of the configuration before any job starts.
 """
 
+#: Most characters of a value in a message.
+_LONGEST = 120
+
 
 class SegshuffleError(Exception):
     """Base class of every error this package raises on purpose."""
@@ -23,11 +26,20 @@ class ParameterError(SegshuffleError, ValueError):
     """
 
     def __init__(self, name: str, value: object, allowed: str) -> None:
-        told = f"{name} is missing" if value is None else f"{name} = {value!r} is not allowed"
+        told = f"{name} is missing" if value is None else f"{name} = {_brief(value)} is not allowed"
         super().__init__(f"{told}: it must be {allowed}.")
         self.name = name
         self.value = value
         self.allowed = allowed
+
+
+def _brief(value: object) -> str:
+    """Return the text of a value, shortened: a list may have a million entries."""
+    try:
+        text = repr(value)
+    except ValueError:
+        return "an integer of thousands of digits"
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
 
 
 class OptionsError(SegshuffleError, ValueError):

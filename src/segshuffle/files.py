@@ -22,13 +22,7 @@ def writing(path: Path) -> Iterator[Path]:
     DataError
         If the file cannot be written, as on a full disk; nothing is left behind then.
     """
-    try:
-        # not tempfile: its files are readable by the owner only, and the rename would keep that
-        temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.touch()
-    except (OSError, ValueError) as error:  # ValueError: a name that is empty or has a NUL character
-        raise _refusal(path, error) from error
+    temporary = _begun(path)
     try:
         yield temporary
         temporary.replace(path)
@@ -36,6 +30,35 @@ def writing(path: Path) -> Iterator[Path]:
         raise _refusal(path, error) from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _begun(path: Path, *, new_folders: bool = True) -> Path:
+    """Make the temporary file that becomes `path`, in its folder."""
+    try:
+        if not new_folders and not path.parent.is_dir():
+            raise OSError("there is no such folder; make it first")
+        if path.exists() and not path.is_file():
+            raise OSError("it is no file, but a folder or a device")  # the rename would replace a device
+        # not tempfile: its files are readable by the owner only, and the rename would keep that
+        temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
+        if new_folders:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.touch()
+    except (OSError, ValueError) as error:  # ValueError: a name that is empty or has a NUL character
+        raise _refusal(path, error) from error
+    return temporary
+
+
+def check_output(path: Path) -> Path:
+    """Return a path that can be written; refuse any other before work begins whose result would be lost.
+
+    Raises
+    ------
+    DataError
+        If the folder does not exist, or no file can be made in it, or the path is a folder or a device.
+    """
+    _begun(path, new_folders=False).unlink()
+    return path
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
@@ -89,8 +112,9 @@ def _refusal(path: Path, error: OSError | ValueError) -> DataError:
 
 def unreadable(name: object, error: Exception) -> DataError:
     """Make the error about a file that cannot be read."""
+    told = str(name) if len(str(name)) <= 300 else f"{str(name)[:300]}..."
     return DataError(
-        f"{name}: cannot be read ({_reason(error)}). Check the path; a relative path is taken from the folder in which "
+        f"{told}: cannot be read ({_reason(error)}). Check the path; a relative path is taken from the folder in which "
         "the command runs."
     )
 

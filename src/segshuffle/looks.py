@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from segshuffle.errors import ParameterError
+
 Dashes = str | tuple[int, tuple[float, ...]]
 
 #: The one palette: Okabe and Ito's but yellow, four of Tol's muted ones, and greys. Names are what code refers to.
@@ -70,6 +72,8 @@ class Look(NamedTuple):
     @classmethod
     def of(cls, label: str, color: str, marker: str, dashes: int = 0) -> Look:
         """Take a colour of `PALETTE` by its name, and dashes of `DASHES` by their number."""
+        if color not in PALETTE:
+            raise ParameterError(f"colour of {label!r}", color, f"one of {', '.join(PALETTE)}")
         return cls(label, PALETTE[color], marker, DASHES[dashes])
 
 

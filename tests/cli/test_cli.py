@@ -99,8 +99,8 @@ def test_an_account_has_the_librarys_numbers(capsys):
 
 def test_integers_may_be_written_with_a_power_of_ten(capsys):
     assert answer(capsys, account("5e3")) == answer(capsys, ACCOUNT)
-    # exact: the float 1e23 is another integer
-    assert whole("1e23") == 10**23
+    # exact: no float is this integer
+    assert whole("1.23456789012345679e17") == 123456789012345679
     assert answer(capsys, f"{PLAN} --levels 0.5:1e2,1:2e2,2:100") == answer(capsys, PLAN)
 
 

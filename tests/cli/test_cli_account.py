@@ -118,10 +118,13 @@ def test_a_matrix_is_never_overwritten(capsys, tmp_path):
 
 def test_a_file_that_is_no_array_is_refused(capsys, tmp_path):
     path = tmp_path / "mine.npy"
-    path.write_bytes(b"0.5,0.5")
-    assert f"{path}: is no .npy file of numbers" in refusal(
-        capsys, f"account --randomizer matrix:{path} --users 9 --delta 0.01"
-    )
+    np.save(path, np.full((2, 2), 0.5))
+    good = path.read_bytes()
+    for content in (b"0.5,0.5", good[:20], good[:-1], good.replace(b"(2, 2), }" + 4 * b" ", b"(2, 2000000), }")):
+        path.write_bytes(content.ljust(len(good)) if len(content) > len(good) else content)
+        assert f"{path}: is no .npy file of numbers" in refusal(
+            capsys, f"account --randomizer matrix:{path} --users 9 --delta 0.01"
+        )
     assert "cannot be read" in refusal(
         capsys, f"account --randomizer matrix:{tmp_path}/none.csv --users 9 --delta 0.01"
     )

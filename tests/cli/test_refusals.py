@@ -1,10 +1,12 @@
 """What a command refuses, in one sentence: the name, the value and what is allowed, or what to leave out or add."""
 
+import os
+
 import pytest
 from commands import refusal
 
 PLAN = "plan --items 6 --set-size 2 --levels 1:300 --delta 1e-4"
-HUGE = "1" + 400 * "0"
+HUGE = "1" + 17 * "0"
 PLANS = [
     # one value
     ("--items 1", "domain_size = 1 is not allowed: it must be an integer in [2, 10000000]"),
@@ -52,6 +54,20 @@ PLANS = [
     (f"--guess {300 * 'x'}", f"guess = '{40 * 'x'}' is neither zipf:EXPONENT, a list of numbers nor a file"),
     ("--guess nowhere.txt", "guess = 'nowhere.txt' is neither zipf:EXPONENT, a list of numbers nor a file"),
     ("--guess bytes", "guess = 'bytes' is neither zipf:EXPONENT, a list of numbers nor a file"),
+    ("--items table", "table: every line has ',', as 'user,item', so this is a table, not a list of items"),
+    ("--items zero", "zero: larger than 268435456 bytes, the most that is read"),
+    ("--guess zero", "zero: larger than 268435456 bytes, the most that is read"),
+    (
+        "--save nowhere/plan.json",
+        "--save: nowhere/plan.json: cannot be written (there is no such folder; make it first)",
+    ),
+    ("--save .", "cannot be written (it is no file, but a folder or a device)"),
+    ("--save pipe", "cannot be written (it is no file, but a folder or a device)"),
+    (f"--save {300 * 'x'}", "cannot be written (File name too long)"),
+    ("--what-if users=10 nowhere/x.png", "cannot be written (there is no such folder; make it first)"),
+    ("--limits blanket-cap=1e309", "'1e309' is not allowed; expected is: most dummy messages"),
+    ("--limits copies-max=4 data.csv", "'data.csv' is not KEY=VALUE with a key out of copies-max, max-messages"),
+    ("--limits copies-max=4 data.csv", "a file belongs before all options"),
     ("--blankets 3", "unrecognized arguments: --blankets 3 (see segshuffle --help)"),
     # several together
     (
@@ -86,13 +102,11 @@ PLANS = [
         "--what-if colour=3",
         "'colour=3' is not KEY=VALUE with a key out of users, epsilon, delta, set-size, domain-size",
     ),
-    ("--what-if set-size=1 --assume sets=at-most --guess zipf:1 mean-size=1.5", "at most set-size = 1"),
     ("--what-if users=10,20 delta=1e-4 epsilon=1", "--what-if varies one or two numbers, in 200"),
     (
         "--what-if users=10 a.txt",
         "'a.txt' is not allowed; expected is: file for a figure of the table (.png, .pdf or .svg)",
     ),
-    ("--guess 1,1,0,0,0,0 --what-if set-size=3", "with sum set-size = 3"),
     ("--blanket published --what-if users=10", "--blanket published does not go with what-if"),
     ("--blanket published --limits equal-copies=yes", "--blanket published does not go with equal-copies"),
     ("--blanket published --limits blanket-cap=9", "--blanket published does not go with blanket-cap"),
@@ -154,6 +168,7 @@ ACCOUNTS = [
     (f"{KRR} --delta 0.1 --randomizer krr:domain-size=3,order=4", "order = 4 is not allowed: it must be left out: krr"),
     (f"{KRR} --delta 0.1 --randomizer krr:domain-size=3 blh", "several with --compose"),
     (f"{KRR} --delta 0.1 --randomizer blh general --compose joint", "only these"),
+    (f"{KRR} --delta 0.1 --randomizer segmentedx", "randomizer = 'segmentedx' is not allowed: it must be one of gen"),
     (f"{KRR} --delta 0.1 --randomizer magic", "randomizer = 'magic' is not allowed: it must be one of general, krr"),
     (f"{KRR} --delta 0.1 --randomizer {LISTED}", "[2, 1e+07] for subset-exponential"),
     ("account --randomizer krr:domain-size=3 --users 9 --delta 0.1", "local_epsilon is missing: it must be given: krr"),
@@ -173,6 +188,8 @@ ACCOUNTS = [
 ]
 OTHERS = [
     ("", "the following arguments are required: command"),
+    ("rehearse zero", "zero: cannot be read (it is a device, not a file)"),
+    ("rehearse 0:100% --items 50 --levels 1:1000 --delta 1e-5", "The guess says that nobody holds an item"),
     ("plans", "invalid choice: 'plans'"),
     ("plan --items 6 --set-size 2 --levels 1:300", "the following arguments are required: --delta"),
     *(
@@ -193,5 +210,9 @@ def test_a_refusal_is_one_sentence(capsys, tmp_path, monkeypatch, command, says)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("requests.get", lambda *_, **__: pytest.fail("asked a server"))
     (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00")
+    (tmp_path / "table").write_text("user,item\n1,tea\n1,milk\n", encoding="utf-8")
+    (tmp_path / "zero").symlink_to("/dev/zero")
+    os.mkfifo(tmp_path / "pipe")
+    before = sorted(tmp_path.iterdir())
     assert says in refusal(capsys, command)
-    assert [path.name for path in tmp_path.iterdir()] == ["bytes"]
+    assert sorted(tmp_path.iterdir()) == before

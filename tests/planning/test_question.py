@@ -162,6 +162,15 @@ def test_a_table_says_where_there_is_no_plan():
     assert rows[2]["messages"] > rows[3]["messages"]
 
 
+def test_a_value_that_is_not_allowed_costs_its_row_only():
+    rows = what_if.table(Question(PROBLEM), {"set_size": (1.0, 2.5, 2.0, float(PROBLEM.domain_size + 1))})
+    assert [row["none"] is None for row in rows] == [True, False, True, False]
+    assert "set_size = 2.5" in rows[1]["none"]
+    guess = np.array([1.0, 1.0, *[0.0] * (PROBLEM.domain_size - 2)])
+    (row,) = what_if.table(Question(replace(PROBLEM, set_size=2), guess=Guess(guess)), {"set_size": (1.0,)})
+    assert "set-size = 1" in row["none"]
+
+
 def test_a_table_has_a_curve_for_each_value_of_the_key_with_fewer():
     rows = [
         {"users": n, "epsilon": e, "error_%": 1 / n / e, "messages": 1 + 1 / e, "none": "no" if n * e < 1e3 else None}

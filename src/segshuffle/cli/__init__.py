@@ -40,9 +40,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command, and return the exit status."""
     # matrices are small: further threads only wait, and numpy reads this when it is loaded
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    options = build_parser().parse_args(arguments)
-    program = f"segshuffle {options.command}"
+    program = "segshuffle"
     try:
+        options = build_parser().parse_args(arguments)
+        program = f"segshuffle {options.command}"
         answer = options.run(options)
     except (SegshuffleError, ModuleNotFoundError) as error:
         told: Exception | None = translated(error) if isinstance(error, ModuleNotFoundError) else error
@@ -50,4 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         complain(f"{program}: {told}")
         return 2
+    except KeyboardInterrupt:
+        complain(f"{program}: interrupted. Files are written completely or not at all; start the same command again.")
+        return 130
     return write(program, answer)

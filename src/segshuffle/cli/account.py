@@ -21,7 +21,7 @@ general --users 1e6 --epsilon 0.1 --delta 1e-8.
 import argparse
 from pathlib import Path
 
-from segshuffle.cli.options import add, integers, numbers, picture, spec
+from segshuffle.cli.options import add, integers, numbers, output, picture, spec
 from segshuffle.cli.terminal import as_json, leave_out, need, shown
 from segshuffle.errors import ParameterError
 
@@ -93,12 +93,12 @@ def _composition(text: str) -> tuple[str, tuple[float, ...] | None]:
 
 
 def _output(text: str) -> Path:
-    return Path(text) if text.endswith(".csv") else picture(text)
+    return output(text) if text.endswith(".csv") else picture(text)
 
 
 def run(options: argparse.Namespace) -> str:
     """Answer for the segmented protocol, or for any other randomizer."""
-    if options.randomizer[0].startswith("segmented"):
+    if options.randomizer[0].partition(":")[0] == "segmented":
         return _segmented(options)
     from segshuffle.cli.single_message import answer
 

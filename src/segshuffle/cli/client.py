@@ -158,9 +158,14 @@ def _rounds(options: argparse.Namespace, planned: int) -> tuple[int, int]:
 
 def _items(text: str, document: Document) -> tuple[int, ...]:
     """Return the numbers of the items that are named."""
-    numbers = tuple(
-        document.number(name) for row in csv.reader([text], skipinitialspace=True) for name in row if name.strip()
-    )
+    try:
+        (names,) = csv.reader([text], skipinitialspace=True, strict=True)
+    except (csv.Error, ValueError) as error:  # ValueError: several lines
+        raise DataError(
+            f"items = {text[:60]!r}: {error}; write names with commas between, and quotes around a name that "
+            "has a comma: 'tea,\"milk, fresh\"'."
+        ) from error
+    numbers = tuple(document.number(name) for name in names if name.strip())
     if len(set(numbers)) != len(numbers):
         raise DataError(f"items = {text!r}: an item is given twice; give every item once.")
     size = document.plan.problem.set_size

@@ -17,7 +17,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from segshuffle.cli.options import add, levels, participants, positive, whole
+from segshuffle.cli.options import add, levels, output, participants, positive, whole
 from segshuffle.cli.terminal import as_csv, as_json, complain, shown, table
 from segshuffle.errors import DataError, OptionsError
 
@@ -66,7 +66,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="probability, in (0, 1), that one interval contains its share (default 0.95)",
     )
     add(parser, "--top", help="how many of the largest estimates to show (default 20)")
-    parser.add_argument("--csv", type=Path, metavar="FILE", help="write all estimates as a table")
+    parser.add_argument("--csv", type=output, metavar="FILE", help="write all estimates as a table")
     add(parser, "--json", help="print JSON, with every item")
 
 

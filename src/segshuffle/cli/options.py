@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from segshuffle.blankets import law_names
 from segshuffle.cli.terminal import understood
 from segshuffle.errors import ParameterError
+from segshuffle.files import check_output
 from segshuffle.pipeline.design import level_counts
 
 if TYPE_CHECKING:
@@ -24,16 +25,18 @@ if TYPE_CHECKING:
 
 #: Number of values of a range without a count, and the most values in one answer.
 _POINTS, MOST = 13, 200
+#: Largest integer that is read.
+MOST_WHOLE = 10**18
 
 
 def whole(text: str) -> int:
-    """Read an integer exactly; 5e3 is allowed for 5000."""
+    """Read an integer of at most 1e18 exactly; 5e3 is allowed for 5000."""
     try:
         value = Decimal(text)
     except InvalidOperation:
         raise ValueError(text) from None
-    # an integer with a million digits would take long, and is never meant
-    if not value.is_finite() or value.adjusted() > 400 or value != value.to_integral_value():
+    # no option means a larger integer, and arrays cannot hold one
+    if not value.is_finite() or not -MOST_WHOLE <= value <= MOST_WHOLE or value != value.to_integral_value():
         raise ValueError(text)
     return int(value)
 
@@ -80,11 +83,16 @@ def yes_or_no(text: str) -> bool:
     return text == "yes"
 
 
+def output(text: str) -> Path:
+    """Read the path of a file that will be written, in a folder that exists."""
+    return check_output(Path(text))
+
+
 def picture(text: str) -> Path:
     """Read the path of a figure; its ending gives the format."""
     if not text.endswith((".png", ".pdf", ".svg")):
         raise ValueError(text)
-    return Path(text)
+    return output(text)
 
 
 def guarantee(text: str) -> tuple[float, float | None]:
@@ -173,7 +181,10 @@ def settings(about: str, keys: Mapping[str, tuple[Callable[[str], Any], str]], p
         key, equals, value = word.partition("=")
         name = names.get(key) if equals else plain
         if not name:
-            raise argparse.ArgumentTypeError(f"{word!r} is not KEY=VALUE with a key out of {', '.join(names)}")
+            hint = "" if equals else "; a file belongs before all options"
+            raise argparse.ArgumentTypeError(
+                f"{word[:60]!r} is not KEY=VALUE with a key out of {', '.join(names)}{hint}"
+            )
         read_value, described = keys[name]
         return name, understood(read_value, value if equals else word, described)
 

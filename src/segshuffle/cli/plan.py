@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from segshuffle.blankets import law_names
-from segshuffle.cli.options import MOST, add, counted, numbers, picture, question_of, settings, whole
+from segshuffle.cli.options import MOST, add, counted, numbers, output, picture, question_of, settings, whole
 from segshuffle.cli.terminal import complain, draw
 from segshuffle.errors import DataError, InfeasibleError, OptionsError
 
@@ -96,7 +96,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     shown.add_argument(
         "--save",
-        type=Path,
+        type=output,
         metavar="PLAN.json",
         help="write the plan to a file for client and estimate, if possible with blanket-cap=auto",
     )
@@ -128,8 +128,8 @@ def run(options: argparse.Namespace) -> str:
             "leave --hide-level out if the server may know how many users picked each level; every client still limits "
             "what its messages reveal about its own level (client --hide-level)."
         )
-    for option, output in (("save", options.save), ("what-if", plot)):
-        refuse_overwriting(option, output, (str(options.items), guess.get("frequencies")))
+    for option, path in (("save", options.save), ("what-if", plot)):
+        refuse_overwriting(option, path, (str(options.items), guess.get("frequencies")))
     names = read_items(options.items) if isinstance(options.items, Path) else None
     of_paper, waits, named = (options.blanket == law for law in ("published", "all", None))
     if of_paper or waits:
@@ -246,6 +246,8 @@ def _frequencies(text: str | None) -> float | FloatArray | None:
     """Read zipf:EXPONENT, numbers separated by commas, or a file with numbers on lines or with commas."""
     import numpy as np
 
+    from segshuffle.files import read_bounded
+
     def listed(words: str) -> FloatArray:
         return np.array([float(part) for part in words.replace(",", " ").split()])
 
@@ -255,8 +257,8 @@ def _frequencies(text: str | None) -> float | FloatArray | None:
         return float(text[5:]) if text.startswith("zipf:") else listed(text)
     except ValueError:
         try:
-            return listed(Path(text).read_text(encoding="utf-8"))
-        except (ValueError, OSError) as error:
+            return listed(read_bounded(Path(text), limit=2**28).decode("utf-8"))
+        except ValueError as error:
             raise DataError(
-                f"guess = {text[:40]!r} is neither zipf:EXPONENT, a list of numbers nor a file of them."
+                f"guess = {text[:40]!r} is neither zipf:EXPONENT, a list of numbers nor a file of them: {error}"
             ) from error

@@ -102,8 +102,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--repetitions",
         type=positive,
         metavar="R",
-        help=f"how often the collection is simulated (default {_REPETITIONS}; fewer if levels are drawn at random and "
-        "the file is large)",
+        help=f"how often the collection is simulated (at most 1e5; default {_REPETITIONS}, or fewer if "
+        "levels are drawn at random and the file is large)",
     )
     parser.add_argument("--seed", type=whole, default=0, help="seed of all random numbers (default 0)")
     add(parser, "--top")
@@ -247,6 +247,8 @@ def _compared(options: argparse.Namespace) -> str:
         shares, zipf = options.data
         holders = guessed_holders(shares, options.items, zipf)
         sizes, levels = options.set_size or sorted(filter(None, shares)), counted(options.levels, None)
+        if not sizes:
+            raise OptionsError("The guess says that nobody holds an item: give another guess, or --set-size.")
     else:
         users = _users(options)
         for note in users.notes:

@@ -5,7 +5,6 @@ import itertools
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -180,8 +179,9 @@ def _matrix(path: Path, claimed_epsilon: float | None) -> Any:
     lines: list[int] = []
     if path.suffix == ".npy":
         try:
-            rows: Any = np.asarray(np.load(BytesIO(content), allow_pickle=False), dtype=float)
-        except (ValueError, TypeError, EOFError) as error:
+            # a file mapped to memory cannot claim more numbers than it has
+            rows: Any = np.array(np.load(path, mmap_mode="r", allow_pickle=False), dtype=float)
+        except (ValueError, TypeError, EOFError, OSError, OverflowError) as error:
             raise DataError(f"{path}: is no .npy file of numbers ({error}). Write one with numpy.save.") from error
     else:
         lines, rows = _lines(path, content)

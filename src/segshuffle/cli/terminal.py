@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from segshuffle.errors import OptionsError, ParameterError
+from segshuffle.errors import OptionsError, SegshuffleError
 from segshuffle.looks import series_looks, stroke
 
 #: Width of an answer, in characters.
@@ -88,6 +88,12 @@ class Parser(argparse.ArgumentParser):
         except argparse.ArgumentTypeError as error:
             raise argparse.ArgumentError(action, str(error)) from None
 
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
+        # argparse would take the value away, and give the command an empty list
+        if action.option_strings and "--" in arg_strings:
+            raise argparse.ArgumentError(action, "'--' is not allowed as a value")
+        return super()._get_values(action, arg_strings)
+
     def print_help(self, file: Any = None) -> None:
         """Print the help; a full disk or a closed output gives a short error."""
         if status := write(self.prog, self.format_help().rstrip("\n")):
@@ -98,7 +104,7 @@ def understood(read: Any, text: str, described: str) -> Any:
     """Read the value of an option; refuse a wrong one with the option's help, which says what is allowed."""
     try:
         return read(text)
-    except ParameterError as error:
+    except SegshuffleError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
     except (ValueError, OverflowError):
         allowed = described.replace("%%", "%")

@@ -109,7 +109,7 @@ def read_items(path: Path) -> list[str]:
     Raises
     ------
     DataError
-        If the file cannot be read, or has a blank line or an item twice; names the line.
+        If the file cannot be read, has a blank line or an item twice (names the line), or is a table.
     """
     text = read_bounded(path, limit=2**28).decode("utf-8-sig", errors="replace")
     found: dict[str, int] = {}
@@ -119,6 +119,12 @@ def read_items(path: Path) -> list[str]:
             why = f"{shown(item)} is on line {found[item]} already" if item in found else shown(item)
             raise DataError(f"{path}, line {number}: {why}; expected is one item per line, in UTF-8, each once.")
         found[item] = number
+    for mark in ",;{":
+        if len(found) > 1 and all(mark in item for item in found):
+            raise DataError(
+                f"{path}: every line has {mark!r}, as {shown(next(iter(found)))}, so this is a table, not a list of "
+                "items; expected is one item per line. If all names have this character, write them without it."
+            )
     return list(found)
 
 

@@ -5,14 +5,13 @@ Polars reads them in parts. Rows become cells (columns of text), and cells becom
 
 import contextlib
 import secrets
-import shutil
 import sys
 import tempfile
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from segshuffle.datasets.layout import BLANKS, FORMATS, Layout, shown
 from segshuffle.errors import DataError
@@ -28,6 +27,8 @@ Read = Callable[[pl.DataFrame], pl.DataFrame]
 NOBODY = "there is no user, or a blank line comes first. Expected is a table of users and items, or one line per user."
 #: What Polars raises on files that it cannot read.
 _FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
+#: Most bytes of a stream, which is copied; a file may have any size.
+MOST_STREAMED = 2**32
 _WORD = r"[^ \t\r\x0b\x0c]+"
 # Rows that are handled together.
 _PART = 2**18
@@ -88,7 +89,7 @@ def _held(cells: pl.Series) -> pl.Series:
         ~holds & ~words.is_in(["0", "false", "no", "", "0.0"]),
         lambda row: (
             f"{shown(cells[row])} in column {cells.name!r}; in form matrix a cell is 1 or 0 and says whether the user "
-            "holds that item. If cells are names of items, give form=wide."
+            "holds that item. If cells are names of items, set form to wide."
         ),
     )
     return pl.select(pl.when(holds).then(pl.lit(cells.name))).to_series()
@@ -146,7 +147,7 @@ def _broken(name: str, error: BaseException, file: Path | None) -> DataError:
         for number, line in wrong.iter_rows():
             return DataError(
                 f"{name}, line {number}: {shown(line)} is not UTF-8. Is this a text file? One in Latin-1 is converted "
-                "by iconv -f latin1 -t utf-8; a Parquet file needs format=parquet."
+                "by iconv -f latin1 -t utf-8; set format to parquet for a Parquet file."
             )
     reason = str(error).partition("\n")[0]
     return DataError(
@@ -168,14 +169,27 @@ def opened(data: Any, layout: Layout) -> Iterator[Source]:
         try:
             path = Path(data) if isinstance(data, (str, Path)) else None
             if path is not None:
+                if path.is_char_device():
+                    raise OSError("it is a device, not a file")
                 data = stack.enter_context(path.open("rb"))
             if path is None or not path.is_file():  # a stream or a pipe
-                shutil.copyfileobj(data, copy)
-                copy.flush()
+                _copy(data, copy, name)
                 path = Path(copy.name)
         except (OSError, ValueError) as error:  # ValueError: a NUL character in the name, or a closed stream
             raise unreadable(name, error) from error
         yield _file(path, name, layout)
+
+
+def _copy(stream: IO[bytes], copy: IO[bytes], name: str) -> None:
+    """Copy a stream, which may have no end."""
+    while part := stream.read(2**20):
+        if copy.tell() + len(part) > MOST_STREAMED:
+            raise DataError(
+                f"{name}: has more than {MOST_STREAMED} bytes, the most that is read from a stream or a device. Does "
+                "it end? Write it to a file, and give the name of the file."
+            )
+        copy.write(part)
+    copy.flush()
 
 
 # --- columns -----------------------------------------------------------------------------------------------------
@@ -203,9 +217,9 @@ def _columns_of(kinds: Mapping[str, pl.DataType], layout: Layout) -> Columns:
     if item is not None and user not in (None, item):
         return Columns("long", user, (item,), layout.level)
     raise DataError(
-        f"the columns are {_listed([*kinds])}. Say which hold the user and the item (user=NAME, item=NAME), or give "
-        "form=wide (a row per user, items in all other columns), form=matrix (a column per item, 1 or 0), header=no "
-        "(the first line is data), format=lines (one line per user), or the separator of the columns."
+        f"the columns are {_listed([*kinds])}. Set user and item to the columns of the user and the item, form to wide "
+        "(a row per user, items in all other columns) or to matrix (a column per item, 1 or 0), header to no (the "
+        "first line is data), format to lines (one line per user), or separator to the character between columns."
     )
 
 

@@ -18,7 +18,8 @@ import jsonschema
 import yaml
 
 from segshuffle.datasets import registry
-from segshuffle.errors import ConfigError
+from segshuffle.errors import ConfigError, DataError
+from segshuffle.files import read_bounded
 from segshuffle.pipeline.design import Config, without_paths
 from segshuffle.protocols.listed import schemas as method_schemas
 
@@ -52,6 +53,8 @@ class _Loader(yaml.SafeLoader):
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen = set()
         for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                raise yaml.MarkedYAMLError("a key must be a word or a number", key.start_mark)
             if key.value in seen:
                 raise yaml.MarkedYAMLError(f"the key {key.value!r} stands here twice", key.start_mark)
             seen.add(key.value)
@@ -64,16 +67,15 @@ def read_config(path: Path) -> Any:
     Raises
     ------
     ConfigError
-        If there is no such file, or it is not a text in YAML; names the line.
+        If there is no such file, or it is not a text in YAML of at most 1 MB; names the line.
     """
     try:
-        with path.open("rb") as stream:
-            return yaml.load(stream, _Loader)
-    except (OSError, yaml.YAMLError) as error:
-        raise ConfigError(
-            f"{path}: cannot be read: {' '.join(str(error).split())}. Give the path of a configuration in YAML, a text "
-            "in UTF-8."
-        ) from error
+        return yaml.load(read_bounded(path, limit=2**20), _Loader)
+    except RecursionError:
+        reason = "lists or sections are nested too deep"
+    except (DataError, yaml.YAMLError, ValueError) as error:  # ValueError: a date or number that cannot be
+        reason = " ".join(str(error).split())
+    raise ConfigError(f"{path}: cannot be read: {reason}. Give the path of a configuration in YAML, a text in UTF-8.")
 
 
 def check_config(config: object, *, schema: Path, where: str = "config") -> None:

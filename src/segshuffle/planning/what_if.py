@@ -57,15 +57,15 @@ def table(question: Question, values: Mapping[str, tuple[float, ...]]) -> list[d
     question : Question
         What is varied.
     values : mapping of str to tuple of float
-        Values of users, epsilon, delta, set_size or domain_size. If there is no plan, the row has the reason in
-        ``none``.
+        Values of users, epsilon, delta, set_size or domain_size. If a value is not allowed, or there is no plan, the
+        row has the reason in ``none``.
     """
     rows = []
     for each in itertools.product(*values.values()):
         point: dict[str, Any] = dict(zip(values, each, strict=True))
         try:
             found = answer(replace(question, problem=changed(question.problem, point)))
-        except InfeasibleError as error:
+        except (InfeasibleError, ParameterError) as error:
             rows.append({**point, "none": str(error)})
             continue
         if isinstance(question.goal, LeastEpsilon):

@@ -1,6 +1,7 @@
 """The figures of a rehearsal."""
 
 import math
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -96,22 +97,25 @@ def write_figures(found: Rehearsal, top: int, folder: Path) -> list[tuple[str, s
     """Write all figures as SVG and PNG; return the SVG text and a description of each, in the order of the page."""
     if not found.recovery:  # nobody holds anything
         return []
-    made = (
-        (
-            "top",
-            top_figure(found, top),
-            "The most frequent items: their share in the data, and what one collection estimates.",
-        ),
-        (
-            "errors",
-            error_figure(found),
-            "At most 3,000 held items: (a) estimate and (b) error, over the share in the data.",
-        ),
-        ("recovery", recovery_figure(found), "How many of the most frequent items are found."),
-    )
-    for name, figure, _ in made:
-        save(figure, [folder / f"{name}.svg", folder / f"{name}.png"])
-    return [((folder / f"{name}.svg").read_text(encoding="utf-8"), sentence) for name, _, sentence in made]
+    with warnings.catch_warnings():
+        # names may have characters that the font lacks: SVG keeps them as text, PNG has boxes
+        warnings.filterwarnings("ignore", "Glyph .* missing")
+        made = (
+            (
+                "top",
+                top_figure(found, top),
+                "The most frequent items: their share in the data, and what one collection estimates.",
+            ),
+            (
+                "errors",
+                error_figure(found),
+                "At most 3,000 held items: (a) estimate and (b) error, over the share in the data.",
+            ),
+            ("recovery", recovery_figure(found), "How many of the most frequent items are found."),
+        )
+        for name, figure, _ in made:
+            save(figure, [folder / f"{name}.svg", folder / f"{name}.png"])
+        return [((folder / f"{name}.svg").read_text(encoding="utf-8"), sentence) for name, _, sentence in made]
 
 
 def _short(name: str) -> str:

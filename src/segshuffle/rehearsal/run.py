@@ -161,7 +161,7 @@ def rehearse(
         As for `simulate`. Sets of more than set_size items are cut at random, once. If the data have no levels, these
         are assigned at random in every repetition.
     repetitions : int
-        At least 1.
+        In [1, 100,000].
     seed : int
         Same seed, same result.
     progress : callable
@@ -177,9 +177,9 @@ def rehearse(
     DataError
         If the users are not those that were planned for.
     ParameterError
-        If there is no repetition.
+        If `repetitions` is outside its range.
     """
-    check_integer("repetitions", repetitions, 1)
+    check_integer("repetitions", repetitions, 1, most=100_000)
     check_integer("seed", seed, 0)
     users, problem, seed = _fitting(plan, users), plan.problem, int(seed)
     n, n_levels, held = users.n_users, len(problem.levels), users.item_counts
