@@ -97,6 +97,17 @@ def test_an_account_has_the_librarys_numbers(capsys):
     assert proven.lower <= delta["upper"]
 
 
+def test_an_interrupted_command_says_how_to_go_on(capsys, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("segshuffle.cli.account._segmented", interrupted)
+    status, out, err = run(capsys, ACCOUNT)
+    assert (status, out) == (130, "")
+    assert err.startswith("segshuffle account: interrupted.")
+    assert "start the same command again" in err
+
+
 def test_integers_may_be_written_with_a_power_of_ten(capsys):
     assert answer(capsys, account("5e3")) == answer(capsys, ACCOUNT)
     # exact: no float is this integer
