@@ -164,6 +164,7 @@ def opened(path: Path) -> Iterator[Account]:
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        path.exists()  # an error if the name is too long
         folder = os.open(path.parent, os.O_RDONLY)
     except (OSError, ValueError) as error:
         raise DataError(f"{path}: cannot be used ({error}). Name another file with --account.") from error

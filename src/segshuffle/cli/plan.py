@@ -260,5 +260,5 @@ def _frequencies(text: str | None) -> float | FloatArray | None:
             return listed(read_bounded(Path(text), limit=2**28).decode("utf-8"))
         except ValueError as error:
             raise DataError(
-                f"guess = {text[:40]!r} is neither zipf:EXPONENT, a list of numbers nor a file of them: {error}"
+                f"guess = {text[:40]!r} is neither zipf:EXPONENT, a list of numbers nor a file of them: {error!s:.500}"
             ) from error
