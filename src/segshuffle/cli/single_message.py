@@ -212,8 +212,8 @@ def _lines(path: Path, content: bytes) -> tuple[list[int], list[list[float]]]:
             rows[number] = [float(Fraction(word)) if "/" in word else float(word) for word in words]
         except (ValueError, ArithmeticError) as error:
             raise DataError(
-                f"{path}, line {number}: {line[:40]!r} is no list of numbers as long as the first row ({error!s:.100}). Write "
-                "0.25, 2.5e-1 or 1/4, and put # before lines that are no numbers."
+                f"{path}, line {number}: {line[:40]!r} is no list of numbers as long as the first row ({error!s:.99}). "
+                "Write 0.25, 2.5e-1 or 1/4, and put # before lines that are no numbers."
             ) from error
     return list(rows), list(rows.values())
 
