@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from segshuffle.accounting.collections.composition import composed_delta, composed_epsilon
-from segshuffle.accounting.numerics.ranges import check_kind
+from segshuffle.accounting.numerics.ranges import check_kind, whole_if_equal
 from segshuffle.accounting.single_message import amplification
 from segshuffle.accounting.single_message.accountants import Accountant, Mechanism
 from segshuffle.accounting.single_message.amplification import Entry
@@ -110,7 +110,7 @@ def plan(
     copies_max : float
         Most messages that a user sends about a held item, on average.
     max_messages : float, optional
-        Most messages about items that a user sends, dummies included, on average.
+        Most messages that a user sends, dummies included, on average.
     equal_copies : bool
         Whether users of all levels send equally many messages about a held item; then there is no bias even if levels
         depend on items.
@@ -222,11 +222,13 @@ def account(
     ParameterError
         If the accountant does not apply to the mechanism, or a parameter is outside its range.
     """
-    asked: dict[str, Any] = {"mechanism": mechanism, "n_users": n_users, "delta": delta, "epsilon": epsilon}
+    whole = whole_if_equal(n_users)
+    asked: dict[str, Any] = {"mechanism": mechanism, "n_users": whole, "delta": delta, "epsilon": epsilon}
     if accountant is not None:
         name = accountant.name if isinstance(accountant, Accountant) else accountant
         return amplification.values(accountant=name, **asked)
-    if any(map(np.ndim, asked.values())):
+    check_kind("mechanism", mechanism, Mechanism)
+    if any(np.ndim(each) for each in (n_users, delta, epsilon) if each is not None):
         raise ParameterError("accountant", None, "given where several numbers are asked for")
     return amplification.compare(**asked)[0]
 

@@ -148,6 +148,15 @@ def counted(levels: Sequence[Level], n_users: int | None) -> tuple[tuple[float, 
     raise ParameterError("users of --levels", given, rule)
 
 
+def set_sizes(text: str) -> dict[int, float]:
+    """Read a guess of how many users hold how many items: ``size:share%`` pairs separated by commas."""
+    pairs = [pair(part) for part in text.split(",")]
+    shares = {int(size): share for size, share in pairs if isinstance(share, float) and size.is_integer()}
+    if len(shares) < len(pairs):
+        raise ValueError(text)
+    return shares
+
+
 def spec(text: str) -> tuple[str, dict[str, Any]]:
     """Read a name and its numbers, such as ``krr`` or ``krr:domain-size=4,local-epsilon=1``."""
     name, _, rest = text.partition(":")
@@ -241,8 +250,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         {
             "sets": (
                 str,
-                "exactly: every user holds exactly S items; at-most: every user holds at most S (default: exactly "
-                "in plan, at-most in rehearse)",
+                "at-most: every user holds at most S items (default); exactly: every user holds exactly S",
             ),
             "honest_fraction": (
                 float,
@@ -354,7 +362,7 @@ def question_of(
         levels=levels[0],
         level_counts=levels[1],
         delta=delta,
-        assumptions=Assumptions(private_levels=privacy is not None, **dict(options.assume)),
+        assumptions=Assumptions(**{"sets": "at-most", **dict(options.assume)}, private_levels=privacy is not None),
         level_deltas=options.delta if len(options.delta) > 1 else (),
     )
     law = options.blanket or SINGLE

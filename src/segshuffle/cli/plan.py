@@ -14,7 +14,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from segshuffle.blankets import law_names
-from segshuffle.cli.options import MOST, add, counted, numbers, output, picture, question_of, settings, whole
+from segshuffle.cli.options import (
+    MOST,
+    add,
+    counted,
+    numbers,
+    output,
+    picture,
+    question_of,
+    set_sizes,
+    settings,
+    whole,
+)
 from segshuffle.cli.terminal import complain, draw
 from segshuffle.errors import DataError, InfeasibleError, OptionsError
 
@@ -45,7 +56,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
                     "the share of the users that hold each item: d numbers with commas, a file of them, or "
                     "zipf:EXPONENT (the j-th share is roughly proportional to j^-EXPONENT); default: equal shares",
                 ),
-                "mean_size": (float, "with sets=at-most: number of items that users hold on average, in (0, S]"),
+                "mean_size": (float, "with sets=at-most: items that users send on average, in (0, S] (default: S)"),
+                "sizes": (
+                    set_sizes,
+                    "with sets=at-most: how many users hold how many items, such as 1:60%%,3:30%%,12:10%%; errors then "
+                    "include what is lost because users with more than S items send only S",
+                ),
                 "top": (
                     whole,
                     "number of most frequent items (default 20); with top, --target-error P%%, or zipf and no target, "
@@ -62,8 +78,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help=f"kind of dummy messages: one of {', '.join(law_names())} (default: poisson, single dummies, with a "
         "table that compares the kinds that are planned within seconds; clustered dummies come several at a time about "
         "one item, signed ones count +1 or -1); all: poisson, with all kinds in the table; best: with "
-        "max-messages the kind with the least error (or epsilon), with --target-error ERROR the kind with the fewest "
-        "messages; published: the paper's dummies and privacy analysis, which is not proven and gives a larger error",
+        "max-messages the kind with the least error (or epsilon), with --target-error the kind with the fewest "
+        "messages (or least epsilon); published: the paper's dummies and privacy analysis, which is not proven and "
+        "gives a larger error",
     )
     add(asked, "--limits")
     asked.add_argument(
@@ -71,8 +88,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=_target,
         metavar="[epsilon:]ERROR",
         help="find the plan with the fewest messages for this error, or (epsilon:ERROR) with the least epsilon and the "
-        "same ratios between levels. ERROR is either P%%, the largest standard deviation of a top item of the "
-        "guess as a percentage of the item's share, or a number, the expected squared error of all items together",
+        "same ratios between levels. ERROR is either P%%, the largest error (root of the expected squared error) of a "
+        "top item of the guess as a percentage of the item's share, or a number, the expected squared error of all "
+        "items together",
     )
     shown = parser.add_argument_group("what is printed and written")
     shown.add_argument(
@@ -134,6 +152,8 @@ def run(options: argparse.Namespace) -> str:
     of_paper, waits, named = (options.blanket == law for law in ("published", "all", None))
     if of_paper or waits:
         options.blanket = None
+    if of_paper:  # the paper has no other sets
+        options.assume = [("sets", "exactly"), *options.assume]
     question = _question(options, options.items if names is None else len(names))
     limits = question.limits
     if of_paper:
@@ -177,7 +197,7 @@ def _question(options: argparse.Namespace, domain_size: int) -> Question:
         set_size=options.set_size,
         levels=counted(options.levels, None),
         goal=goal,
-        guess=Guess(frequencies, guess.get("mean_size")),
+        guess=Guess(frequencies, guess.get("mean_size"), guess.get("sizes")),
         top=TOP if top is None and of_top else top,
     )
 
@@ -223,8 +243,10 @@ def _more(options: argparse.Namespace, found: Answer, varied: dict[str, Any], pl
 
 def _announce(question: Question, patience: float | None) -> None:
     """Announce long work before it starts; refuse work of more than ten minutes."""
+    from segshuffle.planning.wording import many
+
     problem, seconds = question.problem, question.seconds(patience)
-    size = f"{len(problem.levels)} levels and sets of {problem.set_size} of {problem.domain_size} items"
+    size = f"{many(len(problem.levels), 'level')} and sets of {problem.set_size} of {problem.domain_size} items"
     told = f"{size} take about {seconds:.0f} seconds of a processor to plan"
     remedy = "fewer levels or a smaller set size take less"
     if seconds > _LONGEST:

@@ -8,7 +8,7 @@ from typing import Any
 
 from segshuffle.cli.terminal import as_json, shown, table, wrapped
 from segshuffle.planning.question import TOP, Answer, Question
-from segshuffle.planning.wording import BETWEEN, factor, many
+from segshuffle.planning.wording import BETWEEN, factor, many, seen
 from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.messages.received import epsilons
 from segshuffle.protocols.public import IN_GENERAL, PUBLIC_INPUTS
@@ -40,7 +40,7 @@ def told(found: Answer, options: argparse.Namespace, more: Mapping[str, Any]) ->
     A plan of the paper's analysis is shown as numbers, because sentences would promise what is not proven.
     """
     asked = replace(found.question, problem=found.plan.problem)
-    values, proven = _numbers(found.plan, asked), found.plan.kind != "published"
+    values, proven = _numbers(found, asked), found.plan.kind != "published"
     if proven:
         values = {**values, **found.numbers, **_relied_on(found.plan)}
     if options.json:
@@ -62,16 +62,16 @@ def _if_any(**values: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value}
 
 
-def _numbers(plan: Plan, asked: Question) -> dict[str, Any]:
+def _numbers(found: Answer, asked: Question) -> dict[str, Any]:
     """Return the numbers of a plan, and what it was made for."""
-    problem = plan.problem
+    plan, problem = found.plan, found.plan.problem
     return {
         "blanket": plan.scheme.law.name,
         "blanket_per_user": plan.blanket_per_user,
         "copies": plan.scheme.copies,
-        "messages_per_user": plan.messages_per_user + asked.level_messages,
+        "messages_per_user": plan.messages_per_user,
         "level_messages_per_user": asked.level_messages,
-        "mse_sample": Segmented().expected_mse(plan, asked.guess.counts(problem)),
+        "mse_sample": found.squared_error,
         "mse_bound": _finite(plan.mse_bound),
         **_influence(plan),
         "kind": plan.kind,
@@ -144,8 +144,8 @@ def _decision(found: Answer) -> str:
     # the table takes the place of the sentences about single levels
     changes = [each for each in words["What they are promised"][len(problem.levels) :] if not each.startswith(BETWEEN)]
     promise = (
-        "The promise: if a user held other items, anything that the server may see would be at most this many times "
-        "as likely, up to this probability."
+        f"The promise: if a user held other items, {seen(plan)} would be at most this many times as likely, up to this "
+        "probability."
     )
     sent = _paragraphs([*more, promise, dummies, words["What users send"][-1], *changes])
     parts = [
@@ -164,7 +164,7 @@ def _laws_table(rows: Sequence[Mapping[str, Any]], problem: Problem, top: int) -
         {
             "dummies": row["blanket"],
             "error in users": f"{problem.n_users * math.sqrt(row['mse_sample'] / problem.domain_size):.3g}",
-            f"top {top}": f"{100 * row['top_relative_deviation']:.3g} %" if "top_share" in row else None,
+            f"top {top}": f"{100 * row['top_error']:.3g} %" if "top_share" in row else None,
             "messages": f"{row['messages_per_user']:.4g}",
             "dummies per user": f"{row['blanket_per_user']:.4g}",
             "bytes": str(row["bytes_per_message"]),
@@ -200,11 +200,13 @@ def _further(found: Mapping[str, Any], n_users: int) -> list[str]:
             }
             for row in rows
         ]
-        said = (
-            "+/- users: root of the mean squared error of an item. Messages do not include those about the level. Only "
-            "the kinds exact and upper are proven. A protocol without numbers has no plan; --json says why."
-        )
-        parts.append(f"{table(planned)}\n{_paragraphs([said])}")
+        words = [
+            "+/- users: root of the mean squared error of an item. Only the kinds exact and upper are proven. A "
+            "protocol without numbers has no plan; --json says why."
+        ]
+        if useless := [row["label"] for row in rows if row["useless"]]:
+            words.append(f"Not better than an answer that uses no data: {', '.join(useless)}.")
+        parts.append(f"{table(planned)}\n{_paragraphs(words)}")
     return parts
 
 

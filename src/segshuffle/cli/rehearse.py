@@ -25,10 +25,10 @@ from segshuffle.cli.options import (
     add,
     counted,
     integers,
-    pair,
     participants,
     positive,
     question_of,
+    set_sizes,
     settings,
     whole,
     yes_or_no,
@@ -208,15 +208,11 @@ def _data(text: str) -> str | Guessed:
         return text
     listed, _, zipf = text.partition(",zipf:")
     try:
-        pairs = [pair(part) for part in listed.split(",")]
+        return Guessed(set_sizes(listed), float(zipf or "1"))
     except ValueError:
-        pairs = []
-    shares = {int(size): share for size, share in pairs if isinstance(share, float) and size.is_integer()}
-    if not pairs or len(shares) < len(pairs):
         raise argparse.ArgumentTypeError(
             f"{text!r} is no guess: write size:share% pairs with commas, each size once, e.g. 1:60%,3:40%"
-        )
-    return Guessed(shares, float(zipf or "1"))
+        ) from None
 
 
 def _users(options: argparse.Namespace, saved: Plan | None = None) -> Transactions:
@@ -245,6 +241,10 @@ def _compared(options: argparse.Namespace) -> str:
     if isinstance(options.data, Guessed):
         need(options, "items", "levels", "delta")
         shares, zipf = options.data
+        if not any(shares) and options.set_size is None:
+            raise OptionsError(
+                "This guess has no set with an item, so there is no size to compare: add one (1:60%,0:40%)."
+            )
         holders = guessed_holders(shares, options.items, zipf)
         sizes, levels = options.set_size or sorted(filter(None, shares)), counted(options.levels, None)
         if not sizes:
@@ -257,13 +257,13 @@ def _compared(options: argparse.Namespace) -> str:
         _assume(options, users, [])
         kinds, levels = ("at-most", "exactly"), _users_by_level(options.levels, users)
     question = _question(options, holders[1].shape[1], 1, levels)
-    rows = compared(question.planner, question.problem, holders, sizes, kinds)
+    rows = compared(question, holders, sizes, kinds)
     best = min(rows, key=lambda row: row["mse"])
     if options.json:
         return as_json({"users": question.problem.n_users, "rows": rows, "least_error": best})
     words = (
         "mse: expected squared error of all items; squared_bias: its part due to cutting and padding; "
-        "messages_per_user: at most, none about levels"
+        "messages_per_user: all messages of a user, at most"
     )
     return f"{table(rows)}\nleast error: {best['sets']} {best['set_size']}\n{wrapped([words], hang='  ')}"
 
@@ -271,8 +271,7 @@ def _compared(options: argparse.Namespace) -> str:
 def _question(
     options: argparse.Namespace, domain_size: int, set_size: int, levels: tuple[tuple[float, ...], tuple[int, ...]]
 ) -> Question:
-    """Ask for the least error; by default users hold at most `set_size` items."""
-    options.assume = [("sets", "at-most"), *options.assume]
+    """Ask for the least error."""
     return question_of(options, domain_size=domain_size, set_size=set_size, levels=levels)
 
 
@@ -399,10 +398,10 @@ def _headline(found: Rehearsal, all_of_it: Mapping[str, Any]) -> list[str]:
     ]
     if top:
         lines.append(
-            f"The estimates of the top {top} are off by {100 * all_of_it['top_error']:.3g} % of the true shares "
-            "(root mean square). "
-            f"Cutting sets to {found.plan.problem.set_size} alone, without noise, gives an error of "
-            f"{100 * all_of_it['top_error_from_cutting']:.3g} %."
+            f"Each of the top {top} is off by at most {100 * all_of_it['top_error']:.3g} % of its share (root of the "
+            f"expected squared error). For {all_of_it['top_worst']}, where this is largest, the simulations gave "
+            f"{100 * all_of_it['top_error_simulated']:.3g} %; cutting sets to {found.plan.problem.set_size} alone, "
+            f"without noise, gives {100 * all_of_it['top_error_from_cutting']:.3g} %."
         )
     if all_of_it["top_found"] is not None:
         lines.append(f"Of the true top {top}, {100 * all_of_it['top_found']:.0f} % are among the estimated top {top}.")
@@ -436,7 +435,7 @@ def _messages_told(run: dict[str, Any]) -> list[str]:
     return [
         f"{run['participants']:,} users sent items. Estimated users by level after round 1: {counted}.",
         f"A user sends {run['messages_per_user']:.4g} messages in both rounds, all users together "
-        f"{run['bytes'] / 1e6:.3g} MB.",
+        f"{run['bytes'] / 1e6:.3g} MB. {run['level_messages'] / run['users']:.4g} of them are about the level.",
         f"The squared error of all items is {run['squared_error']:.3g}; {run['expected_error']:.3g} was expected. "
         f"With these users at these levels, the expected estimates are off by up to "
         f"{100 * max(map(abs, run['bias'])):.2g} % of the users.",

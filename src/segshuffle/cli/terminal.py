@@ -43,9 +43,10 @@ WORDS = {
     "level_counts": "users at each level",
     "law": "the kind of the dummy messages, with its parameters",
     "level_deltas": "by level, the probability with which its guarantee may fail; delta is the smallest",
-    "level_messages_per_user": "messages about the level that a user sends on average, dummies included",
+    "level_messages_per_user": "those of the messages_per_user that are about a hidden level",
     "messages_possible": "range that contains the number of messages, except in at most one of 10^6 collections",
-    "messages_per_user": "messages that a user sends on average, dummies included",
+    "messages_per_user": "all messages that a user sends in a collection, on average: about items, about a hidden "
+    "level, and dummies",
     "most_item_messages": "most messages about items that the shuffler takes from one user; none: no limit",
     "mse_bound": "bound on the expected squared error, summed over the items, whatever the users hold",
     "mse_sample": "expected squared error, summed over the items, at the item frequencies given (or uniform ones)",
@@ -54,7 +55,8 @@ WORDS = {
     "share_expected": "share of users who must take part and be honest; the command estimate says what holds for fewer",
     "smallest_share_told_from_zero": "share of the users who must hold an item so that it is told from zero",
     "told_from_zero_above": "with probability 0.95, every item with a larger estimate is held by somebody",
-    "top_relative_deviation": "largest standard deviation of a top item, divided by its share",
+    "top_error": "largest error of a top item: root of its expected squared error, divided by its share",
+    "top_error_from_cutting": "the part of top_error that comes from cutting larger sets alone",
     "top_share": "share of the users who hold the top item with the largest relative error",
 }
 

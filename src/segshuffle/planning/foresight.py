@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import special
 
 from segshuffle.arrays import FloatArray
@@ -32,9 +33,12 @@ class Expected:
     top : int or None
         Number of top items: the most frequent items of a guess.
     relative : float
-        Largest ratio of standard deviation to share among the top items.
+        The largest error of a top item: root of its expected squared error (of noise, and of cutting if sizes of sets
+        are guessed), divided by its share.
     share : float
-        Share of the item with this ratio.
+        Share of the item with this error.
+    lost : float
+        Share of an item's holders who do not send it, because larger sets are cut: the error of cutting alone.
     """
 
     deviation: float
@@ -43,6 +47,7 @@ class Expected:
     top: int | None = None
     relative: float = math.nan
     share: float = math.nan
+    lost: float = 0.0
 
     def as_dict(self, n_users: int) -> dict[str, Any]:
         """Return the JSON-ready form, in users and as shares."""
@@ -53,7 +58,8 @@ class Expected:
             "coverage_of_items_held_by_nobody": self.coverage,
         }
         if self.top is not None:
-            found |= {"top": self.top, "top_relative_deviation": self.relative, "top_share": self.share}
+            found |= {"top": self.top, "top_error": self.relative, "top_share": self.share}
+            found["top_error_from_cutting"] = self.lost
         return found
 
     def sentences(self, n_users: int) -> list[str]:
@@ -69,15 +75,16 @@ class Expected:
             "collections. This is computed exactly; it is not 95 % because counts are whole numbers.",
         ]
         if self.top is not None:
+            cutting = f"; cutting alone gives {100 * self.lost:.3g} %" if self.lost else ""
             found.append(
                 f"Each of the guess's {self.top} most frequent items is off by at most {100 * self.relative:.3g} % "
-                "of its share (one standard deviation)."
+                f"of its share (root of the expected squared error{cutting})."
             )
             found.append(f"The largest of these errors is that of the item with {100 * self.share:.3g} % of the users.")
         return found
 
 
-def expected(plan: Plan, shares: FloatArray | None = None, top: int = 20) -> Expected:
+def expected(plan: Plan, shares: FloatArray | None = None, top: int = 20, kept: float = 1.0) -> Expected:
     """Compute the expected errors of a plan.
 
     Parameters
@@ -88,6 +95,8 @@ def expected(plan: Plan, shares: FloatArray | None = None, top: int = 20) -> Exp
         A public guess of the items' shares of the users.
     top : int
         Number of top items.
+    kept : float
+        Share of its holders who still send an item after larger sets are cut.
     """
     variance, z = ItemVariance.of(plan), float(special.ndtri(CONFIDENCE))
     # the share whose estimate exceeds the threshold with probability CONFIDENCE, with the variance at this share
@@ -96,7 +105,17 @@ def expected(plan: Plan, shares: FloatArray | None = None, top: int = 20) -> Exp
     if shares is None:
         return rare
     share, number = hardest_share(shares, top), min(top, int(np.count_nonzero(shares)))
-    return replace(rare, top=number, relative=math.sqrt(float(variance.at(share))) / share, share=share)
+    squares = float(variance.at(kept * share)) + loss_of([share], kept, plan.problem.n_users)
+    return replace(rare, top=number, relative=math.sqrt(squares) / share, share=share, lost=1.0 - kept)
+
+
+def loss_of(shares: ArrayLike, kept: float, n_users: int) -> float:
+    """Return the expected squared error of cutting alone, summed over items that keep a share `kept` of their holders.
+
+    It has the bias, and a bound on the variance because users choose what they send at random.
+    """
+    held = np.asarray(shares, dtype=float)
+    return float(((1.0 - kept) ** 2 * held**2 + kept * (1.0 - kept) * held / n_users).sum())
 
 
 def hardest_share(shares: FloatArray, top: int) -> float:

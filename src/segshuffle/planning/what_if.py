@@ -119,10 +119,12 @@ def side_by_side(found: Answer) -> list[dict[str, Any]]:
     -------
     list of dict
         ``name``, ``label``, ``accounting``, ``kind``, ``messages_per_user``, ``deviation`` (root of the mean squared
-        error of an item, a share of the users), ``none`` (why there is no plan, or None).
+        error of an item, a share of the users), ``useless`` (whether an answer that uses no data has no larger error),
+        ``none`` (why there is no plan, or None).
     """
-    problem, limits = found.plan.problem, found.question.limits
-    counts = np.rint(found.question.guess.counts(problem)).astype(np.int64)
+    problem, question = found.plan.problem, found.question
+    limits = question.limits
+    counts = np.rint(question.guess.counts(problem)).astype(np.int64)
     rows = []
     for (accounting, name), declared in every().items():
         method: Any = made(declared, {"copies_max": limits.copies_max})
@@ -132,12 +134,15 @@ def side_by_side(found: Answer) -> list[dict[str, Any]]:
             "name": name,
             "label": look_of(name, accounting=accounting).label,
             "accounting": accounting,
-            **dict.fromkeys(("kind", "messages_per_user", "deviation", "none")),
+            **dict.fromkeys(("kind", "messages_per_user", "deviation", "useless", "none")),
         }
         try:
             plan = method.plan(problem)
-            deviation = math.sqrt(method.expected_mse(plan, counts) / problem.domain_size)
-            row |= {"kind": plan.kind, "messages_per_user": plan.messages_per_user, "deviation": deviation}
+            error = method.expected_mse(plan, counts) + question.squared_loss
+            deviation = math.sqrt(error / problem.domain_size)
+            messages = plan.messages_per_user + question.level_messages
+            row |= {"kind": plan.kind, "messages_per_user": messages, "deviation": deviation}
+            row["useless"] = error >= problem.error_without_data
         except SegshuffleError as error:
             row["none"] = str(error)
         rows.append(row)

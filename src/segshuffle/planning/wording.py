@@ -22,10 +22,9 @@ def promises(plan: Plan, guarantees: Sequence[UserGuarantee] = ()) -> list[str]:
         Guarantees of both rounds together, by level; empty if round 1 is not known.
     """
     problem = plan.problem
-    times = f" {problem.assumptions.rounds} collections together" if problem.assumptions.rounds > 1 else ""
     found = [
-        f"Level {level:g}: if a user of this level held other items, anything that the server may see"
-        f"{' of' + times if times else ''} would be at most {_times(level)}, up to a probability of {_said(delta)}."
+        f"Level {level:g}: if a user of this level held other items, {seen(plan)} would be at most {_times(level)}, "
+        f"up to a probability of {_said(delta)}."
         for level, delta in zip(problem.levels, problem.deltas, strict=True)
     ]
     if not problem.assumptions.private_levels:
@@ -36,18 +35,25 @@ def promises(plan: Plan, guarantees: Sequence[UserGuarantee] = ()) -> list[str]:
     worst = max(guarantees, key=lambda each: each.total_epsilon)
     return [
         *found,
-        "The level itself: if a user had another level and other items, anything that the server may see of levels "
-        f"and items would be at most {_times(worst.total_epsilon)}, up to a probability of {_said(worst.total_delta)}.",
+        f"The level itself: if a user had another level and other items, {seen(plan)}, messages about levels included, "
+        f"would be at most {_times(worst.total_epsilon)}, up to a probability of {_said(worst.total_delta)}.",
         f"{BETWEEN}, plus {worst.levels_epsilon:g} and {_said(worst.levels_delta)} for the messages about levels "
         "(round 1).",
     ]
+
+
+def seen(plan: Plan) -> str:
+    """Say what a promise is about: one collection, or several together."""
+    rounds = plan.problem.assumptions.rounds
+    together = f" of all {rounds} collections together" if rounds > 1 else ""
+    return f"anything that the server may see{together}"
 
 
 def _times(epsilon: float) -> str:
     return f"{factor(epsilon)} times as likely (e^{epsilon:g})"
 
 
-def sending(plan: Plan, level_messages: float = 1.0) -> list[str]:
+def sending(plan: Plan, level_messages: float = 0.0) -> list[str]:
     """Say what a user of every level sends, and what it costs.
 
     Parameters
@@ -55,7 +61,7 @@ def sending(plan: Plan, level_messages: float = 1.0) -> list[str]:
     plan : Plan
         A plan with a number of copies (messages about a held item) for each level.
     level_messages : float
-        Messages of one user about the level, on average; each has one byte.
+        Messages of one user about a hidden level, on average; each has one byte.
     """
     problem, scheme = plan.problem, plan.scheme
     level_sentences = [
@@ -63,14 +69,15 @@ def sending(plan: Plan, level_messages: float = 1.0) -> list[str]:
         f"{many(plan.blanket_per_user, 'dummy message')} {scheme.law.words}."
         for level, each in zip(problem.levels, scheme.copies, strict=True)
     ]
-    total, exactly = plan.messages_per_user + level_messages, problem.assumptions.sets == "exactly"
-    n_bytes = plan.messages_per_user * scheme.dtype.itemsize + level_messages
-    about_level = f", {level_messages:.4g} of them about the level" if level_messages else ""
+    total, rounds = plan.messages_per_user, problem.assumptions.rounds
+    n_bytes = (total - level_messages) * scheme.dtype.itemsize + level_messages
+    most = "" if problem.assumptions.sets == "exactly" else "at most "
+    about_levels = f", {level_messages:.4g} of them about the level" if level_messages else ""
+    every_time = f" in each of the {rounds} collections" if rounds > 1 else ""
     return [
         *level_sentences,
-        f"The average over all users is {'' if exactly else 'at most '}{total:.4g} messages{about_level}. "
-        f"That is {n_bytes:.4g} bytes, and {n_bytes * problem.n_users / 1e6:.3g} MB from all "
-        f"{problem.n_users:,} users.",
+        f"The average over all users is {most}{total:.4g} messages{about_levels}{every_time}. That is {n_bytes:.4g} "
+        f"bytes, and {n_bytes * problem.n_users / 1e6:.3g} MB from all {problem.n_users:,} users.",
     ]
 
 
@@ -111,5 +118,7 @@ def resting_on(plan: Plan) -> list[str]:
         found.append("Levels are only shuffled: the promise is not about which level a user picked.")
     if assumed.rounds == 1:
         found.append("The promise is for one collection. The privacy losses of several add up (--assume rounds=R).")
+    else:
+        found.append(f"The same users take part in at most {assumed.rounds} collections with this plan.")
     kind = "proven, and no smaller one holds" if plan.kind == "exact" else "proven"
     return [*found, f"Kind of the certified delta: {plan.kind} ({kind})."]

@@ -22,6 +22,7 @@ from segshuffle.accounting.numerics.ranges import (
     check_integer,
     check_sizes,
     check_within,
+    whole_if_equal,
 )
 from segshuffle.arrays import LARGEST_DOMAIN, NO_ITEM, FloatArray, IntArray, Numbers
 from segshuffle.blankets.base import Blanket
@@ -135,10 +136,13 @@ class Problem:
             value = getattr(self, name)
             if not isinstance(value, kind) or isinstance(value, str | bool):
                 raise ParameterError(name, value, allowed)
+        object.__setattr__(self, "domain_size", whole_if_equal(self.domain_size))
+        object.__setattr__(self, "set_size", whole_if_equal(self.set_size))
         if not self.levels or len(self.levels) != len(self.level_counts):
             raise ParameterError(
                 "levels", self.levels, f"as many as level_counts ({len(self.level_counts)}), at least 1"
             )
+        object.__setattr__(self, "level_counts", tuple(map(whole_if_equal, self.level_counts)))
         for count in self.level_counts:
             check_integer("level_counts", count, 0, f"an integer >= 0, all together at most {LARGEST_COUNT:g}")
         most = LARGEST_DOMAIN
@@ -190,6 +194,12 @@ class Problem:
     def honest_users(self) -> int:
         """Users whose blanket the guarantee relies on: h n, rounded down, but at least 1, the user in question."""
         return self.assumptions.honest_of(self.n_users)
+
+    @property
+    def error_without_data(self) -> float:
+        """Largest squared error of an answer without data: s/d for every item, or 0 if users may hold fewer items."""
+        s, d = self.set_size, self.domain_size
+        return s * (1.0 - s / d) if self.assumptions.sets == "exactly" else float(s)
 
     def honest_mean(self, blanket_per_user: float) -> float:
         """Return the blanket messages per item of the honest users, n' m/d, rounded down."""
@@ -254,7 +264,8 @@ class Plan:
     blanket_per_user : float
         Expected blanket messages per user, over all users (0 without a blanket).
     messages_per_user : float
-        Expected messages per user, blanket and data together.
+        Expected messages per user in the whole collection: about items, dummies, and about the level if that is hidden
+        (a method that plans items alone leaves these to its caller).
     mse_bound : float
         Bound, or closed form, of the expected squared error of all items.
     parameters : dict
@@ -320,14 +331,13 @@ class Plan:
     def warnings(self) -> tuple[str, ...]:
         """Warnings about a meaningless guarantee, error or cost, with what to change; usually none."""
         problem, found = self.problem, []
-        d, s, n = problem.sizes
+        n = problem.n_users
         if problem.delta * n >= 1.0:
             found.append(
                 f"delta = {problem.delta:g} is too large: publishing all items of one random user would meet it. "
                 f"Take a delta much below 1/n = {1 / n:.3g}."
             )
-        # the largest error of an answer without data: s/d for every item, or 0 if users may hold fewer
-        largest = s * (1.0 - s / d) if problem.assumptions.sets == "exactly" else float(s)
+        largest = problem.error_without_data
         if self.mse_bound >= largest > 0.0:
             found.append(
                 f"The expected squared error is {self.mse_bound:.3g}. An answer that uses no data has at most "

@@ -10,6 +10,7 @@ default the guarantee is the exact product of docs/proof.md. For the Poisson bla
 import math
 from dataclasses import dataclass, replace
 
+from segshuffle.accounting.collections.product import check_product
 from segshuffle.accounting.numerics.ranges import (
     LARGEST_BLANKET,
     check_choice,
@@ -114,7 +115,11 @@ class ProvenSegmented(Collected):
         ------
         InfeasibleError
             If nothing can be sent within the budget, or no number of messages reaches the error.
+        ParameterError
+            If a delta is below 1e-110.
         """
+        for delta in problem.deltas:
+            check_product(delta=delta)
         return replace(self._plan(self.searches(problem)), method=self.name)
 
     def _plan(self, searches: list[Search]) -> Plan:

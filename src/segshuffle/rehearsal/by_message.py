@@ -85,6 +85,7 @@ def by_message(
     copies, true = np.asarray(run.plan.scheme.copies), users.frequencies
     divisor = run.levels.weight(copies) * (served.problem.n_users / n)
     return {
+        "users": n,
         "participants": served.problem.n_users,
         "level_estimates": run.levels.estimates.tolist(),
         "level_counts_planned": list(run.levels.planning),

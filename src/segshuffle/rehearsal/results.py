@@ -35,7 +35,7 @@ COLUMNS = {
     "standard_error": "standard deviation of the estimate",
     "bias": "mean error of the estimate, because users' levels depend on their items",
     "rmse": "root of the mean squared error against the data, over all repetitions",
-    "error": "rmse divided by the true share",
+    "error": "rmse divided by the true share; in a group, the root of the mean square",
     "cut": "root of the mean squared difference of true and sent; more users do not make it smaller",
     "expected": "root of the mean variance of the estimates: the rmse that is expected without cutting",
     "covered": "share of the intervals that contain the share in the data",
@@ -103,8 +103,13 @@ def summary(found: Rehearsal, top: int) -> dict[str, Any]:
     best = best[found.true[best] > 0]
     true = found.true[best]
 
-    def relative(squares: Any) -> float:
-        return math.sqrt(float(np.mean(squares / true**2))) if best.size else math.nan
+    largest = dict.fromkeys(("error", "error_from_cutting", "error_simulated"), math.nan)
+    worst = None
+    if best.size:
+        worst = int(best[np.argmax(found.expected[best] / true**2)])
+        squares = (found.expected, (found.sent - found.true) ** 2, found.squared_error)
+        for name, each in zip(largest, squares, strict=True):
+            largest[name] = math.sqrt(float(each[worst])) / float(found.true[worst])
 
     return {
         "users": found.plan.problem.n_users,
@@ -112,8 +117,8 @@ def summary(found: Rehearsal, top: int) -> dict[str, Any]:
         "items_held": int(np.count_nonzero(found.true)),
         "repetitions": found.repetitions,
         "top": int(best.size),
-        "top_error": relative(found.squared_error[best]),
-        "top_error_from_cutting": relative((found.sent[best] - found.true[best]) ** 2),
+        **{f"top_{name}": value for name, value in largest.items()},
+        "top_worst": None if worst is None else found.name(worst),
         "top_found": next((each.mean for each in found.recovery if each.k == best.size), None),
         "users_cut": found.users_cut,
         "entries_lost": found.entries_lost,

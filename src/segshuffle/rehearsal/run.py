@@ -68,6 +68,8 @@ class Rehearsal:
         Variance of an estimate as a function of the share.
     repetitions : int
         How often the collection was simulated.
+    expected : ndarray of float, shape (domain_size,)
+        Expected squared errors against `true`: of noise, cutting, and levels that depend on items.
     squared_error, error_of_sent : ndarray of float, shape (domain_size,)
         Squared errors against `true` and against `sent`, means over the repetitions.
     covered_true, covered_sent : ndarray of float, shape (domain_size,)
@@ -92,6 +94,7 @@ class Rehearsal:
     high: FloatArray
     variance: ItemVariance
     repetitions: int
+    expected: FloatArray
     squared_error: FloatArray
     error_of_sent: FloatArray
     covered_true: FloatArray
@@ -205,9 +208,11 @@ def rehearse(
         right[number] = [(largest[:k] >= ordered[k - 1]).mean() for k in tops]
         progress(number + 1, repetitions)
     squared_error, error_of_sent, covered_true, covered_sent, above = totals / repetitions
-    bias = None
+    bias, expected = None, (sent - true) ** 2 + variance.at(sent)
     if n_levels > 1 and cut.levels is not None:
         bias = bias_given_levels(np.array(plan.scheme.copies), level_items, np.array(problem.level_counts))
+        own = plan.scheme.sampling @ level_items / plan.scheme.weight(problem.level_counts) ** 2
+        expected = (sent + bias - true) ** 2 + variance.noise + own
     return Rehearsal(
         plan=plan,
         names=users.names,
@@ -221,6 +226,7 @@ def rehearse(
         high=first[2],
         variance=variance,
         repetitions=repetitions,
+        expected=expected,
         squared_error=squared_error,
         error_of_sent=error_of_sent,
         covered_true=covered_true,

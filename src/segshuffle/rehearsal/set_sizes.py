@@ -12,11 +12,10 @@ from segshuffle.accounting.numerics.ranges import check_integer
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.datasets.transactions import Transactions
 from segshuffle.errors import InfeasibleError
-from segshuffle.planning.question import Answer
-from segshuffle.protocols.base import Problem, SetKind
+from segshuffle.planning.question import Answer, Question
+from segshuffle.protocols.base import SetKind
 from segshuffle.protocols.item_variance import ItemVariance
 from segshuffle.protocols.padding import error_of_sets
-from segshuffle.protocols.proven import ProvenSegmented
 
 #: Most items, because a table has a row per size and a column per item.
 _LARGEST_DOMAIN = 4000
@@ -84,8 +83,7 @@ def holders_of(users: Transactions) -> tuple[IntArray, IntArray]:
 
 
 def compared(
-    method: ProvenSegmented,
-    problem: Problem,
+    question: Question,
     holders: tuple[IntArray | FloatArray, IntArray | FloatArray],
     sizes: Sequence[int],
     kinds: Sequence[SetKind] = ("at-most",),
@@ -94,10 +92,8 @@ def compared(
 
     Parameters
     ----------
-    method : ProvenSegmented
-        The method that plans.
-    problem : Problem
-        The problem; its set size and kind of sets are replaced.
+    question : Question
+        How to plan; set size and kind of sets of its problem are replaced.
     holders : tuple of ndarray
         As from `holders_of` or `protocols.padding.guessed_holders`; the problem's users have the same shares.
     sizes : sequence of int
@@ -113,14 +109,15 @@ def compared(
     """
 
     def row(kind: SetKind, size: int) -> dict[str, Any]:
+        problem = question.problem
         asked = replace(problem, set_size=size, assumptions=replace(problem.assumptions, sets=kind))
-        plan, squared_bias, mse = error_of_sets(method, asked, *holders)
+        plan, squared_bias, mse = error_of_sets(question.planner, asked, *holders)
         return {
             "sets": kind,
             "set_size": size,
             "mse": mse,
             "squared_bias": squared_bias,
-            "messages_per_user": plan.messages_per_user,
+            "messages_per_user": plan.messages_per_user + question.level_messages,
             "kind": plan.kind,
         }
 

@@ -72,6 +72,11 @@ def check_integer(name: str, value: object, least: int, allowed: str = "", *, mo
         raise ParameterError(name, value, allowed or default)
 
 
+def whole_if_equal(value: Any) -> Any:
+    """Return a whole number such as 1e4 as an integer, and anything else as it is."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 def check_choice(name: str, value: object, choices: Iterable[str]) -> None:
     """Refuse anything but one of the names."""
     known = list(choices)
