@@ -78,7 +78,7 @@ class Expected:
             cutting = f"; cutting alone gives {100 * self.lost:.3g} %" if self.lost else ""
             found.append(
                 f"Each of the guess's {self.top} most frequent items is off by at most {100 * self.relative:.3g} % "
-                f"of its share (root of the expected squared error{cutting})."
+                f"of its share (root mean square{cutting})."
             )
             found.append(f"The largest of these errors is that of the item with {100 * self.share:.3g} % of the users.")
         return found

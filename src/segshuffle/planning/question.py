@@ -489,10 +489,10 @@ class Answer:
         if guess.sizes is not None:
             lost = 100 - 100 * guess.kept(problem)
             return [f"By the guess, cutting sets to {problem.set_size} items removes {lost:.3g} % of all."]
-        size = f"users send {guess.mean_held(problem):g} items on average (--guess mean-size=M)"
-        cut = f"the loss if users hold more than {problem.set_size} items is left out (--guess sizes=1:60%,12:40%)"
+        size = f"users send {guess.mean_held(problem):g} items on average (--guess mean-size)"
         listed = isinstance(guess.frequencies, np.ndarray)
-        return [f"For these errors, {'' if listed else f'{size}, and '}{cut}."]
+        cut = "cutting of larger sets is left out (--guess sizes=1:60%,12:40%)"
+        return [f"For these errors {'' if listed else f'{size}, and '}{cut}."]
 
     def _reached(self) -> list[str]:
         """Say which error was asked for and which was reached."""

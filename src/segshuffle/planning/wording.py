@@ -35,8 +35,8 @@ def promises(plan: Plan, guarantees: Sequence[UserGuarantee] = ()) -> list[str]:
     worst = max(guarantees, key=lambda each: each.total_epsilon)
     return [
         *found,
-        f"The level itself: if a user had another level and other items, {seen(plan)}, messages about levels included, "
-        f"would be at most {_times(worst.total_epsilon)}, up to a probability of {_said(worst.total_delta)}.",
+        f"The level itself: if a user had another level and other items, {seen(plan)} would "
+        f"be at most {_times(worst.total_epsilon)}, up to a probability of {_said(worst.total_delta)}.",
         f"{BETWEEN}, plus {worst.levels_epsilon:g} and {_said(worst.levels_delta)} for the messages about levels "
         "(round 1).",
     ]
@@ -45,7 +45,7 @@ def promises(plan: Plan, guarantees: Sequence[UserGuarantee] = ()) -> list[str]:
 def seen(plan: Plan) -> str:
     """Say what a promise is about: one collection, or several together."""
     rounds = plan.problem.assumptions.rounds
-    together = f" of all {rounds} collections together" if rounds > 1 else ""
+    together = f" of {rounds} collections together" if rounds > 1 else ""
     return f"anything that the server may see{together}"
 
 
@@ -74,6 +74,8 @@ def sending(plan: Plan, level_messages: float = 0.0) -> list[str]:
     most = "" if problem.assumptions.sets == "exactly" else "at most "
     about_levels = f", {level_messages:.4g} of them about the level" if level_messages else ""
     every_time = f" in each of the {rounds} collections" if rounds > 1 else ""
+    if level_messages and rounds > 1:  # the guarantee covers one round about levels
+        every_time = " (once for all collections)"
     return [
         *level_sentences,
         f"The average over all users is {most}{total:.4g} messages{about_levels}{every_time}. That is {n_bytes:.4g} "
@@ -118,7 +120,5 @@ def resting_on(plan: Plan) -> list[str]:
         found.append("Levels are only shuffled: the promise is not about which level a user picked.")
     if assumed.rounds == 1:
         found.append("The promise is for one collection. The privacy losses of several add up (--assume rounds=R).")
-    else:
-        found.append(f"The same users take part in at most {assumed.rounds} collections with this plan.")
     kind = "proven, and no smaller one holds" if plan.kind == "exact" else "proven"
     return [*found, f"Kind of the certified delta: {plan.kind} ({kind})."]
