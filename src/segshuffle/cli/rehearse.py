@@ -399,7 +399,7 @@ def _headline(found: Rehearsal, all_of_it: Mapping[str, Any]) -> list[str]:
     if top:
         lines.append(
             f"Each of the top {top} is off by at most {100 * all_of_it['top_error']:.3g} % of its share (expected "
-            f"root mean square). For {all_of_it['top_worst']}, where this is largest, the simulations gave "
+            f"root mean square). For item {all_of_it['top_worst']}, where this is largest, the simulations gave "
             f"{100 * all_of_it['top_error_simulated']:.3g} %; cutting sets to {found.plan.problem.set_size} alone, "
             f"without noise, gives {100 * all_of_it['top_error_from_cutting']:.3g} %."
         )
