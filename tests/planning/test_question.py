@@ -408,9 +408,10 @@ def test_errors_include_what_cutting_larger_sets_loses():
 
 
 def test_a_target_just_above_the_least_error_is_offered_a_cheaper_one(capsys):
-    asked = f"{MANY} --levels 0.2:20000 --guess zipf:1 mean-size=3"
-    near = answer(capsys, f"{asked} --limits max-messages=300")["top_error"]
-    tight = answer(capsys, f"{asked} --target-error {100 * near * 1.005:.5f}%")
+    asked = "plan --items 50 --set-size 5 --levels 0.2:4000 --delta 1e-6 --guess zipf:1 mean-size=3 top=20"
+    asked += " --blanket poisson"
+    least = answer(capsys, asked)["top_error"]
+    tight = answer(capsys, f"{asked} --target-error {100 * least * 1.001:.5f}%")
     (offer,) = [each for each in tight["words"]["How far off estimates are"] if "are enough for" in each]
     messages, option = re.match(r"(\S+) messages are enough for (--target-error \S+%)\.", offer).groups()
     cheaper = answer(capsys, f"{asked} {option}")

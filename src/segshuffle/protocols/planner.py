@@ -275,6 +275,8 @@ def fewest_messages(searches: Sequence[Search], error: float) -> Plan:
     if plans:
         return plans[-1]
     least = least_error(searches)
+    if first.error_of(least) <= error:  # estimates were too bad for targets that are hardly above it
+        return least
     raise InfeasibleError(
         f"target_error = {error:g} is below {first.error_of(least):g}, the least that was found, with "
         f"{least.messages_per_user:.4g} messages per user: raise it, or copies_max."
