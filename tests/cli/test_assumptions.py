@@ -117,7 +117,9 @@ def test_minutes_of_work_are_said_before_they_start(capsys, monkeypatch):
     monkeypatch.setattr(ProvenSegmented, "plan", planned)
     _, _, err = run(capsys, "plan --items 1e7 --set-size 5e6 --levels 1:1e6 --delta 1e-8")
     said, stopped = err.splitlines()
-    assert re.search(r"sets of 5000000 of 10000000 items take about \d\d seconds of a processor to plan", said)
+    assert re.search(
+        r": 1 level and sets of 5000000 of 10000000 items take about \d\d seconds of a processor to plan", said
+    )
     assert "planned" in stopped
 
 

@@ -98,6 +98,7 @@ PLANS = [
     ),
     ("--blanket signed --limits blanket-cap=9", "left out with other dummies than poisson ones"),
     ("--blanket signed --limits blanket-per-user=1", "left out with other dummies than poisson ones"),
+    ("--levels 1:150,2:150 --hide-level 1 --save p.json", "cannot be carried out. Leave --save out to see the plan"),
     ("--blanket best", "must be given with --limits max-messages=M or --target-error ERROR"),
     ("--blanket loud", "blanket = 'loud' is not allowed: it must be one of "),
     ("--hide-level 1", "left out with one level"),

@@ -165,6 +165,10 @@ def test_a_table_says_where_there_is_no_plan():
     assert all("target_error" in row["none"] for row in rows[:2])
     assert [row["none"] for row in rows[2:]] == [None, None]
     assert rows[2]["messages"] > rows[3]["messages"]
+    # a value that is not allowed is a row, too
+    allowed, refused = what_if.table(Question(PROBLEM), {"set_size": (1.0, 51.0)})
+    assert allowed["none"] is None
+    assert "set_size = 51 is not allowed" in refused["none"]
 
 
 def test_a_value_that_is_not_allowed_costs_its_row_only():
@@ -203,6 +207,8 @@ def test_every_protocol_of_the_project_is_there(capsys):
     deviations = [row["deviation"] for row in rows if row["none"] is None]
     assert len(deviations) > 20
     assert deviations == sorted(deviations)
+    # 2 (1 - 2/20) is the squared error of 2/20 for every item
+    assert all(row["useless"] == (20 * row["deviation"] ** 2 >= 1.8) for row in rows if row["none"] is None)
     # those without a plan come last, with the reason
     assert [row["deviation"] for row in rows[len(deviations) :]] == [None] * (len(rows) - len(deviations))
     assert all(row["none"] for row in rows[len(deviations) :])
@@ -435,3 +441,9 @@ def test_all_messages_are_counted_wherever_they_are_named(capsys):
     assert found["messages_per_user"] == pytest.approx(total, rel=1e-12)
     assert found["what_if"][0]["messages"] == found["messages_per_user"]
     assert f"at most {total:.4g} messages" in found["words"]["What users send"][-1]
+
+
+def test_a_guess_without_items_has_no_sizes_to_compare(capsys):
+    said = refusal(capsys, "rehearse 0:100% --items 50 --levels 1:1000 --delta 1e-5")
+    assert "no set with an item" in said
+    assert "delta = 5e-324" in refusal(capsys, "rehearse 1:100% --items 50 --levels 1:1000 --delta 5e-324")
