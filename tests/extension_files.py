@@ -4,7 +4,7 @@ import re
 
 import yaml
 
-#: A protocol that sends one message without content; its look is a label alone.
+#: A protocol that sends one message without content; its look is a spare one.
 COMPETITOR = '''
 """Nobody says anything of use, and the server answers that all items are equally frequent."""
 
@@ -39,10 +39,8 @@ class Guess:
 OPTIONS = {"share": {"description": "Factor", "type": "number", "minimum": 0, "maximum": 2, "default": 1.0}}
 PROVEN_OPTIONS = OPTIONS_OF_THE_OTHER_SIDE
 METHODS = (
-    Declared("guess", "Guess", lambda options: Guess(options["share"]), detail=" (share {share:g})"),
-    Declared(
-        "guess", "Guess, proven", lambda options: Guess(options["share"]), accounting="proven", detail=" ({share:g})"
-    ),
+    Declared("guess", lambda options: Guess(options["share"])),
+    Declared("guess", lambda options: Guess(options["share"]), accounting="proven"),
 )
 '''
 COMPETITOR = COMPETITOR.replace("OPTIONS_OF_THE_OTHER_SIDE", re.search(r"(?m)^OPTIONS = (.*)$", COMPETITOR)[1])
@@ -86,7 +84,6 @@ DATASET = Dataset(
 #: A bound that claims half of what the local guarantee is.
 ACCOUNTANT = """
 from segshuffle.accounting.single_message.accountants.declared import Accountant
-from segshuffle.looks import Look
 
 ACCOUNTANTS = (
     Accountant(
@@ -94,7 +91,6 @@ ACCOUNTANTS = (
         kind="published",
         status="made up",
         source="nobody",
-        look=Look.of("Half of the local guarantee", "olive", "d", 1),
         order=99,
         part="local_epsilon",
         epsilon=lambda local_epsilon, n_users, delta: local_epsilon / 2,
@@ -246,7 +242,6 @@ from scipy import stats
 from segshuffle.blankets.atoms import Atoms
 from segshuffle.blankets.base import Blanket, BlanketPair
 from segshuffle.blankets.parts import Part
-from segshuffle.looks import DASHES, PALETTE, Look
 
 
 @dataclass(frozen=True)
@@ -255,8 +250,6 @@ class Mixed(Blanket):
 
     name = "mixed"
     words = "half of them single, half in clusters, at random items"
-    about = "singles and clusters"
-    look = Look("Mixed blanket", PALETTE["olive"], "d", DASHES[5])
     means = (2.0, 5e3)
 
     def parts(self, mean):

@@ -1,13 +1,11 @@
 """One palette: where colours stand, and looks that stay apart however many things are drawn."""
 
-import itertools
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from segshuffle.looks import DASHES, MARKERS, PALETTE, Look, looks_of, series_looks, spare_look
+from segshuffle.looks import ACCOUNTANTS, MARKERS, METHODS, PALETTE, SPARE, Look, looks_of, series_looks, spare_look
 from segshuffle.page.charts import SYMBOLS
 
 COLOUR = r"#(?:[0-9a-fA-F]{8}|[0-9a-fA-F]{6}|[0-9a-fA-F]{3})\b"
@@ -59,20 +57,15 @@ def test_looks_keep_the_declared_order_and_serve_every_name():
     assert looks["a"] == declared["a"]
     assert [look.label for look in looks.values()] == ["A", "C", "new", "newer"]
     spare = [looks["new"], looks["newer"]]
-    # neither a colour nor a marker of what is declared, or of each other
-    assert {look.color for look in spare}.isdisjoint({PALETTE["blue"]})
-    assert {look.marker for look in spare}.isdisjoint("os^")
-    assert spare[0].marker != spare[1].marker
+    assert all(getattr(spare[0], field) != getattr(spare[1], field) for field in ("color", "marker", "dashes"))
 
 
-@pytest.mark.parametrize("index", [0, 5, 1000])
-def test_a_spare_look_is_served_even_where_all_are_taken(index):
-    taken = [Look("", color, marker, "-") for color in PALETTE.values() for marker in MARKERS]
-    assert spare_look("one more", index, taken=taken).label == "one more"
-
-
-def test_neighbours_among_spare_looks_differ_in_all_three():
-    looks = [spare_look("", i) for i in range(len(MARKERS))]
-    for one, two in itertools.pairwise(looks):
-        assert all(getattr(one, field) != getattr(two, field) for field in ("color", "marker", "dashes"))
-    assert {look.dashes for look in looks} == set(DASHES)
+def test_spare_looks_are_told_from_all_listed_ones_and_from_each_other():
+    listed = [*METHODS["published"].values(), *METHODS["proven"].values(), *ACCOUNTANTS.values()]
+    assert {PALETTE[name] for name in SPARE}.isdisjoint(look.color for look in listed)
+    looks = [spare_look("", i) for i in range(24)]
+    assert len({look.color for look in looks[: len(SPARE)]}) == len(SPARE)
+    strokes = {(look.marker, look.dashes) for look in looks}
+    assert len(strokes) == len(looks), "told apart without colour"
+    assert strokes.isdisjoint((look.marker, look.dashes) for look in listed)
+    assert spare_look("one more", 1000).label == "one more"

@@ -1,13 +1,18 @@
-"""The looks in all figures: one palette and one class for protocols, accountants and levels.
+"""The looks in all figures: one palette, and a table of the labels, colours and markers of methods and accountants.
 
-A protocol, blanket or accountant declares its `Look` in its own file. If it declares none, `spare_look` chooses one.
-Standard library only: protocols and accountants import this, figures and the page read it.
+Only what draws or words something reads this module, so no number depends on it. What is not in a table has its name
+as label, and a spare colour that nothing in the tables has.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+import itertools
+import json
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 from segshuffle.errors import ParameterError
 
@@ -28,7 +33,13 @@ PALETTE: dict[str, str] = {
     "teal": "#44AA99",
     "grey": "#7f7f7f",
     "dark-grey": "#555555",
+    "rose": "#EE3377",
+    "brown": "#8C510A",
+    "lime": "#88CC00",
+    "gold": "#C8B400",
 }
+#: Colours of `PALETTE` that nothing in the tables has.
+SPARE = ("rose", "brown", "lime", "gold")
 #: Colours of backgrounds, frames and text, which no `Look` has.
 TINTS: dict[str, str] = {
     "white": "#ffffff",
@@ -96,50 +107,141 @@ def series_looks(labels: Iterable[str]) -> list[Look]:
     ]
 
 
-def looks_of(names: Iterable[str], declared: Mapping[str, Look]) -> dict[str, Look]:
-    """Return the looks of what a figure draws: the declared ones in order, then a spare look for every other name.
+#: Accounting -> method -> look. Labels of proven methods say so, unless they are references.
+METHODS: dict[str, dict[str, Look]] = {
+    "published": {
+        "segmented": Look.of("Segmented (the paper's)", "black", "o"),
+        "almost-single": Look.of("Almost a single message", "orange", ">", 2),
+        "mm": Look.of("MM, shuffle", "sky", "^", 3),
+        "sepmm": Look.of("SepMM, shuffle", "green", "D", 4),
+        "weighted-sepmm": Look.of("Weighted SepMM, shuffle", "vermilion", "P", 5),
+        "inverse-variance-sepmm": Look.of("SepMM, inverse variance (not in the paper)", "blue", "X", 6),
+        "correlated-noise": Look.of("Correlated noise", "green", "<", 2),
+        "fake-users": Look.of("Fake users", "purple", "p", 2),
+        "subexp-local": Look.of("Subexp, local", "purple", "v", 2),
+        "subexp-shuffle": Look.of("Subexp, shuffle", "orange", "s", 1),
+    },
+    "proven": {
+        "almost-single": Look.of("Almost a single message (proven)", "orange", ">"),
+        "augmented-shuffling": Look.of("Augmented shuffling (the shuffler adds the noise)", "vermilion", "v", 3),
+        "mm": Look.of("MM (proven)", "sky", "^", 3),
+        "sepmm": Look.of("SepMM (proven)", "green", "D", 4),
+        "weighted-sepmm": Look.of("Weighted SepMM (proven)", "vermilion", "P", 5),
+        "inverse-variance-sepmm": Look.of("SepMM, inverse variance (proven)", "olive", "X", 6),
+        "curator-uniform": Look(
+            "Gaussian curator, all at the lowest level", PALETTE["dark-grey"], "_", (0, (1.0, 1.0))
+        ),
+        "curator-weighted": Look("Gaussian curator, weight per level", PALETTE["black"], "|", (0, (8.0, 2.0))),
+        "curator-discrete-laplace": Look(
+            "Discrete Laplace curator, all at the lowest level", PALETTE["teal"], "_", (0, (1.0, 2.5))
+        ),
+        "curator-best": Look("Best curator found, weight per level", PALETTE["indigo"], "|", (0, (8.0, 1.5, 1.0, 1.5))),
+        "fake-users": Look.of("Fake users (proven)", "purple", "p"),
+        "poisson-group": Look.of("Poisson blanket, group privacy (proven)", "grey", "s", 1),
+        "poisson": Look.of("Poisson blanket, sampling (ours, proven)", "blue", "o"),
+        "poisson-copies": Look.of("Poisson blanket, copies (ours, proven)", "wine", "D"),
+        "poisson-equal": Look.of("Poisson blanket, equal copies for all levels (ours, proven)", "teal", "v", 2),
+        "subexp-shuffle": Look.of("Subexp, shuffle (proven)", "orange", "s", 1),
+        "clustered": Look.of("Clustered blanket (ours, proven)", "blue", "h", 3),
+        "signed": Look.of("Signed blanket (ours, proven)", "indigo", "d", 4),
+    },
+}
+#: Method -> addition to its label, with fields from the parameters of its plan.
+DETAILS = {"subexp-local": " (ε = {local_epsilon:g})"}
+#: Proven methods that the page draws at first, beside all of the paper's.
+AT_FIRST = ("poisson", "poisson-copies", "curator-weighted")
+
+#: Accountant -> look, in the order of legends; the last is a curve that no accountant gives. Labels say what is proven,
+#: lower bounds have no marker, and no two looks share marker and dashes.
+ACCOUNTANTS: dict[str, Look] = {
+    "blanket": Look.of("Blanket, numerical (proven)", "blue", "o", 0),
+    "blanket-lower": Look.of("Lower bound, two datasets (proven)", "black", "", 2),
+    "hoeffding": Look.of("Blanket, Hoeffding (proven)", "sky", "^", 3),
+    "bennett": Look.of("Blanket, Bennett (proven)", "green", "D", 5),
+    "hoeffding-generic": Look.of("Blanket, Hoeffding, generic (proven)", "sky", "1", 2),
+    "bennett-generic": Look.of("Blanket, Bennett, generic (proven)", "green", "2", 6),
+    "tails-general": Look.of("Privacy blanket, general (proven)", "grey", "x", 1),
+    "tails-specific": Look.of("Privacy blanket, specific (proven)", "green", "<", 5),
+    "standard-clone": Look.of("Standard clone (proven)", "orange", "s", 1),
+    "standard-clone-closed-form": Look.of("Standard clone, closed form (proven)", "orange", "8", 5),
+    "stronger-clone": Look.of("Stronger clone (published)", "purple", "v", 4),
+    "variation-ratio": Look.of("Variation ratio (published)", "vermilion", "P", 0),
+    "variation-ratio-closed-form": Look.of("Variation ratio, analytic (published)", "olive", "X", 3),
+    "variation-asymptotic": Look.of("Variation ratio, asymptotic (published)", "sky", ">", 1),
+    "variation-lower": Look.of("Variation ratio, lower bound (proven)", "dark-grey", "", 6),
+    "separate-best": Look.of("Separate, best (published)", "grey", "s", 5),
+    "separate-worst": Look.of("Separate, worst (published)", "dark-grey", "D", 4),
+    "parallel-basic": Look.of("Parallel, basic (published)", "purple", "v", 1),
+    "parallel-advanced": Look.of("Parallel, advanced (published)", "orange", "P", 4),
+    "erlingsson": Look.of("Erlingsson et al. (proven)", "wine", "*", 4),
+    "chen-cao-ge": Look.of("Chen, Cao, Ge (asymptotic)", "teal", "p", 1),
+    "personalized": Look.of("Personalised bound (published)", "indigo", "h", 0),
+    "personalized-reduction": Look.of("Its reduction, exact (published)", "black", "d", 2),
+    "liu-2023": Look.of("Liu et al. 2023 (published)", "wine", "H", 3),
+    "gparv": Look.of("Distribution function (exact)", "blue", ""),
+}
+
+
+def looks_of(names: Iterable[str], listed: Mapping[str, Look]) -> dict[str, Look]:
+    """Return the looks of what a figure draws: the listed ones in their order, then a spare look for every other name.
 
     Parameters
     ----------
     names : iterable of str
         Names that occur in the data.
-    declared : mapping of str to Look
-        Declared looks, in the order of the legend.
+    listed : mapping of str to Look
+        `ACCOUNTANTS`, or the methods of one accounting.
     """
     given = dict.fromkeys(names)
-    found = {name: look for name, look in declared.items() if name in given}
-    others = [name for name in given if name not in declared]
-    taken = list(declared.values())
-    return found | {name: spare_look(name, i, taken=taken) for i, name in enumerate(others)}
+    found = {name: look for name, look in listed.items() if name in given}
+    others = [name for name in given if name not in listed]
+    return found | {name: spare_look(name, index) for index, name in enumerate(others)}
 
 
-def spare_look(label: str, index: int, *, taken: Sequence[Look] = ()) -> Look:
-    """Return a look for something that declares none: the index-th that differs from all taken ones.
+def looks_in(table: pd.DataFrame, accounting: str) -> dict[str, Look]:
+    """Return the looks of the methods of one accounting in a table, in the order of their first rows.
 
     Parameters
     ----------
-    label : str
-        Legend entry.
-    index : int
-        Position among the things without a look, from 0; there is a look for any number.
-    taken : sequence of Look
-        Looks in use in the same figure; their pairs of colour and marker are used again only when no other pair is
-        left.
+    table : DataFrame
+        Columns accounting, method and perhaps parameters. Spare looks differ between all its methods.
+    accounting : {"published", "proven"}
+        Whose methods are meant.
     """
-    colors, markers = {look.color for look in taken}, {look.marker for look in taken}
-    used = {(look.color, look.marker) for look in taken}
-    free = [pair for pair in _pairs() if pair not in used] or _pairs()
-    # first those whose colour and marker are not taken
-    free.sort(key=lambda pair: (pair[0] in colors) + (pair[1] in markers))
-    color, marker = free[index % len(free)]
-    return Look(label, color, marker, DASHES[MARKERS.index(marker) % len(DASHES)])
+    first = table.drop_duplicates(["accounting", "method"])
+    spare, found = itertools.count(), {}
+    for row in first.to_dict("records"):
+        side, name = row["accounting"], row["method"]
+        look = METHODS[side].get(name) or spare_look(name, next(spare))
+        if side == accounting:
+            found[name] = look._replace(label=label_of(name, side, row.get("parameters")))
+    return found
 
 
-def _pairs() -> list[tuple[str, str]]:
-    """Return all pairs of a colour and a marker; neighbours in the list differ in both."""
-    colors = list(PALETTE.values())
-    # the numbers of colours and of markers have no common divisor, so every pair occurs once
-    return [(colors[i % len(colors)], MARKERS[i % len(MARKERS)]) for i in range(len(colors) * len(MARKERS))]
+def label_of(name: str, accounting: str, parameters: str | None = None) -> str:
+    """Return the label of a method: its name if it is not listed.
+
+    Parameters
+    ----------
+    name, accounting : str
+        Which method.
+    parameters : str, optional
+        The parameters of its plan in JSON, as in tables; some labels show one of them.
+    """
+    if name not in METHODS[accounting]:
+        return f"{name} (proven)" if accounting == "proven" else name
+    detail = DETAILS.get(name, "").format(**json.loads(parameters)) if parameters else ""
+    return METHODS[accounting][name].label + detail
+
+
+def spare_look(label: str, index: int) -> Look:
+    """Return the index-th look, from 0, for what is not in a table; neighbours differ in colour, marker and dashes."""
+    listed = [*METHODS["published"].values(), *METHODS["proven"].values(), *ACCOUNTANTS.values()]
+    taken = {(look.marker, look.dashes) for look in listed}
+    # the numbers of markers and of dashes have no common divisor, so every pair occurs once
+    pairs = [(MARKERS[i % len(MARKERS)], DASHES[i % len(DASHES)]) for i in range(len(MARKERS) * len(DASHES))]
+    free = [pair for pair in pairs if pair not in taken]
+    return Look(label, PALETTE[SPARE[index % len(SPARE)]], *free[index % len(free)])
 
 
 def stroke(look: Look, **changed: Any) -> dict[str, Any]:

@@ -13,7 +13,7 @@ def test_it_is_judged_drawn_and_on_the_page(extended):
     assert (own["cells"] > 0).all()
     assert set(own["case"]) == set(verdicts.loc[verdicts["accountant"] == "standard-clone", "case"])
     assert "half-of-it" in extended.text("referee.md")
-    assert "Half of the local guarantee" in extended.text("figures/referee.svg")
+    assert "half-of-it" in extended.text("figures/referee.svg")
     page = extended.text("index.html")
     assert '<th scope="row">half-of-it</th>' in page
 

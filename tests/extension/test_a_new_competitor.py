@@ -9,7 +9,7 @@ import yaml
 from extension_files import COMPETITOR, add_competitor
 
 from segshuffle.errors import ConfigError
-from segshuffle.looks import Look
+from segshuffle.looks import METHODS, label_of, looks_in
 from segshuffle.protocols import listed as source
 from segshuffle.protocols import registry
 from segshuffle.studies.claims import report as claims
@@ -79,17 +79,25 @@ def test_options_come_from_the_configuration_or_have_their_default():
 
 
 def test_the_legend_says_which_local_epsilon_was_configured():
-    look = registry.look_of("subexp-local", parameters='{"local_epsilon": 1.0, "subset_size": 3}')
-    assert look.label == "Subexp, local (ε = 1)"
-    table = pd.DataFrame({"method": ["subexp-local"], "parameters": [json.dumps({"local_epsilon": 0.25})]})
-    assert registry.looks_in(table)["subexp-local"].label == "Subexp, local (ε = 0.25)"
+    asked = json.dumps({"local_epsilon": 0.25, "subset_size": 3})
+    assert label_of("subexp-local", "published", asked) == "Subexp, local (ε = 0.25)"
+    table = pd.DataFrame({"accounting": ["published"], "method": ["subexp-local"], "parameters": [asked]})
+    assert looks_in(table, "published")["subexp-local"].label == "Subexp, local (ε = 0.25)"
 
 
-def test_a_method_that_nobody_declares_is_drawn_under_its_own_name():
-    look = registry.look_of("unheard-of")
-    assert look.label == "unheard-of"
-    pairs = {(each.look.color, each.look.marker) for each in registry.every().values() if isinstance(each.look, Look)}
-    assert (look.color, look.marker) not in pairs
+def test_every_declared_method_is_listed_with_a_look():
+    assert {(side, name) for side, methods in METHODS.items() for name in methods} == set(registry.every())
+
+
+def test_new_methods_are_drawn_under_their_names_in_colours_that_no_other_has():
+    methods = [*registry.every(), ("published", "new"), ("proven", "new"), ("proven", "newer")]
+    table = pd.DataFrame(methods, columns=["accounting", "method"])
+    published, proven = looks_in(table, "published"), looks_in(table, "proven")
+    new = [published.pop("new"), proven.pop("new"), proven.pop("newer")]
+    assert [look.label for look in new] == ["new", "new (proven)", "newer (proven)"]
+    colors = {look.color for look in new}
+    assert len(colors) == 3
+    assert colors.isdisjoint(look.color for look in [*published.values(), *proven.values()])
 
 
 def test_a_rival_of_ones_own_does_not_enter_the_papers_verdicts(monkeypatch):
@@ -135,9 +143,9 @@ def test_it_appears_in_tables_figures_and_page_and_not_in_verdicts(extended):
     # a constant answer has the error that its closed form says
     assert rows["mse_mean"].to_numpy() == pytest.approx(rows["mse_expected"].to_numpy(), rel=1e-9, abs=0)
     for figure in ("fig2", "fig5", "summary"):
-        assert "Guess (share 1)" in extended.text(f"figures/{figure}.svg"), figure
-    assert "Guess, proven (0.5)" in extended.text("figures/fig2-proven.svg")
-    assert "Guess (share 1)" in extended.text("index.html")
+        assert "guess" in extended.text(f"figures/{figure}.svg"), figure
+    assert "guess" in extended.text("figures/fig2-proven.svg")
+    assert "guess" in extended.text("index.html")
     assert "guess" not in extended.text("claims.csv")
     config = yaml.safe_load(extended.text("config.yaml"))
     assert config["competitors"]["methods"][-1] == "guess"

@@ -57,10 +57,10 @@ def test_single_dummies_stay_what_is_meant_where_nothing_is_said(made):
 
 
 @pytest.mark.exhaustive
-def test_it_is_compared_in_the_studies_under_its_own_look(made):
-    code = "from segshuffle.studies.pareto.compute import compared; from segshuffle.protocols.registry import look_of;"
-    code += "print('mixed' in [each.name for each in compared()], look_of('mixed', accounting='proven').label)"
-    assert made.python(code) == "True Mixed blanket\n"
+def test_it_is_compared_in_the_studies_under_its_own_name(made):
+    code = "from segshuffle.studies.pareto.compute import compared; from segshuffle.looks import label_of;"
+    code += "print('mixed' in [each.name for each in compared()], label_of('mixed', 'proven'))"
+    assert made.python(code) == "True mixed (proven)\n"
 
 
 @pytest.mark.exhaustive

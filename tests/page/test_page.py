@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from results_folder import COMPETITORS, CONFIG, GRID, OUTPUTS, PROVEN, SCENARIOS, SVG, make_results, read
 
+from segshuffle.looks import METHODS
 from segshuffle.page import findings
 from segshuffle.page.build import build, groups_of, read_results, words_of
 from segshuffle.page.charts import chart
@@ -25,7 +26,6 @@ from segshuffle.pipeline.design import Scenario
 from segshuffle.pipeline.manifest import Output, outputs, targets
 from segshuffle.pipeline.numbers import at_least, at_most, mean_and_error, nearest
 from segshuffle.pipeline.scenarios import scenarios
-from segshuffle.protocols.registry import look_of
 from segshuffle.studies.reproduction.report import panels_by_figure, summary_table
 
 VOID = {"meta", "link", "img", "br", "path", "line", "input", "hr"}
@@ -282,8 +282,8 @@ def test_charts_show_what_the_table_has_in_the_printed_colours(run):
     figure = chart(panel)
     traces = {trace["name"]: trace for trace in figure["data"]}
     assert len(traces) == 1 + 1 + len(COMPETITORS) + 3 + len(PROVEN)
-    looks = [look_of(name) for name in ("segmented", *COMPETITORS)]
-    looks += [look_of(name, accounting="proven") for name in ("poisson", "poisson-copies", *PROVEN)]
+    looks = [METHODS["published"][name] for name in ("segmented", *COMPETITORS)]
+    looks += [METHODS["proven"][name] for name in ("poisson", "poisson-copies", *PROVEN)]
     for look in looks:
         assert traces[look.label]["line"]["color"] == look.color
     ours = traces[looks[0].label]

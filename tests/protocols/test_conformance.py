@@ -19,10 +19,11 @@ from segshuffle.accounting.single_message.variation_ratio import VariationBound
 from segshuffle.accounting.single_message.variation_ratio_tables import subset_exponential
 from segshuffle.digits import rounded
 from segshuffle.errors import ParameterError
+from segshuffle.looks import label_of
 from segshuffle.protocols.balls_into_bins import BallsIntoBins
 from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.listed import competitor_names, listed, schemas
-from segshuffle.protocols.registry import every, look_of, made, paper_competitors
+from segshuffle.protocols.registry import every, made, paper_competitors
 from segshuffle.protocols.segmented import Segmented
 from segshuffle.protocols.subset_exponential import SubsetExponential
 
@@ -95,7 +96,7 @@ def test_plan_says_what_it_is(method):
     assert plan.messages_per_user > plan.blanket_per_user >= 0
     # the bound leaves out the assignment of levels
     assert 0 < method.expected_mse(plan, np.zeros(9, dtype=np.int64)) <= plan.mse_bound * (1 + 1e-12)
-    assert look_of(method.name, parameters=json.dumps(plan.chosen), accounting=accounting_of(method)).label
+    assert label_of(method.name, accounting_of(method), json.dumps(plan.chosen))
 
 
 def test_integers_of_numpy_make_the_same_plan(method):
@@ -169,10 +170,10 @@ def test_levels_that_nobody_chose(method, levels, counts):
 
 
 def test_labels_tell_the_methods_apart():
-    labels = [look_of(name).label for name in (*COMPETITORS, "segmented")]
+    labels = [label_of(name, "published") for name in (*COMPETITORS, "segmented")]
     assert len(set(labels)) == len(labels)
     # an extra of ours never goes under the paper's name
-    assert "not in the paper" in look_of("inverse-variance-sepmm").label
+    assert "not in the paper" in label_of("inverse-variance-sepmm", "published")
 
 
 def test_unknown_names():

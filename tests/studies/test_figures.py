@@ -8,17 +8,17 @@ import pytest
 from matplotlib import pyplot as plt
 
 from segshuffle.datasets.registry import dataset_label
+from segshuffle.looks import METHODS
 from segshuffle.pipeline.design import Scenario, Setting
 from segshuffle.pipeline.style import save
 from segshuffle.protocols.listed import competitor_names
-from segshuffle.protocols.registry import every, look_of
 from segshuffle.studies.reproduction.report import draw
 
 GRID = (0.1, 1.0, 10.0)
 #: Looks of the methods in Figures 2-6; the proven ones have figures of their own.
 COMPETITORS = competitor_names()
-LOOKS = {(accounting, name): look_of(name, accounting=accounting) for accounting, name in every()}
-PAPER = {name: look_of(name) for name in ("segmented", *COMPETITORS)}
+LOOKS = {(side, name): look for side, methods in METHODS.items() for name, look in methods.items()}
+PAPER = {name: METHODS["published"][name] for name in ("segmented", *COMPETITORS)}
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ import pytest
 from matplotlib import pyplot as plt
 from reader import complaints, legend_texts, points, room, shape, strokes, visible
 
-from segshuffle.accounting.single_message.accountants import ACCOUNTANT_LOOKS
+from segshuffle.looks import ACCOUNTANTS as ACCOUNTANT_LOOKS
 from segshuffle.looks import PALETTE, series_looks
 from segshuffle.pipeline.style import mark_edition
 from segshuffle.studies.amplification import report as amplification

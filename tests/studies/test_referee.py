@@ -19,7 +19,6 @@ from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Accoun
 from segshuffle.accounting.single_message.accountants.personalized import PERSONAL, PersonalizedUsers
 from segshuffle.accounting.single_message.decomposition import BlanketBound, DatasetsBound
 from segshuffle.accounting.single_message.randomizers.subsets import KaryRandomizedResponse
-from segshuffle.looks import spare_look
 from segshuffle.studies.referee import compute as trial
 from segshuffle.studies.referee import report
 from segshuffle.studies.referee.compute import (
@@ -58,7 +57,6 @@ def blanket_times(factor):
         kind="upper",
         status="for this test",
         source="none",
-        look=spare_look("for this test", 0),
         order=99,
         part="randomizer",
         epsilon=epsilon_of,

@@ -19,7 +19,6 @@ from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.blankets import exact
 from segshuffle.blankets.atoms import AtomPair, Atoms
 from segshuffle.blankets.parts import Part
-from segshuffle.looks import Look
 
 #: Ranges that accountants allow: expected dummies per item, and copies of a held item.
 BLANKET_MEAN_RANGE = (1e-3, 1e12)
@@ -89,12 +88,9 @@ class Blanket(ABC):
     The counters of the items are independent for every law but the published one, so the proof holds for the others.
     """
 
-    #: Identifier; the words for the dummies in a sentence; the description of the law in a table.
+    #: Identifier; the words for the dummies in a sentence.
     name: ClassVar[str]
     words: ClassVar[str]
-    about: ClassVar[str]
-    #: How plans with it are drawn, if the proof holds.
-    look: ClassVar[Look]
     #: Whether the proof holds (docs/proof.md).
     proven: ClassVar[bool] = True
     #: Whether messages have a sign. A message is a number, its *word*: j for item j, and d + j for item j with a minus.

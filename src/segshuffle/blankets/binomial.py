@@ -21,7 +21,6 @@ class Binomial(Blanket):
 
     name = "binomial"
     words = "about random items"
-    about = "a fixed number of slots, as published"
     proven = False
     means = (math.inf, math.inf)
 

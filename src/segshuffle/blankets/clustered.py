@@ -25,7 +25,6 @@ from segshuffle.blankets.base import (
     within,
 )
 from segshuffle.blankets.parts import Part
-from segshuffle.looks import Look
 
 #: Above this variance a counter has too many values for a table. The variance that plans need grows with
 #: copies^2/epsilon^2, not with the number of users.
@@ -53,8 +52,6 @@ class Clustered(Blanket):
     p: float
     name = "clustered"
     words = "in clusters about random items"
-    about = "clusters of dummies"
-    look = Look.of("Clustered blanket (ours, proven)", "blue", "h", 3)
 
     def __post_init__(self) -> None:
         check_within("p", self.p, 0, LARGEST_P, "(]")

@@ -17,7 +17,6 @@ from segshuffle.arrays import FloatArray
 from segshuffle.blankets.atoms import MOST_CELLS
 from segshuffle.blankets.base import BLANKET_MEAN_RANGE, Blanket, CountPair
 from segshuffle.blankets.parts import Part
-from segshuffle.looks import Look
 
 #: Least mean for blocks of counts; least counts of a block, on average: fewer would not save time.
 _LARGE_MEAN = 1e5
@@ -32,8 +31,6 @@ class Poisson(Blanket):
 
     name = "poisson"
     words = "about random items"
-    about = "single dummies"
-    look = Look.of("Poisson blanket (ours, proven)", "blue", "o")
     means = BLANKET_MEAN_RANGE
     can_be_capped = True
 

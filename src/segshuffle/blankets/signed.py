@@ -36,7 +36,6 @@ from segshuffle.blankets.base import (
     within,
 )
 from segshuffle.blankets.parts import Part
-from segshuffle.looks import Look
 
 #: Products of two masses that one matrix may take; a larger one would take seconds and hundreds of megabytes.
 MOST_PRODUCTS = 6e9
@@ -80,8 +79,6 @@ class Signed(Blanket):
     flood: float
     name = "signed"
     words = "about random items, with random signs"
-    about = "dummies of both signs"
-    look = Look.of("Signed blanket (ours, proven)", "indigo", "d", 4)
     has_signs = True
     spends = 2.0
 

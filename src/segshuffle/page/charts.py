@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from segshuffle.looks import TINTS, Look
+from segshuffle.looks import AT_FIRST, TINTS, Look
 from segshuffle.pipeline.design import ACCOUNTINGS
 from segshuffle.studies.reproduction.report import Panel
 
@@ -27,8 +27,6 @@ SYMBOLS = {
     "d": "diamond-tall",
     "*": "hexagram",
 }
-#: Proven methods that are drawn at first, beside all of the paper's.
-_AT_FIRST = ("poisson", "poisson-copies", "curator-weighted")
 _POINT = (
     "<b>%{fullData.name}</b><br>at m = %{customdata[0]:.4~g}<br>MSE %{y:.3g} ± %{customdata[1]:.1g} (2 standard errors)"
     "<br>closed form %{customdata[2]:.3g}<br>%{customdata[3]:.3g} messages per user<extra></extra>"
@@ -76,7 +74,7 @@ def _trace(look: Look, rows: pd.DataFrame, marker: dict[str, Any], **drawn: Any)
         "type": "scatter",
         "name": look.label,
         "legendgroup": accounting,
-        "visible": True if accounting == "published" or method in _AT_FIRST else "legendonly",
+        "visible": True if accounting == "published" or method in AT_FIRST else "legendonly",
         "mode": "lines+markers",
         "line": {"color": look.color, "width": _WIDTH, "dash": dashes},
         "marker": {**marker, "line": {"color": look.color, "width": 1.5 if outlined else 0}},

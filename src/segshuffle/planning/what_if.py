@@ -10,10 +10,11 @@ import numpy as np
 
 from segshuffle.digits import rounded
 from segshuffle.errors import InfeasibleError, ParameterError, SegshuffleError
+from segshuffle.looks import label_of
 from segshuffle.pipeline.design import level_counts
 from segshuffle.planning.question import TOP, Answer, LeastEpsilon, Question, answer
 from segshuffle.protocols.base import Problem
-from segshuffle.protocols.registry import every, look_of, made
+from segshuffle.protocols.registry import every, made
 
 #: Measure -> name of a curve -> its points.
 Panels = dict[str, dict[str, list[tuple[float, float]]]]
@@ -132,7 +133,7 @@ def side_by_side(found: Answer) -> list[dict[str, Any]]:
             method = replace(method, max_messages=limits.max_messages)
         row: dict[str, Any] = {
             "name": name,
-            "label": look_of(name, accounting=accounting).label,
+            "label": label_of(name, accounting),
             "accounting": accounting,
             **dict.fromkeys(("kind", "messages_per_user", "deviation", "useless", "none")),
         }

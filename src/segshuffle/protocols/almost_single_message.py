@@ -32,7 +32,6 @@ from segshuffle.accounting.numerics.laws import binomial_pmf, binomial_tail
 from segshuffle.accounting.numerics.search import log_excess, safe_edge
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.digits import rounded_up
-from segshuffle.looks import Look
 from segshuffle.protocols.base import Plan, Problem, Sample
 from segshuffle.protocols.method import Declared, ErrorAsPlanned, Influence
 
@@ -235,12 +234,10 @@ OPTIONS = {
 METHODS = (
     Declared(
         "almost-single",
-        Look.of("Almost a single message", "orange", ">", 2),
         lambda options: AlmostSingleMessage(options["log_power"]),
     ),
     Declared(
         "almost-single",
-        Look.of("Almost a single message (proven)", "orange", ">"),
         lambda options: AlmostSingleMessage(options.get("log_power", 1.0), "proven"),
         accounting="proven",
         role="compared",

@@ -17,7 +17,6 @@ import numpy as np
 
 from segshuffle.arrays import FloatArray
 from segshuffle.digits import rounded_down, rounded_up
-from segshuffle.looks import Look
 from segshuffle.protocols.base import Plan, Problem, Sample
 from segshuffle.protocols.method import Declared, IndependentCounters, Influence
 
@@ -60,7 +59,6 @@ class AugmentedShuffling(IndependentCounters):
 METHODS = (
     Declared(
         "augmented-shuffling",
-        Look.of("Augmented shuffling (the shuffler adds the noise)", "vermilion", "v", 3),
         lambda _: AugmentedShuffling(),
         accounting="proven",
         role="compared",

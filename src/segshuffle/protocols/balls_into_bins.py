@@ -18,7 +18,6 @@ from segshuffle.blankets.base import BLANKET_MEAN_RANGE
 from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.blankets.singles import SINGLES
 from segshuffle.digits import rounded_up
-from segshuffle.looks import Look
 from segshuffle.protocols.base import Plan, Problem, collection_of
 from segshuffle.protocols.method import Collected, Declared
 from segshuffle.protocols.scheme import Collection
@@ -112,48 +111,40 @@ OPTIONS = {
 METHODS = (
     Declared(
         "mm",
-        Look.of("MM, shuffle", "sky", "^", 3),
         lambda options: BallsIntoBins(options["analysis"]),
         in_paper=True,
     ),
     Declared(
         "sepmm",
-        Look.of("SepMM, shuffle", "green", "D", 4),
         lambda options: BallsIntoBins(options["analysis"], "sepmm"),
         in_paper=True,
     ),
     Declared(
         "weighted-sepmm",
-        Look.of("Weighted SepMM, shuffle", "vermilion", "P", 5),
         lambda options: BallsIntoBins(options["analysis"], "weighted-sepmm"),
         in_paper=True,
     ),
     Declared(
         "inverse-variance-sepmm",
-        Look.of("SepMM, inverse variance (not in the paper)", "blue", "X", 6),
         lambda options: BallsIntoBins(options["analysis"], "inverse-variance-sepmm"),
     ),
     Declared(
         "mm",
-        Look.of("MM (proven)", "sky", "^", 3),
         lambda _: BallsIntoBins("proven"),
         accounting="proven",
     ),
     Declared(
         "sepmm",
-        Look.of("SepMM (proven)", "green", "D", 4),
         lambda _: BallsIntoBins("proven", "sepmm"),
         accounting="proven",
     ),
     Declared(
         "weighted-sepmm",
-        Look.of("Weighted SepMM (proven)", "vermilion", "P", 5),
         lambda _: BallsIntoBins("proven", "weighted-sepmm"),
         accounting="proven",
     ),
     Declared(
         "inverse-variance-sepmm",
-        Look.of("SepMM, inverse variance (proven)", "olive", "X", 6),
         lambda _: BallsIntoBins("proven", "inverse-variance-sepmm"),
         accounting="proven",
     ),

@@ -20,7 +20,6 @@ from segshuffle.accounting.collections.shifted_noise import discrete_laplace_eps
 from segshuffle.accounting.numerics.gaussian import gaussian_ratio
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.digits import rounded_down, rounded_up
-from segshuffle.looks import PALETTE, Look
 from segshuffle.protocols.base import Plan, Problem, Sample, assignment_spread, uniform_item_counts
 from segshuffle.protocols.method import Declared
 from segshuffle.protocols.weights import ErrorTerms, best_copies
@@ -158,28 +157,24 @@ BEST = Curator("curator-best", "upper", _powers, noise_variance, _power_noise)
 METHODS = (
     Declared(
         "curator-uniform",
-        Look("Gaussian curator, all at the lowest level", PALETTE["dark-grey"], "_", (0, (1.0, 1.0))),
         lambda _: UNIFORM,
         accounting="proven",
         role="reference",
     ),
     Declared(
         "curator-weighted",
-        Look("Gaussian curator, weight per level", PALETTE["black"], "|", (0, (8.0, 2.0))),
         lambda _: WEIGHTED,
         accounting="proven",
         role="reference",
     ),
     Declared(
         "curator-discrete-laplace",
-        Look("Discrete Laplace curator, all at the lowest level", PALETTE["teal"], "_", (0, (1.0, 2.5))),
         lambda _: DISCRETE_LAPLACE,
         accounting="proven",
         role="reference",
     ),
     Declared(
         "curator-best",
-        Look("Best curator found, weight per level", PALETTE["indigo"], "|", (0, (8.0, 1.5, 1.0, 1.5))),
         lambda _: BEST,
         accounting="proven",
         role="reference",

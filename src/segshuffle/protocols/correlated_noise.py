@@ -20,7 +20,6 @@ import numpy as np
 from segshuffle.accounting.numerics.ranges import check_within
 from segshuffle.arrays import FloatArray
 from segshuffle.digits import rounded_up
-from segshuffle.looks import Look
 from segshuffle.protocols.base import Plan, Problem, Sample
 from segshuffle.protocols.method import Declared, IndependentCounters, Influence
 
@@ -91,7 +90,6 @@ OPTIONS = {
 METHODS = (
     Declared(
         "correlated-noise",
-        Look.of("Correlated noise", "green", "<", 2),
         lambda options: CorrelatedNoise(options["flood_share"]),
     ),
 )

@@ -24,7 +24,6 @@ from segshuffle.accounting.collections.published import exchange_target
 from segshuffle.accounting.numerics.ranges import check_integer
 from segshuffle.arrays import FloatArray
 from segshuffle.digits import rounded_up
-from segshuffle.looks import Look
 from segshuffle.protocols.base import Plan, Problem, Sample
 from segshuffle.protocols.method import Declared, IndependentCounters, Influence
 
@@ -101,12 +100,10 @@ OPTIONS = {
 METHODS = (
     Declared(
         "fake-users",
-        Look.of("Fake users", "purple", "p", 2),
         lambda options: FakeUsers(options["fakes_per_user"]),
     ),
     Declared(
         "fake-users",
-        Look.of("Fake users (proven)", "purple", "p"),
         lambda options: FakeUsers(options.get("fakes_per_user", 1), "proven"),
         accounting="proven",
         role="compared",

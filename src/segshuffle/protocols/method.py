@@ -14,7 +14,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from segshuffle.arrays import FloatArray, IntArray
-from segshuffle.looks import Look
 from segshuffle.protocols.base import Plan, Problem, Sample
 
 
@@ -172,8 +171,6 @@ class Declared:
     name : str
         Identifier in the configuration, tables and file names. A literal: the configuration is checked without
         importing the file.
-    look : Look or str
-        How it is drawn. A text alone is the legend entry; unused colour, marker and dashes are then chosen.
     make : callable
         Returns the method, given a mapping with a value for every option of its file under its accounting. For a proven
         method the mapping also has the keys of the section ``proven``.
@@ -185,17 +182,13 @@ class Declared:
         only in comparisons of all protocols, not in the panels.
     in_paper : bool
         Whether it is a competitor of the paper; only these count for the verdicts on the paper's statements.
-    detail : str
-        Addition to the legend entry, with fields from the plan's parameters, such as " (ε = {local_epsilon:g})".
     file : str
         File of the declaration, without ending; set by `registry.every`.
     """
 
     name: str
-    look: Look | str
     make: Callable[[Options], Method]
     accounting: str = "published"
     role: str = "competitor"
     in_paper: bool = False
-    detail: str = ""
     file: str = ""

@@ -22,7 +22,6 @@ from segshuffle.blankets.base import COPIES_RANGE
 from segshuffle.blankets.named import laws
 from segshuffle.blankets.singles import SINGLES
 from segshuffle.errors import ParameterError
-from segshuffle.looks import Look
 from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.method import Collected, Declared
 from segshuffle.protocols.planner import Search, error_of_all, fewest_messages, least_error
@@ -144,28 +143,24 @@ def expected_seconds(problem: Problem) -> float:
 METHODS = (
     Declared(
         "poisson-group",
-        Look.of("Poisson blanket, group privacy (proven)", "grey", "s", 1),
         lambda _: ProvenSegmented(group_privacy=True),
         accounting="proven",
         role="curve",
     ),
     Declared(
         "poisson",
-        Look.of("Poisson blanket, sampling (ours, proven)", "blue", "o"),
         lambda _: ProvenSegmented(),
         accounting="proven",
         role="curve",
     ),
     Declared(
         "poisson-copies",
-        Look.of("Poisson blanket, copies (ours, proven)", "wine", "D"),
         lambda options: ProvenSegmented(copies_max=float(options["copies_max"])),
         accounting="proven",
         role="curve",
     ),
     Declared(
         "poisson-equal",
-        Look.of("Poisson blanket, equal copies for all levels (ours, proven)", "teal", "v", 2),
         lambda _: ProvenSegmented(equal_copies=True),
         accounting="proven",
         role="variant",
@@ -173,13 +168,12 @@ METHODS = (
     *(
         Declared(
             name,
-            law.look,
             lambda options, name=name: ProvenSegmented(  # type: ignore[misc]
                 copies_max=float(options["copies_max"]), laws=(SINGLE, name)
             ),
             accounting="proven",
             role="compared",
         )
-        for name, law in list(laws().items())[1:]
+        for name in list(laws())[1:]
     ),
 )

@@ -8,22 +8,16 @@ from __future__ import annotations
 
 import functools
 import importlib
-import itertools
-import json
-import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from segshuffle.errors import ConfigError
-from segshuffle.looks import Look, spare_look
 from segshuffle.protocols.listed import FOLDER, listed
 from segshuffle.protocols.method import Declared, Options
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from segshuffle.protocols.method import Method
 
 PACKAGE = __name__.rpartition(".")[0]
@@ -100,47 +94,3 @@ def made(declared: Declared, section: Mapping[str, Any], chosen: Options | None 
 def paper_competitors() -> frozenset[str]:
     """Return the names of the paper's competitors, which alone count for the verdicts on it."""
     return frozenset(each.name for each in every().values() if each.in_paper)
-
-
-def look_of(name: str, parameters: str | None = None, *, accounting: str = "published") -> Look:
-    """Return how a method is drawn in all figures; the label of a method that is not declared is its name.
-
-    Parameters
-    ----------
-    name : str
-        Name of the method.
-    parameters : str, optional
-        The parameters of its plan in JSON, as in tables; some legends show one of them.
-    accounting : {"published", "proven"}
-        Which accounting is meant if the method is declared under both.
-    """
-    key = min((key for key in every() if key[1] == name), key=lambda key: key[0] != accounting, default=None)
-    if key is None:
-        return spare_look(name, zlib.crc32(name.encode()), taken=list(_looks().values()))
-    look, detail = _looks()[key], every()[key].detail
-    if not detail or parameters is None:
-        return look
-    return look._replace(label=look.label + detail.format(**json.loads(parameters)))
-
-
-@functools.cache
-def _looks() -> dict[Key, Look]:
-    own = [each.look for each in every().values() if isinstance(each.look, Look)]
-    spare = itertools.count()
-    return {
-        key: each.look if isinstance(each.look, Look) else spare_look(each.look, next(spare), taken=own)
-        for key, each in every().items()
-    }
-
-
-def looks_in(table: pd.DataFrame) -> dict[str, Look]:
-    """Return the looks of a table's methods, in the order of their first rows.
-
-    All rows have the same value in the column ``accounting``.
-    """
-    columns = [name for name in ("method", "parameters", "accounting") if name in table]
-    rows: Iterable[Mapping[Any, Any]] = table[columns].drop_duplicates("method").to_dict("records")
-    return {
-        row["method"]: look_of(row["method"], row.get("parameters"), accounting=row.get("accounting", "published"))
-        for row in rows
-    }

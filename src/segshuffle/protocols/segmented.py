@@ -14,7 +14,6 @@ import numpy as np
 from segshuffle.accounting.collections.published import largest_sampling_rate, least_blanket_per_user
 from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.digits import rounded, rounded_down, rounded_up
-from segshuffle.looks import Look
 from segshuffle.protocols.base import Plan, Problem, collection_of
 from segshuffle.protocols.method import Collected, Declared
 
@@ -107,6 +106,4 @@ def optimize_parameters(problem: Problem) -> Plan:
     return plan_at(problem, rounded(math.exp(log_blanket)))
 
 
-METHODS = (
-    Declared("segmented", Look.of("Segmented (the paper's)", "black", "o"), lambda _: Segmented(), role="curve"),
-)
+METHODS = (Declared("segmented", lambda _: Segmented(), role="curve"),)

@@ -19,7 +19,6 @@ from segshuffle.accounting.single_message.variation_ratio_tables import subset_e
 from segshuffle.arrays import FloatArray, IntArray, Numbers
 from segshuffle.digits import rounded_down
 from segshuffle.errors import ParameterError
-from segshuffle.looks import Look
 from segshuffle.protocols.base import Plan, Problem, Sample
 from segshuffle.protocols.method import Declared, ErrorAsPlanned, Influence
 
@@ -227,20 +226,16 @@ OPTIONS = {
 METHODS = (
     Declared(
         "subexp-local",
-        Look.of("Subexp, local", "purple", "v", 2),
         lambda options: SubsetExponential(local_epsilon=options["local_epsilon"]),
         in_paper=True,
-        detail=" (ε = {local_epsilon:g})",
     ),
     Declared(
         "subexp-shuffle",
-        Look.of("Subexp, shuffle", "orange", "s", 1),
         lambda _: SubsetExponential(),
         in_paper=True,
     ),
     Declared(
         "subexp-shuffle",
-        Look.of("Subexp, shuffle (proven)", "orange", "s", 1),
         lambda _: SubsetExponential(accounting="proven"),
         accounting="proven",
     ),

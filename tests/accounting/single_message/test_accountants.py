@@ -23,7 +23,7 @@ ASKED = """
 import json, sys
 import pandas as pd
 from segshuffle.accounting.single_message.amplification import compare
-from segshuffle.accounting.single_message.accountants import ACCOUNTANT_LOOKS
+from segshuffle.looks import ACCOUNTANTS as LISTED, looks_of
 from segshuffle.accounting.single_message.mechanisms import mechanism
 from segshuffle.studies.amplification.report import draw
 from segshuffle.studies.referee.compute import trials
@@ -40,7 +40,7 @@ legend = draw(table).legends[0]
 print(json.dumps({
     "account": {e.accountant: e.value for e in entries},
     "referee": dict(zip(rows["accountant"], rows["outcome"])),
-    "look": ACCOUNTANT_LOOKS["half-of-it"].label,
+    "look": looks_of(["half-of-it"], LISTED)["half-of-it"].label,
     "legend": [text.get_text() for text in legend.get_texts()],
 }))
 """
@@ -69,8 +69,8 @@ def test_a_new_accountant_is_one_file(tmp_path):
     assert found["account"]["half-of-it"] == 0.5
     assert set(found["account"]) <= {"half-of-it", *ACCOUNTANTS}
     assert found["referee"]["half-of-it"] == "holds"
-    assert found["look"] == "Half of the local guarantee"
-    assert "Half of the local guarantee" in found["legend"]
+    assert found["look"] == "half-of-it"
+    assert "half-of-it" in found["legend"]
 
 
 @pytest.mark.parametrize("n_users", [2, 40, 200_000])

@@ -15,8 +15,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from segshuffle.accounting.single_message.accountants import ACCOUNTANT_LOOKS
-from segshuffle.looks import DASHES, PALETTE, Look, looks_of, series_looks, stroke
+from segshuffle.looks import ACCOUNTANTS, DASHES, PALETTE, Look, looks_of, series_looks, stroke
 from segshuffle.pipeline.rows import common, table_of
 from segshuffle.pipeline.style import finished, letters, log_axes, panel_grid
 from segshuffle.studies.verdicts import Measured, NotRunError, judge
@@ -60,7 +59,7 @@ def draw(table: pd.DataFrame) -> Figure:
     """
     panels = list(table.groupby("panel", sort=False))
     figure, axes = panel_grid(len(panels), 2, height=_LOW if len(panels) > _FEW else _HEIGHT)
-    looks = looks_of(table["accountant"], ACCOUNTANT_LOOKS)
+    looks = looks_of(table["accountant"], ACCOUNTANTS)
     most_curves = table.groupby(["panel", "accountant"])["curve"].nunique().max()
     mechanisms = _mechanisms(table["curve"].unique()) if most_curves > 2 else {}
     across, up, logarithmic = _AXES[common(table, "x_name", "y_name")]

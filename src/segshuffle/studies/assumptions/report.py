@@ -8,10 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from segshuffle.looks import PALETTE
+from segshuffle.looks import METHODS, PALETTE, label_of, looks_of
 from segshuffle.pipeline.rows import common
 from segshuffle.pipeline.style import finished, log_axes, log_ticks
-from segshuffle.protocols.registry import look_of
 from segshuffle.studies.drawing import POPULATION, draw_measured, draw_series, population_panels, series_of
 
 _PANEL = [*POPULATION, "split"]
@@ -100,7 +99,7 @@ def draw_influence(table: pd.DataFrame) -> Figure:
 
 def _sender(row: pd.Series) -> str:
     """Name the method, and say how many messages one of its users may send."""
-    label = look_of(row["method"], row["parameters"], accounting=row["accounting"]).label
+    label = label_of(row["method"], row["accounting"], row["parameters"])
     if np.isfinite(row["max_messages"]):
         label += f", budget {row['max_messages']:g}"
     return f"{label}: {row['most_messages']:g}" if np.isfinite(row["most_messages"]) else label
@@ -114,13 +113,14 @@ def draw_dependence(table: pd.DataFrame) -> Figure:
     table : DataFrame
         As `compute.dependence_table` returns it.
     """
+    looks = looks_of(table["method"], METHODS["proven"])
     figure, panels = population_panels(table, each=2, height=2.5, foot=0.4)
     for rows, (left, right) in panels:
         left.axhline(0.0, color=PALETTE["dark-grey"], lw=0.6, zorder=1)
         for axis, what, label in ((left, "bias", "bias of the most frequent item"), (right, "mse", "MSE")):
             # exact values as lines, simulated ones as marks
             for name, curve in rows.groupby("method", sort=False):
-                look, x = look_of(str(name), accounting="proven"), curve["strength"]
+                look, x = looks[str(name)], curve["strength"]
                 axis.plot(x, curve[f"{what}_expected"], color=look.color, ls=look.dashes, lw=0.9, zorder=2)
                 draw_measured(axis, x, curve, what, look, label=look.label)
             axis.set(xlabel="dependence of levels on that item", ylabel=label)

@@ -13,10 +13,9 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from segshuffle.looks import stroke
+from segshuffle.looks import label_of, looks_in, stroke
 from segshuffle.pipeline.rows import table_of
 from segshuffle.pipeline.style import finished, letters, log_axes, panel_grid, panel_title
-from segshuffle.protocols.registry import look_of
 from segshuffle.studies.verdicts import Measured, NotRunError, judge, markdown
 
 CASE = ["n_users", "domain_size", "set_size", "epsilon", "split"]
@@ -102,7 +101,7 @@ def _cell(row: Mapping[Any, Any]) -> str:
         return "nobody"
     lead = "" if math.isnan(row["second_ratio"]) else f", next {row['second_ratio']:.2f}x"
     # all are proven
-    label = look_of(row["winner"], accounting="proven").label.removesuffix(" (proven)").removesuffix(" (ours, proven)")
+    label = label_of(row["winner"], "proven").removesuffix(" (proven)").removesuffix(" (ours, proven)")
     return f"{label}: {row['error_ratio']:.2f}{lead}"
 
 
@@ -167,13 +166,14 @@ def draw(table: pd.DataFrame, *, n_users: int, domain_size: int, split: str) -> 
         Which of them are drawn.
     """
     table = table[(table[["n_users", "domain_size", "split"]] == [n_users, domain_size, split]).all(axis=1)]
+    looks = {accounting: looks_in(table, accounting) for accounting in ("published", "proven")}
     panels = list(table.groupby(["set_size", "epsilon"], sort=True))
     figure, axes = panel_grid(len(panels), min(table["epsilon"].nunique(), 3), height=2.3, foot=1.5)
     for letter, axis, ((set_size, epsilon), rows) in zip(letters(), axes, panels, strict=False):
         each: Any = rows.groupby(["method", "accounting", "role"], sort=False)
         for (method, accounting, role), plans in each:
             best = front(plans)
-            look = look_of(method, accounting=accounting)
+            look = looks[accounting][method]
             if role == "reference":
                 axis.axhline(best["error_ratio"].min(), color=look.color, ls=look.dashes, lw=0.9, label=look.label)
             elif len(best):

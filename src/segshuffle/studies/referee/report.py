@@ -10,8 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from segshuffle.accounting.single_message.accountants import ACCOUNTANT_LOOKS
-from segshuffle.looks import PALETTE, TINTS, Look, looks_of, stroke
+from segshuffle.looks import ACCOUNTANTS, PALETTE, TINTS, Look, looks_of, stroke
 from segshuffle.pipeline.rows import table_of
 from segshuffle.pipeline.style import finished, panel_grid
 from segshuffle.studies.referee.compute import LABELS, MARGIN
@@ -193,7 +192,7 @@ def draw(table: pd.DataFrame) -> Figure:
     asked = asked.assign(percent=100 * (1 / asked["ratio"] - 1))
     asked = asked[asked["case"].isin(asked[violated]["case"]) | (not violated.any())]
     drawn = asked[~asked["vacuous"] & asked["accountant"].isin([*claims, *_REFERENCES])]
-    looks = looks_of(drawn["accountant"], ACCOUNTANT_LOOKS)
+    looks = looks_of(drawn["accountant"], ACCOUNTANTS)
     # proven references have no marker
     looks |= {name: look._replace(marker="") for name, look in looks.items() if name not in claims}
     highest = max(_HIGH, _MARGIN * float(drawn["percent"].max()))

@@ -1,6 +1,6 @@
 """What readers see of the panels: error over m under both accountings, error over messages, and all panels at a glance.
 
-Every method of the table is drawn, also one without a declared look.
+Every method of the table is drawn, also one that is not in `segshuffle.looks`.
 """
 
 import re
@@ -15,12 +15,11 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from segshuffle.datasets.registry import dataset_label
-from segshuffle.looks import PALETTE, Look, stroke
+from segshuffle.looks import METHODS, PALETTE, Look, looks_in, stroke
 from segshuffle.pipeline.design import ACCOUNTINGS, Scenario, Setting, figures_of
 from segshuffle.pipeline.numbers import nearest
 from segshuffle.pipeline.rows import common, sources_of, table_of
 from segshuffle.pipeline.style import finished, letters, log_axes, panel_grid
-from segshuffle.protocols.registry import look_of, looks_in
 from segshuffle.studies.drawing import POPULATION, draw_series, population_title
 
 _OPTIMUM = "$m$ from optimizeParameter"
@@ -67,7 +66,7 @@ class Panel(NamedTuple):
 
     def looks(self, accounting: str) -> dict[str, Look]:
         """Return the look of every method under one accounting, in the order of the legend."""
-        return looks_in(self.errors[self.errors["accounting"] == accounting])
+        return looks_in(self.errors, accounting)
 
     def curves(self, accounting: str) -> dict[str, pd.DataFrame]:
         """Return method -> its rows over the grid of m, in the order of the legend."""
@@ -138,14 +137,15 @@ def _draw_errors(panels: Sequence[Panel], accounting: str) -> Figure:
     for axis, panel in zip(axes, panels, strict=True):
         # the paper's curve is drawn beside the proven ones
         for side in ACCOUNTINGS if not published else [accounting]:
-            _curves(axis, panel.curves(side), zorder=4, ms=3)
+            _curves(axis, panel.curves(side), panel.looks(side), zorder=4, ms=3)
         curves += axis.lines
         grid = panel.errors.loc[panel.errors["role"] == "grid", "blanket_per_user"]
         low, high = grid.min(), grid.max()
-        _curves(axis, _levels(panel.points(accounting), low, high), markevery=slice(1, -1), lw=1.0)
+        levels = _levels(panel.points(accounting), low, high)
+        _curves(axis, levels, panel.looks(accounting), markevery=slice(1, -1), lw=1.0)
         if published:
             (best,) = panel.optimum.to_dict("records")
-            star: Any = stroke(look_of("segmented"), marker="*", ls="none", label=_OPTIMUM)
+            star: Any = stroke(METHODS["published"]["segmented"], marker="*", ls="none", label=_OPTIMUM)
             axis.plot(best["blanket_per_user"], best["mse_mean"], ms=9, mfc="white", zorder=5, **star)
             low, high = min(low, best["blanket_per_user"] / 1.1), max(high, best["blanket_per_user"] * 1.1)
         else:
@@ -159,12 +159,12 @@ def _draw_errors(panels: Sequence[Panel], accounting: str) -> Figure:
 def _draw_messages(panels: Sequence[Panel], accounting: str) -> Figure:
     """Draw error, divided by the weighted curator's, over expected messages per user (closed forms)."""
     figure, axes = panel_grid(len(panels), 3, height=2.1)
-    curator = look_of("curator-weighted", accounting=accounting)
+    curator = METHODS[accounting]["curator-weighted"]
     for axis, panel in zip(axes, panels, strict=True):
         measure = panel.rows(accounting, "best").set_index("method")["mse_expected"]["curator-weighted"]
         spent = panel.rows(accounting, "budget").sort_values("messages_per_user")
         spent = spent.assign(ratio=spent["mse_expected"] / measure)
-        draw_series(axis, spent, "messages_per_user", "ratio", looks_in(spent), by="method", ms=3)
+        draw_series(axis, spent, "messages_per_user", "ratio", looks_in(spent, accounting), by="method", ms=3)
         axis.axhline(1.0, color=curator.color, lw=1.2, label=curator.label)
         axis.set(xlim=(0, None), ylim=(0.95, max(1.3, 1.05 * spent["ratio"].max())))
         axis.set(xlabel="messages per user", ylabel="MSE / curator")
@@ -180,7 +180,7 @@ def _draw_summary(panels: Sequence[Panel], accounting: str) -> Figure:
         for place, panel in enumerate(panels)
         for points in (panel.points(accounting),)
     )
-    draw_series(axis, marks, "ratio", "place", looks_in(marks), by="method", ls="none", ms=5)
+    draw_series(axis, marks, "ratio", "place", looks_in(marks, accounting), by="method", ls="none", ms=5)
     axis.axvline(1.0, color=PALETTE["black"], lw=1.2)
     axis.set(yticks=range(len(panels)), yticklabels=[panel.name for panel in panels], ylim=(len(panels) - 0.3, -0.7))
     axis.set_xlabel("MSE, divided by the least MSE of the segmented protocol (line: 1)")
@@ -188,10 +188,10 @@ def _draw_summary(panels: Sequence[Panel], accounting: str) -> Figure:
     return finished(figure)
 
 
-def _curves(axis: Axes, curves: Mapping[str, pd.DataFrame], **drawn: Any) -> None:
+def _curves(axis: Axes, curves: Mapping[str, pd.DataFrame], looks: Mapping[str, Look], **drawn: Any) -> None:
     """Draw methods over m, with two standard errors around their means."""
     for name, curve in curves.items():
-        look, x = looks_in(curve)[name], curve["blanket_per_user"]
+        look, x = looks[name], curve["blanket_per_user"]
         mean, error = curve["mse_mean"], 2 * curve["mse_stderr"]
         axis.fill_between(x, mean - error, mean + error, color=look.color, alpha=0.2, lw=0)
         axis.plot(x, mean, **stroke(look, **drawn))

@@ -6,6 +6,6 @@ variation ratio) is beside this folder.
 """
 
 from segshuffle.accounting.single_message.accountants.declared import Accountant, Kind, Mechanism
-from segshuffle.accounting.single_message.accountants.registry import ACCOUNTANT_LOOKS, ACCOUNTANTS, every
+from segshuffle.accounting.single_message.accountants.registry import ACCOUNTANTS, every
 
-__all__ = ["ACCOUNTANTS", "ACCOUNTANT_LOOKS", "Accountant", "Kind", "Mechanism", "every"]
+__all__ = ["ACCOUNTANTS", "Accountant", "Kind", "Mechanism", "every"]

@@ -2,7 +2,6 @@
 
 from segshuffle.accounting.single_message.accountants.declared import Accountant, of_bound
 from segshuffle.accounting.single_message.decomposition import BlanketBound, DatasetsBound
-from segshuffle.looks import Look
 
 _DECOMPOSITION = "Decomposition-Based Optimal Bounds for Privacy Amplification via Shuffling"
 ACCOUNTANTS = (
@@ -11,7 +10,6 @@ ACCOUNTANTS = (
         "upper",
         "proven",
         f"{_DECOMPOSITION}, Theorem 13",
-        Look.of("Blanket, numerical (proven)", "blue", "o", 0),
         order=10,
         part="randomizer",
         **of_bound(BlanketBound),
@@ -21,7 +19,6 @@ ACCOUNTANTS = (
         "lower",
         "proven: two neighbouring datasets attain it",
         f"{_DECOMPOSITION}, Theorem 14",
-        Look.of("Lower bound, two datasets (proven)", "black", "", 2),
         order=11,
         part="randomizer",
         **of_bound(DatasetsBound),

@@ -29,7 +29,6 @@ from segshuffle.accounting.numerics.ranges import check_local, check_target, che
 from segshuffle.accounting.numerics.search import Bound
 from segshuffle.accounting.single_message.accountants.declared import MIXED, Accountant, of_bound
 from segshuffle.errors import ParameterError
-from segshuffle.looks import Look
 
 Clone = Literal["standard", "stronger"]
 #: Relative error allowed for a probability computed from the local epsilon, and for the failures of all users.
@@ -106,7 +105,6 @@ ACCOUNTANTS = (
         "upper",
         "proven",
         _FIRST,
-        Look.of("Standard clone (proven)", "orange", "s", 1),
         order=30,
         part="local_epsilon",
         **of_bound(CloneBound),
@@ -116,7 +114,6 @@ ACCOUNTANTS = (
         "upper",
         "proven",
         _FIRST,
-        Look.of("Standard clone, closed form (proven)", "orange", "8", 5),
         order=31,
         part="local_epsilon",
         epsilon=standard_clone_closed_form,
@@ -126,7 +123,6 @@ ACCOUNTANTS = (
         "published",
         MIXED,
         "Feldman, McMillan, Talwar 2023",
-        Look.of("Stronger clone (published)", "purple", "v", 4),
         order=32,
         part="local_epsilon",
         **of_bound(partial(CloneBound, clone="stronger")),

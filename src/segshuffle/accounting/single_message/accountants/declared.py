@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
 from segshuffle.accounting.numerics.search import Bound
 from segshuffle.errors import ParameterError
-from segshuffle.looks import Look
 
 if TYPE_CHECKING:
     from segshuffle.accounting.single_message.randomizers.reference import Randomizer
@@ -72,11 +71,8 @@ class Accountant:
         Kind of its numbers.
     status, source : str
         What is known of it, and where it is from.
-    look : Look
-        How it is drawn: labels say what is proven, lower bounds have no marker, and no two looks share marker and
-        dashes.
     order : int
-        Its place in lists and legends; equal ones are in the order of their names.
+        Its place in lists; equal ones are in the order of their names.
     part : str
         The attribute of `Mechanism` that its functions take beside ``n_users`` and ``delta`` or ``epsilon``.
     epsilon : callable
@@ -94,7 +90,6 @@ class Accountant:
     kind: Kind
     status: str
     source: str
-    look: Look
     order: int
     part: str
     epsilon: Callable[..., float]

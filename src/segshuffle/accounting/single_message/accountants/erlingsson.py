@@ -15,7 +15,6 @@ from segshuffle.accounting.numerics.ranges import (
     check_within,
 )
 from segshuffle.accounting.single_message.accountants.declared import Accountant
-from segshuffle.looks import Look
 
 _CONDITION = " (a condition of the theorem)"
 
@@ -40,7 +39,6 @@ ACCOUNTANTS = (
         "upper",
         "proven for local epsilon < 1/2, n >= 1000, delta < 1/100",
         "Erlingsson et al. 2019",
-        Look.of("Erlingsson et al. (proven)", "wine", "*", 4),
         order=50,
         part="local_epsilon",
         epsilon=erlingsson_epsilon,

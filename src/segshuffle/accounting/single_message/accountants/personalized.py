@@ -90,7 +90,6 @@ from segshuffle.accounting.numerics.search import Bound
 from segshuffle.accounting.single_message.accountants.declared import Accountant, of_bound
 from segshuffle.arrays import BoolArray, FloatArray
 from segshuffle.errors import ParameterError
-from segshuffle.looks import Look
 
 _Edges = tuple[FloatArray, FloatArray, FloatArray]
 
@@ -335,7 +334,6 @@ ACCOUNTANTS = (
         "asymptotic",
         "a central limit of the stronger clone's reduction, without an error term",
         "Chen, Cao, Ge 2024",
-        Look.of("Chen, Cao, Ge (asymptotic)", "teal", "p", 1),
         order=60,
         part="local_epsilon",
         **of_bound(gaussian_of_equals),
@@ -345,7 +343,6 @@ ACCOUNTANTS = (
         "published",
         _AVERAGES,
         f"{_PAPER}, Theorem 2",
-        Look.of("Personalised bound (published)", "indigo", "h", 0),
         order=70,
         part="local_epsilon",
         asked=("laplace",),
@@ -356,7 +353,6 @@ ACCOUNTANTS = (
         "published",
         _AVERAGES,
         f"{_PAPER}, its pair of counts",
-        Look.of("Its reduction, exact (published)", "black", "d", 2),
         order=71,
         part="local_epsilon",
         asked=(),
@@ -367,7 +363,6 @@ ACCOUNTANTS = (
         "published",
         "refuted as an upper bound (docs/referee.md)",
         "Liu, Zhao, Xiong, Liu, Chen 2023",
-        Look.of("Liu et al. 2023 (published)", "wine", "H", 3),
         order=72,
         part="local_epsilon",
         asked=(),

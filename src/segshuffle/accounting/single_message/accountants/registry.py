@@ -5,7 +5,6 @@ from pathlib import Path
 
 from segshuffle.accounting.single_message.accountants.declared import Accountant
 from segshuffle.errors import ConfigError
-from segshuffle.looks import Look
 
 
 def every(folder: Path = Path(__file__).parent, package: str = __name__.rpartition(".")[0]) -> dict[str, Accountant]:
@@ -32,8 +31,3 @@ def every(folder: Path = Path(__file__).parent, package: str = __name__.rpartiti
 
 
 ACCOUNTANTS: dict[str, Accountant] = every()
-
-#: How accountants are drawn in all figures, in the order of the legend, and a curve that no accountant gives.
-ACCOUNTANT_LOOKS: dict[str, Look] = {name: each.look for name, each in ACCOUNTANTS.items()} | {
-    "gparv": Look.of("Distribution function (exact)", "blue", "", 0)
-}

@@ -8,7 +8,6 @@ from segshuffle.accounting.single_message.accountants.declared import (
     of_bound,
 )
 from segshuffle.accounting.single_message.variation_ratio import LowerVariationBound, VariationBound
-from segshuffle.looks import Look
 
 _PAPER = "Privacy Amplification via Shuffling: Unified, Simplified, and Tightened"
 _NUMERICAL = Accountant(
@@ -16,7 +15,6 @@ _NUMERICAL = Accountant(
     "published",
     f"{MIXED}; refuted for most mechanisms (docs/referee.md)",
     f"{_PAPER}, Theorem 4.1",
-    Look.of("Variation ratio (published)", "vermilion", "P", 0),
     order=40,
     part="variation",
     **of_bound(VariationBound),
@@ -29,7 +27,6 @@ ACCOUNTANTS = (
         "published",
         "not proven; refuted at one point, where it is smaller than variation-ratio (docs/referee.md)",
         f"{_PAPER}, Theorem 4.2",
-        Look.of("Variation ratio, analytic (published)", "olive", "X", 3),
         order=41,
         part="variation",
         epsilon=lambda delta, **known: VariationBound(**known).analytic_epsilon(delta=delta),
@@ -39,7 +36,6 @@ ACCOUNTANTS = (
         "published",
         "not proven",
         f"{_PAPER}, Theorem 4.3",
-        Look.of("Variation ratio, asymptotic (published)", "sky", ">", 1),
         order=42,
         part="variation",
         epsilon=lambda delta, **known: VariationBound(**known).asymptotic_epsilon(delta=delta),
@@ -50,7 +46,6 @@ ACCOUNTANTS = (
         "lower",
         "proven",
         f"{_PAPER}, Theorem 5.1",
-        Look.of("Variation ratio, lower bound (proven)", "dark-grey", "", 6),
         order=43,
         part="lower",
         asked=(),
@@ -58,13 +53,13 @@ ACCOUNTANTS = (
     ),
     # the same number for parts of a mechanism: a curve each in a figure
     *(
-        replace(_NUMERICAL, name=name, status=status, look=Look.of(label, *drawn), order=order, asked=())
-        for order, (name, label, status, drawn) in enumerate(
+        replace(_NUMERICAL, name=name, status=status, order=order, asked=())
+        for order, (name, status) in enumerate(
             (
-                ("separate-best", "Separate, best (published)", _NUMERICAL.status, ("grey", "s", 5)),
-                ("separate-worst", "Separate, worst (published)", _NUMERICAL.status, ("dark-grey", "D", 4)),
-                ("parallel-basic", "Parallel, basic (published)", MIXED, ("purple", "v", 1)),
-                ("parallel-advanced", "Parallel, advanced (published)", MIXED, ("orange", "P", 4)),
+                ("separate-best", _NUMERICAL.status),
+                ("separate-worst", _NUMERICAL.status),
+                ("parallel-basic", MIXED),
+                ("parallel-advanced", MIXED),
             ),
             start=44,
         )
