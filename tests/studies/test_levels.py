@@ -95,7 +95,7 @@ def test_every_choice_is_within_the_accountant_s_limits(honest_fraction):
     for index in (0, 40, len(grid.blankets) - 1):
         mean = honest_fraction * case.n_users * grid.blankets[index] / case.domain_size
         for level, limit in zip(case.levels, grid.limits[index], strict=True):
-            assert epsilon_upper(ItemPair(mean, limit), pairs=3, delta=case.delta) <= level * (1 + 1e-3)
+            assert epsilon_upper([(ItemPair(mean, limit), 3)], delta=case.delta) <= level * (1 + 1e-3)
     found = grid.choose(case, case.level_counts)
     at = np.flatnonzero(grid.blankets == found.blanket_per_user)
     assert at.size == 1

@@ -393,7 +393,7 @@ def certified_delta(law: Blanket, mean: float, target: Target, copies: float) ->
                 expected=target.delta,
             )
             return interval.lower, min(interval.upper, bound)
-        bound = rounded_delta(log_delta_bound(pair, target.pairs, target.epsilon))
+        bound = rounded_delta(log_delta_bound([(pair, target.pairs)], target.epsilon))
     return 0.0, bound
 
 

@@ -249,7 +249,7 @@ def test_a_table_too_large_gives_no_bound():
     pair = Signed(0.5, 0.9, 0.5).pair(5e5, 1.0)
     with pytest.raises(AccuracyError, match="too many values"):
         pair.loss_table(0.1, 30.0)
-    assert log_delta_bound(pair, 1, 1.0) == 0.0
+    assert log_delta_bound([(pair, 1)], 1.0) == 0.0
 
 
 def test_laws_that_hardly_meet_are_refused_not_tabulated():
@@ -262,7 +262,7 @@ def test_laws_that_hardly_meet_are_refused_not_tabulated():
     for ask in (lambda: never.coarse_law(30.0), lambda: delta_interval(never, pairs=1, epsilon=1.0)):
         with pytest.raises(AccuracyError, match=r"two laws hardly overlap\. Send fewer copies"):
             ask()
-    assert log_delta_bound(never, 1, 1.0) == 0.0
+    assert log_delta_bound([(never, 1)], 1.0) == 0.0
 
 
 @pytest.mark.parametrize("pairs", [1, 4])
@@ -294,7 +294,7 @@ def test_guides_are_near_what_is_certified(blanket, mean, pairs, epsilon, delta)
     asked = {"pairs": pairs, "epsilon": epsilon, "delta": delta}
     rough = blanket.rough()
     copies = guided_copies(rough, mean, copies_max=64.0, **asked)
-    log_delta = log_delta_bound(blanket.pair(mean, copies), pairs, epsilon)
+    log_delta = log_delta_bound([(blanket.pair(mean, copies), pairs)], epsilon)
     # delta at these copies is near the target
     assert log_delta == pytest.approx(math.log(delta), abs=0.2)
     guided = guided_log_delta(rough.pair(mean, copies), pairs, epsilon, delta)

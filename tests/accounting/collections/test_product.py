@@ -100,7 +100,7 @@ def test_copies_so_few_that_the_loss_vanishes():
         exact = float(delta(2.0, 1e-60, 0.0))
     assert_holds(delta_interval(ItemPair(2.0, 1e-60), pairs=1, epsilon=0.0), exact)
     for copies in (1e-60, 1e-110, 1e-120):
-        assert epsilon_upper(ItemPair(2.0, copies), pairs=4, delta=2e-6) == 0.0
+        assert epsilon_upper([(ItemPair(2.0, copies), 4)], delta=2e-6) == 0.0
 
 
 @pytest.mark.parametrize("scale", [0.05, 0.2, 1.0])
@@ -199,7 +199,7 @@ def test_calibration_ends_on_the_safe_side(mu, pairs, epsilon, delta):
     mean = least_blanket_mean(copies=copies, pairs=pairs, epsilon=epsilon, delta=delta)
     exact = delta_interval(ItemPair(mean, copies), pairs=pairs, epsilon=epsilon, rtol=1e-5)
     assert 0.998 * delta <= exact.lower <= delta
-    level = epsilon_upper(ItemPair(mu, copies), pairs=pairs, delta=delta)
+    level = epsilon_upper([(ItemPair(mu, copies), pairs)], delta=delta)
     exact = delta_interval(ItemPair(mu, copies), pairs=pairs, epsilon=level, rtol=1e-5)
     assert 0.998 * delta <= exact.lower <= delta
 
@@ -207,9 +207,9 @@ def test_calibration_ends_on_the_safe_side(mu, pairs, epsilon, delta):
 def test_limits_of_calibration():
     assert largest_copies(blanket_mean=1e6, pairs=4, epsilon=1.0, delta=1e-6) == 1.0
     assert least_blanket_mean(copies=0.0, pairs=4, epsilon=1.0, delta=1e-6) == 1e-3
-    assert epsilon_upper(ItemPair(10.0, 0.0), pairs=4, delta=1e-6) == 0.0
-    assert epsilon_upper(ItemPair(1e6, 1e-3), pairs=1, delta=0.1) == 0.0
-    assert math.isinf(epsilon_upper(ItemPair(2.0, 1.0), pairs=4, delta=1e-6))  # Y = 0 alone has more than delta
+    assert epsilon_upper([(ItemPair(10.0, 0.0), 4)], delta=1e-6) == 0.0
+    assert epsilon_upper([(ItemPair(1e6, 1e-3), 1)], delta=0.1) == 0.0
+    assert math.isinf(epsilon_upper([(ItemPair(2.0, 1.0), 4)], delta=1e-6))  # Y = 0 alone has more than delta
     with pytest.raises(InfeasibleError):
         least_blanket_mean(copies=64.0, pairs=10, epsilon=0.0, delta=1e-9)
 
@@ -291,7 +291,7 @@ def test_calibration_goes_to_the_ends_of_its_ranges_and_not_beyond():
         assert largest_copies(blanket_mean=mean, pairs=2, epsilon=1.0, delta=1e-6, copies_max=most) == most
     least = least_blanket_mean(copies=1e-9, pairs=2, epsilon=1.0, delta=1e-6)
     assert 1e-3 <= least <= 1e-3 * (1 + 1e-15)
-    nothing = epsilon_upper(ItemPair(1e6, 1e-3), pairs=1, delta=0.1)
+    nothing = epsilon_upper([(ItemPair(1e6, 1e-3), 1)], delta=0.1)
     assert math.copysign(1.0, nothing) == 1.0
 
 
@@ -331,7 +331,7 @@ def test_every_table_encloses_and_a_coarser_one_is_wider(mu, copies, epsilon, lo
 
 @pytest.mark.parametrize(("mu", "copies", "epsilon"), [(150.0, 16.0, 1.0), (700.0, 63.75, 4.0), (6.0, 1.0, 1.0)])
 def test_the_upper_bound_alone_is_above_the_exact_delta_and_near(mu, copies, epsilon):
-    bound = log_delta_bound(ItemPair(mu, copies), 1, epsilon)
+    bound = log_delta_bound([(ItemPair(mu, copies), 1)], epsilon)
     exact = mpmath.log(delta(mu, copies, epsilon))
     assert exact <= bound <= exact + 2e-3
 

@@ -97,7 +97,7 @@ def test_gaussian_noise_allows_what_its_closed_form_does(epsilon, pairs, delta):
 
 @pytest.mark.parametrize(("exponent", "shift"), [(2.0, 30.0), (2.0, 100.0), (1.0, 750.0)])
 def test_a_shift_past_all_noise_is_not_called_private(exponent, shift):
-    assert log_delta_bound(ShiftPair(exponent, shift), 1, 1.0) > -1e-6
+    assert log_delta_bound([(ShiftPair(exponent, shift), 1)], 1.0) > -1e-6
 
 
 @pytest.mark.quick(0)

@@ -12,8 +12,10 @@ from segshuffle.accounting.collections.product import (
     BOUND_RTOL,
     EPSILON_LIMIT,
     SMALLEST_DELTA,
+    Collected,
     check_product,
     delta_interval,
+    gaussian_scale,
     log_delta_bound,
 )
 from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
@@ -104,7 +106,7 @@ def _calibrate(
         return ends[1] if x >= last else min(max(math.exp(sign * x), min(ends)), max(ends))
 
     def excess(x: float) -> float:
-        return log_delta_bound(pair_at(value(x)), pairs, epsilon) - math.log(delta)
+        return log_delta_bound([(pair_at(value(x)), pairs)], epsilon) - math.log(delta)
 
     def sharp(x: float) -> float:
         try:
@@ -132,22 +134,22 @@ def gaussian_start(epsilon: float, delta: float) -> tuple[float, float]:
     return _root_and_slope(excess, -700.0, 8.0)
 
 
-def epsilon_upper(pair: CounterPair, *, pairs: int, delta: float) -> float:
-    """Return the epsilon that the product of item pairs is certified to have at `delta`, rounded up.
+def epsilon_upper(collections: Sequence[Collected], *, delta: float, rtol: float = BOUND_RTOL) -> float:
+    """Return the epsilon that the product of all collections' pairs is certified to have at `delta`, rounded up.
 
     Parameters
     ----------
-    pair : CounterPair
-        One exchanged item.
-    pairs : int
-        Number t >= 1 of exchanged items.
+    collections : sequence of (CounterPair, int)
+        One exchanged item, and the number t >= 1 of exchanged items, by collection.
     delta : float
         Target in [1e-110, 1).
+    rtol : float
+        Relative accuracy of delta.
 
     Returns
     -------
     float
-        Upper bound: an epsilon in [0, 100] whose certified delta is at most `delta` (and within 0.1 % of it unless
+        Upper bound: an epsilon in [0, 100] whose certified delta is at most `delta` (and within rtol of it unless
         epsilon is 0); inf if there is none, for example if a loss of +inf is more likely than `delta`.
 
     Raises
@@ -155,17 +157,23 @@ def epsilon_upper(pair: CounterPair, *, pairs: int, delta: float) -> float:
     ParameterError
         If a parameter is outside its range.
     """
-    check_product(pairs=pairs, delta=delta)
-    if pair.copies == 0:
+    check_product(delta=delta)
+    for _, pairs in collections:
+        check_product(pairs=pairs)
+    if not any(pair.copies for pair, _ in collections):
         return 0.0
     # the search is over minus epsilon, in which delta grows; it starts where the Gaussian mechanism meets `delta`
-    limits, scale = (-EPSILON_LIMIT, -0.0), min(pair.copies * math.sqrt(2 * pairs / pair.variance), 100.0)
+    limits, scale = (-EPSILON_LIMIT, -0.0), gaussian_scale(collections)
 
     def guess(x: float) -> float:
         return gaussian_log_delta(ratio=scale, epsilon=-x) - math.log(delta)
 
     start, slope = _root_and_slope(guess, *limits, 1e-3 * scale)
-    answer = -solve(lambda x: log_delta_bound(pair, pairs, -x) - math.log(delta), start, slope, limits)
+
+    def excess(x: float) -> float:
+        return log_delta_bound(collections, -x, rtol) - math.log(delta)
+
+    answer = -solve(excess, start, slope, limits, rtol)
     return math.inf if math.isnan(answer) else answer + 0.0
 
 
@@ -310,6 +318,6 @@ def epsilon_over_honesty(
         check_within("fractions", fraction, 0, 1, "(]")
         mean = math.nextafter(fraction * blanket_mean, 0.0)
         known = mean >= blanket.means[0]
-        epsilon = epsilon_upper(blanket.pair(mean, copies), pairs=pairs, delta=delta) if known else math.inf
+        epsilon = epsilon_upper([(blanket.pair(mean, copies), pairs)], delta=delta) if known else math.inf
         found.append(rounded_up(epsilon))
     return tuple(found)

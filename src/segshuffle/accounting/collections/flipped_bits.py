@@ -100,7 +100,7 @@ def least_flip(*, fakes: int, pairs: int, epsilon: float, delta: float) -> float
     """
 
     def excess(flip: float) -> float:
-        return log_delta_bound(FlippedPair(fakes, flip), pairs, epsilon) - math.log(delta)
+        return log_delta_bound([(FlippedPair(fakes, flip), pairs)], epsilon) - math.log(delta)
 
     return safe_edge(excess, safe=_LARGEST_FLIP, unsafe=_SMALLEST_FLIP, tolerance=2 * _TOLERANCE)
 

@@ -52,7 +52,7 @@ def guided_log_delta(pair: CounterPair, pairs: int, epsilon: float, delta: float
         return _log_delta_of_one(table, epsilon)
     # a first guess: the saddle point of a Gaussian mechanism with that delta, whose loss is about as wide
     start = max(epsilon / ratio**2 - 0.5, 0.0)
-    point = saddle_point(*_law_of(table), pairs, epsilon, start=start)
+    point = saddle_point([(*_law_of(table), pairs)], epsilon, start=start)
     if point.log_delta < math.log(_SMALLEST):
         # next to no finite loss is above epsilon, and a transform has no room for so large a tilt
         return math.log(max(infinite_loss((table.zero_mass, pairs)) + pairs * table.truncated, _SMALLEST))

@@ -15,6 +15,7 @@ side.
 """
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -23,14 +24,21 @@ from segshuffle.accounting.numerics.gaussian import gaussian_log_delta, gaussian
 from segshuffle.accounting.numerics.hockey_stick import ZERO, DeltaInterval
 from segshuffle.accounting.numerics.loss_distribution import (
     AccuracyError,
+    LossTable,
     infinite_loss,
     log_delta_lower,
     log_delta_upper,
+    split_masses,
 )
 from segshuffle.accounting.numerics.ranges import check_integer, check_within
-from segshuffle.arrays import FloatArray
-from segshuffle.blankets.atoms import SMALLEST_MASS
+from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.blankets.atoms import SMALLEST_MASS, Atoms
 from segshuffle.blankets.base import CounterPair
+
+#: The pair of counters of a collection, and how many such pairs it has: `Problem.pairs`.
+Collected = tuple[CounterPair, int]
+#: Log ratio and log mass of B at the values of one counter, and the number of pairs.
+Law = tuple[FloatArray, FloatArray, int]
 
 #: Largest epsilon and smallest target of delta.
 EPSILON_LIMIT = 100.0
@@ -58,14 +66,14 @@ def check_product(*, pairs: int = 1, epsilon: float = 0.0, delta: float = SMALLE
 
 
 class SaddlePoint(NamedTuple):
-    """Saddle point of E[e^(tilt L - tilt epsilon)], deviation of one tilted pair's loss, estimate of log delta."""
+    """Saddle point of E[e^(tilt L - tilt epsilon)], deviation of a tilted pair's loss, estimate of log delta."""
 
     tilt: float
     deviation: float
     log_delta: float
 
 
-def tilted_pair(ratio: FloatArray, log_mass: FloatArray, tilt: float) -> tuple[float, float, float]:
+def _tilted_pair(ratio: FloatArray, log_mass: FloatArray, tilt: float) -> tuple[float, float, float]:
     """Return the log of E_P[e^(tilt L)], mean and variance of the tilted loss, for one pair."""
     value = mean = variance = 0.0
     for exponent, sign in ((1 + tilt, 1), (-tilt, -1)):
@@ -81,18 +89,16 @@ def tilted_pair(ratio: FloatArray, log_mass: FloatArray, tilt: float) -> tuple[f
 
 
 def saddle_point(
-    ratio: FloatArray,
-    log_mass: FloatArray,
-    pairs: int,
-    epsilon: float,
-    *,
-    start: float = 0.0,
-    log_smallest: float = _LOG_SMALLEST,
+    laws: Sequence[Law], epsilon: float, *, start: float = 0.0, log_smallest: float = _LOG_SMALLEST
 ) -> SaddlePoint:
     """Find the saddle point, starting at the tilt `start`. A poor approximation makes bounds slower, not wrong."""
+    pairs = sum(law[2] for law in laws)
     tilt, low, high = start, 0.0, math.inf
     for _ in range(80):
-        value, mean, variance = tilted_pair(ratio, log_mass, tilt)
+        value = mean = variance = 0.0
+        for ratio, log_mass, count in laws:
+            found = _tilted_pair(ratio, log_mass, tilt)
+            value, mean, variance = (a + count / pairs * b for a, b in zip((value, mean, variance), found, strict=True))
         error, chernoff = mean - epsilon / pairs, pairs * value - tilt * epsilon
         # A delta below e^log_smallest is not told from 0, and its saddle point may be at infinity: any tilt that shows
         # this will do.
@@ -115,17 +121,18 @@ def saddle_point(
 
 
 def _plan(
-    pair: CounterPair, pairs: int, epsilon: float, rtol: float, log_smallest: float = _LOG_SMALLEST
+    collections: Sequence[Collected], epsilon: float, rtol: float, log_smallest: float = _LOG_SMALLEST
 ) -> SaddlePoint:
     """Find the saddle point from a window of the loss that is neither too narrow for delta nor much too wide.
 
     In a window that is far too wide, e^(tilt L) can give most of the weight to far tails, which do not matter to delta.
     """
-    scale = min(max(pair.copies * math.sqrt(2 * pairs / pair.variance), 1e-130), 100.0)
-    log_tail = log_tail_for(gaussian_log_delta(ratio=scale, epsilon=epsilon), pairs, rtol)
+    pairs = sum(count for _, count in collections)
+    log_tail = log_tail_for(gaussian_log_delta(ratio=gaussian_scale(collections), epsilon=epsilon), pairs, rtol)
     low, high = 0.0, math.inf
     for _ in range(12):
-        plan = saddle_point(*pair.coarse_law(log_tail), pairs, epsilon, log_smallest=log_smallest)
+        laws = [(*pair.coarse_law(log_tail), count) for pair, count in collections]
+        plan = saddle_point(laws, epsilon, log_smallest=log_smallest)
         needed = log_tail_for(max(plan.log_delta, log_smallest), pairs, rtol)
         if 0.98 * needed - 5 <= log_tail <= 1.15 * needed + 10:
             break
@@ -163,11 +170,17 @@ def log_tail_for(log_delta: float, pairs: int, rtol: float) -> float:
     return min(math.log(400 * pairs / rtol) - log_delta, LARGEST_LOG_TAIL)
 
 
-def _trivial(pair: CounterPair, pairs: int) -> float | None:
+def gaussian_scale(collections: Sequence[Collected]) -> float:
+    """Return sensitivity/deviation of Gaussian noise as large as that of all collections together."""
+    ratio = math.hypot(*(pair.copies * math.sqrt(2 * pairs / pair.variance) for pair, pairs in collections))
+    return min(max(ratio, 1e-130), 100.0)
+
+
+def _trivial(collections: Sequence[Collected]) -> float | None:
     """Return log delta if no computation is needed: without copies, or if the loss is +inf almost surely (bound 1)."""
-    if pair.copies == 0:
+    if not any(pair.copies for pair, _ in collections):
         return -math.inf
-    return 0.0 if infinite_loss((pair.zero_mass, pairs)) > 1 - 1e-9 else None
+    return 0.0 if infinite_loss(*((pair.zero_mass, pairs) for pair, pairs in collections)) > 1 - 1e-9 else None
 
 
 def delta_interval(
@@ -214,11 +227,11 @@ def delta_interval(
     check_product(pairs=pairs, epsilon=epsilon)
     if expected is not None:
         check_within("expected", expected, SMALLEST_DELTA, 1, "[)")
-    trivial = _trivial(pair, pairs)
+    trivial = _trivial([(pair, pairs)])
     if trivial is not None:
         return ZERO if trivial < 0 else DeltaInterval(1 - 1e-9, 1.0)
     log_smallest = math.log(smallest)
-    plan, steepest = _plan(pair, pairs, epsilon, rtol, log_smallest), 0.0
+    plan, steepest = _plan([(pair, pairs)], epsilon, rtol, log_smallest), 0.0
     if expected is not None:
         plan = plan._replace(log_delta=min(plan.log_delta, math.log(expected)))
         steepest = max(epsilon / gaussian_ratio(epsilon=epsilon, delta=expected) ** 2 - 0.5, 0.0) if epsilon else 0.0
@@ -249,31 +262,61 @@ def delta_interval(
     raise AccuracyError(f"The interval of delta stayed {width:.1e} wide, more than rtol = {rtol:g}: raise rtol.")
 
 
-def log_delta_bound(pair: CounterPair, pairs: int, epsilon: float) -> float:
-    """Return a certified upper bound of log delta, within about `BOUND_RTOL` / 2 of it."""
-    trivial = _trivial(pair, pairs)
+def log_delta_bound(collections: Sequence[Collected], epsilon: float, rtol: float = BOUND_RTOL) -> float:
+    """Return a certified upper bound of log delta of all collections together, within about `rtol` / 2 of it."""
+    trivial = _trivial(collections)
     if trivial is not None:
         return trivial
+    counts: dict[CounterPair, int] = {}
+    for pair, number in collections:
+        if pair.copies:
+            counts[pair] = counts.get(pair, 0) + number
+    sent, pairs = list(counts.items()), sum(counts.values())
     try:
-        plan = _plan(pair, pairs, epsilon, BOUND_RTOL)
+        plan = _plan(sent, epsilon, rtol)
     except AccuracyError:
         return 0.0  # no table, no bound but 1
-    step, log_tail = _cell_step(plan, pairs, BOUND_RTOL), log_tail_for(plan.log_delta, pairs, BOUND_RTOL)
+    step, log_tail = _cell_step(plan, pairs, rtol), log_tail_for(plan.log_delta, pairs, rtol)
     best, lost = 0.0, math.inf
     for _ in range(_BOUND_TABLES):
         try:
-            table = pair.loss_table(step, log_tail)
+            tables = _on_one_lattice(sent, step, log_tail)
         except AccuracyError:
             return best
         try:
-            value = log_delta_upper([(table, pairs)], epsilon, plan.tilt)
+            value = log_delta_upper(tables, epsilon, plan.tilt)
         except AccuracyError:
-            step = _COARSER * table.step  # a wider bound is still a bound
+            step = _COARSER * tables[0][0].step  # a wider bound is still a bound
             continue
         best, cut = min(best, value), lost
-        lost = table.truncated
+        lost = sum(number * table.truncated for table, number in tables)
         # a pair may have no table that leaves out less
-        if value < _LOG_SMALLEST or lost == cut or math.log(pairs * lost) < value - 5:
-            return best
-        log_tail = log_tail_for(value, pairs, BOUND_RTOL) + 10
+        if value < _LOG_SMALLEST or lost == cut or math.log(lost) < value - 5:
+            return max(best, _LOG_SMALLEST)  # below that, it is mostly lost mass, which grows with the window
+        log_tail = log_tail_for(value, pairs, rtol) + 10
     return best
+
+
+def _on_one_lattice(collections: Sequence[Collected], step: float, log_tail: float) -> list[tuple[LossTable, int]]:
+    """Return tables of all pairs with one step, which is larger than `step` if a pair cannot have that."""
+    tables = [(pair.loss_table(step, log_tail), pairs) for pair, pairs in collections]
+    common = max(table.step for table, _ in tables)
+    if all(table.step == common for table, _ in tables):
+        return tables
+    return [(on_step(pair.loss_table(common, log_tail), common), pairs) for pair, pairs in collections]
+
+
+def on_step(table: LossTable, step: float) -> LossTable:
+    """Move a table from a finer lattice to that of `step`: its divergence can only grow. Return others unchanged."""
+    if table.step >= step:
+        return table
+    index, mass = ends_of(table)
+    errors = (table.zero_mass, table.truncated, table.mass_error, table.ratio_error, table.missing)
+    return Atoms(np.asarray(index * table.step, dtype=float), mass, *errors).table(step)
+
+
+def ends_of(table: LossTable) -> tuple[IntArray, FloatArray]:
+    """Return the lattice points between which `split_masses` splits the cells, as indices, and B's mass there."""
+    mass = split_masses(table)
+    kept = mass > 0
+    return (table.first + np.arange(mass.size, dtype=np.int64))[kept], mass[kept]

@@ -165,7 +165,7 @@ def largest_shift(*, exponent: float, pairs: int, epsilon: float, delta: float) 
     least = max(pure * (1 + _TOLERANCE), SHIFTS[0])
 
     def excess(log: float) -> float:
-        return log_delta_bound(ShiftPair(exponent, math.exp(log)), pairs, epsilon) - math.log(delta)
+        return log_delta_bound([(ShiftPair(exponent, math.exp(log)), pairs)], epsilon) - math.log(delta)
 
     log_scale, slope = gaussian_start(epsilon, delta)
     start = log_scale + 0.5 * math.log(noise_variance(exponent) / (2 * pairs))

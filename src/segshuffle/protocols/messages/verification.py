@@ -183,7 +183,7 @@ class Exchange:
         pair = law.pair(mean, copies)
         try:
             return capped_epsilon(
-                lambda delta: epsilon_upper(pair, pairs=pairs, delta=delta), delta=delta, **self.dummies
+                lambda delta: epsilon_upper([(pair, pairs)], delta=delta), delta=delta, **self.dummies
             )
         except AccuracyError:  # a table that would be too large
             return math.inf

@@ -35,7 +35,7 @@ def limit_table(*, set_sizes: list[int], deltas: list[float]) -> pd.DataFrame:
     """
     rows = []
     for set_size, delta, mean in product(set_sizes, deltas, BLANKET_MEANS):
-        epsilon = epsilon_upper(SINGLES.pair(mean, 1.0), pairs=set_size, delta=delta)
+        epsilon = epsilon_upper([(SINGLES.pair(mean, 1.0), set_size)], delta=delta)
         ratio = np.nan
         if 0 < epsilon < 100:
             # the blanket's variance over the curator's
