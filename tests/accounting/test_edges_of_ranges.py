@@ -10,7 +10,6 @@ from segshuffle.accounting.collections import (
     composition,
     flipped_bits,
     full_view,
-    levels,
     product,
     published,
     shifted_noise,
@@ -67,8 +66,8 @@ REALS = {
     "blanket": (ranges.blanket_slots, "blanket_per_user", "(", 0.0, 1e9, "]"),
     # laws and pairs of counts
     "binomial": (lambda x: laws.BinomialLaw(3, x), "probability", "(", 0.0, 1.0, "]"),
-    "speak": (lambda x: hockey_stick.CountPair(x, math.inf, laws.PoissonLaw(1.0)), "difference", "(", 0.0, 1.0, "]"),
-    "split": (lambda x: hockey_stick.CountPair(0.5, math.inf, laws.PoissonLaw(1.0), x), "split", "(", 0.0, 1.0, ")"),
+    "speak": (lambda x: hockey_stick.CountPair(x, math.inf, laws.BinomialLaw(3, 1)), "difference", "(", 0.0, 1.0, "]"),
+    "split": (lambda x: hockey_stick.CountPair(0.5, math.inf, laws.BinomialLaw(3, 1), x), "split", "(", 0.0, 1.0, ")"),
     "bernoulli": (lambda x: PoissonBinomialLaw([0.5, x]), "probabilities", "[", 0.0, 1.0, "]"),
     # collections
     "mean": (lambda mean: poisson.ItemPair(mean, 0.5), "blanket_mean", "[", 1e-3, 1e12, "]"),
@@ -179,14 +178,6 @@ INTEGERS = {
     "covered": (lambda h: view(covered_items=h), "covered_items", 0, 2),
     "thrice": (lambda d: worst_split(domain_size=d), "domain_size", 6, None),
     "certain blanket": (lambda m: worst_split(blanket_per_user=m), "blanket_per_user", 1, None),
-    "categories": (
-        lambda k: levels.histogram_delta(n_users=5, categories=k, blanket_per_user=1.0, epsilon=1.0),
-        "categories", 1, None,
-    ),
-    "histogram": (
-        lambda n: levels.histogram_delta(n_users=n, categories=3, blanket_per_user=1.0, epsilon=1.0),
-        "n_users", 1, None,
-    ),
     "iterations": (
         lambda t: vr.VariationBound(variation=GENERAL, n_users=1).bisected_epsilon(delta=0.9, iterations=t),
         "iterations", 0, 60,

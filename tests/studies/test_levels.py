@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from segshuffle.accounting.collections.calibration import epsilon_upper
-from segshuffle.accounting.collections.levels import histogram_delta
+from segshuffle.accounting.collections.product import delta_interval
 from segshuffle.blankets.poisson import ItemPair
 from segshuffle.datasets.sampling import uniform_population
 from segshuffle.pipeline.design import Setting
@@ -164,10 +164,8 @@ def test_guarantees_are_sums_rounded_up(measured):
         liberal = row["epsilon_levels"] + 2.0
         assert liberal <= row["total_epsilon"] <= liberal * (1 + 1e-12)
         assert 2e-5 <= row["total_delta"] <= 2e-5 * (1 + 1e-12)
-        spent = histogram_delta(
-            n_users=1000, categories=3, blanket_per_user=row["blanket_levels"], epsilon=row["epsilon_levels"]
-        )
-        assert spent.upper <= row["delta_levels"] * 1.001
+        spent = ItemPair(1000 * row["blanket_levels"] / 3, 1.0)
+        assert delta_interval(spent, pairs=1, epsilon=row["epsilon_levels"]).upper <= row["delta_levels"] * (1 + 1e-9)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -196,8 +194,8 @@ def test_blankets_are_those_of_round_1(config):
     found = least_blankets(problem, EPSILONS)
     assert list(found) == [0.25, 1.0, 4.0, math.inf]
     for epsilon, blanket in list(found.items())[:-1]:
-        enough = histogram_delta(n_users=80, categories=3, blanket_per_user=blanket, epsilon=epsilon)
-        assert enough.upper <= problem.delta * 1.001
+        enough = delta_interval(ItemPair(80 * blanket / 3, 1.0), pairs=1, epsilon=epsilon)
+        assert enough.upper <= problem.delta * (1 + 1e-9)
 
 
 # ----------------------------------------------------------------------------------------------------------------------

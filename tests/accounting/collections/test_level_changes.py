@@ -10,11 +10,10 @@ import pytest
 from oracles.changes import counters_of_user, grid_divergence
 from scipy import stats
 
-from segshuffle.accounting.collections.calibration import largest_copies
-from segshuffle.accounting.collections.levels import compose_rounds, histogram_delta, least_blanket
+from segshuffle.accounting.collections.calibration import largest_copies, least_blanket_mean
+from segshuffle.accounting.collections.levels import compose_rounds
 from segshuffle.accounting.collections.product import delta_interval
 from segshuffle.blankets.poisson import ItemPair
-from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import Problem
 from segshuffle.protocols.proven import ProvenSegmented
 
@@ -133,14 +132,11 @@ def test_a_conservative_user_is_not_protected_at_its_own_level():
 def test_both_rounds_together_are_within_the_total(d):
     """All counters of both rounds are enumerated; the plan of round 2 depends on what round 1 showed."""
     levels, delta, s, level_epsilon, level_delta = (0.5, 1.5), 0.02, 2, 0.7, 0.03
-    blanket = least_blanket(n_users=1, categories=2, epsilon=level_epsilon, delta=level_delta)
-    assert (
-        histogram_delta(n_users=1, categories=2, blanket_per_user=blanket, epsilon=level_epsilon).upper <= level_delta
-    )
+    mean = least_blanket_mean(copies=1.0, pairs=1, epsilon=level_epsilon, delta=level_delta)
     guarantees = compose_rounds(
         levels=levels, delta=delta, kind="upper", levels_epsilon=level_epsilon, levels_delta=level_delta
     )
-    first, mean = 8 if d == 3 else 14, blanket / 2
+    first = 8 if d == 3 else 14
     plain = np.array([math.exp(-mean) * mean**x / math.factorial(x) for x in range(first + 1)])
     one_more = np.append(0.0, plain[:-1])
     seen = [np.outer(one_more, plain), np.outer(plain, one_more)]
@@ -163,11 +159,3 @@ def test_both_rounds_together_are_within_the_total(d):
                         joint = np.maximum(at_p * p - math.exp(total.epsilon) * at_q * q, 0.0)
                         reached += float(joint.sum())
                 assert reached <= total.delta + ROUND_OFF
-
-
-# -- counts beyond double precision -----------------------------------------------------------------------------------
-
-
-def test_histograms_beyond_double_precision_are_refused():
-    with pytest.raises(ParameterError, match="messages per category"):
-        histogram_delta(n_users=10**18, categories=3, blanket_per_user=1, epsilon=1e-15)

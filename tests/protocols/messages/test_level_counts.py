@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from protocols.simulations import assert_mean, law_p_value
 from scipy import stats
 
-from segshuffle.accounting.collections.levels import compose_rounds, histogram_delta, least_blanket
+from segshuffle.accounting.collections.levels import compose_rounds
+from segshuffle.accounting.collections.product import delta_interval
+from segshuffle.blankets.poisson import ItemPair
 from segshuffle.errors import InfeasibleError
 from segshuffle.protocols.base import Problem
 from segshuffle.protocols.messages import LevelPrivacy, Server
@@ -41,7 +43,7 @@ def test_delta_is_that_of_the_whole_histogram():
         view, lost = o.poisson_blanket_view(4, [[own], [2]], [Fraction(1), Fraction(1)], mu, 7)
         views.append(view)
     low, high = o.hockey_stick_bounds(*views, Fraction(2), lost)
-    found = histogram_delta(n_users=2, categories=4, blanket_per_user=1.5, epsilon=math.log(2))
+    found = delta_interval(ItemPair(float(mu), 1.0), pairs=1, epsilon=math.log(2))
     assert float(low) <= found.upper
     assert found.lower <= float(high)
     assert float(high - low) < 1e-4
@@ -53,23 +55,13 @@ def test_delta_is_that_of_the_whole_histogram():
     [(1000, 3, 0.5, 1e-6), (10**6, 2, 0.1, 1e-8), (50, 5, 1.0, 1e-3), (10, 3, 60.0, 1e-9), (10**7, 3, 2.0, 1e-12)],
 )
 def test_least_blanket_is_safe_and_least(n, k, epsilon, delta):
-    blanket = least_blanket(n_users=n, categories=k, epsilon=epsilon, delta=delta)
-    assert histogram_delta(n_users=n, categories=k, blanket_per_user=blanket, epsilon=epsilon).upper <= delta * 1.0001
-    smaller = histogram_delta(n_users=n, categories=k, blanket_per_user=blanket * 0.99, epsilon=epsilon)
-    if epsilon <= 20:
-        assert smaller.lower > delta
+    mean = n * level_announcement(n, k, LevelPrivacy(epsilon, delta)).blanket_per_user / k
+    assert delta_interval(ItemPair(mean, 1.0), pairs=1, epsilon=epsilon).upper <= delta * (1 + 1e-9)
+    assert delta_interval(ItemPair(0.99 * mean, 1.0), pairs=1, epsilon=epsilon).lower > delta
 
 
-@pytest.mark.parametrize("epsilon", [21.0, 37.0, 40.0, 99.0])
-def test_a_large_epsilon_still_sees_an_empty_counter(epsilon):
-    """The victim's counter is empty with probability exp(-10) at one level, and never at the other."""
-    found = histogram_delta(n_users=10, categories=2, blanket_per_user=2.0, epsilon=epsilon)
-    assert found.lower <= math.exp(-10.0) <= found.upper
-
-
-def test_one_category_has_nothing_to_hide():
-    assert least_blanket(n_users=5, categories=1, epsilon=0.1, delta=1e-9) == 0.0
-    assert histogram_delta(n_users=5, categories=1, blanket_per_user=0.0, epsilon=0.0) == (0.0, 0.0)
+def test_one_level_has_nothing_to_hide():
+    assert level_announcement(5, 1, LevelPrivacy(0.1, 1e-9)).blanket_per_user == 0.0
 
 
 def test_both_rounds_compose():

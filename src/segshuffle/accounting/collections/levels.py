@@ -1,17 +1,8 @@
-r"""Exact accountant of a shuffled histogram with a uniform Poisson blanket, one message per user and K categories.
+"""What users are guaranteed after both rounds of Algorithm 1: the levels of round 1, and the items of round 2.
 
-Every user sends its own category once, and Poisson(m) further messages, each a uniform category. The blanket's K
-counters are then independent Poisson(mu), mu = n m/K, whatever the users hold, so two datasets that differ in one
-user's category (a instead of b) differ in the counters a and b alone::
-
-    P = (Poisson(mu) + 1, Poisson(mu)),    Q = (Poisson(mu), Poisson(mu) + 1),
-
-which is the pair of `numerics.hockey_stick` with C ~ Poisson(2 mu), heads = 1 and tails = 0. The other users' messages
-are constants. So the divergence of that pair is the guarantee, no more and no less (kind: exact), for K = 2 as for any
-K > 2. With K = 1 there is nothing to hide and no blanket is needed.
-
-In Algorithm 1 of the segmented protocol this protects the privacy levels, the categories of round 1: the guarantee is
-(epsilon_p, delta_p). Round 2 collects the items. `compose_rounds` adds the guarantees of both rounds.
+In round 1 every user sends its level once, and Poisson(m) uniform levels. Changing one user's level changes two of the
+K counters, which are independent: one pair with one copy and n m/K dummies per counter (`product`), exactly.
+`compose_rounds` adds the guarantees of both rounds.
 """
 
 import math
@@ -19,94 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from segshuffle.accounting.numerics.hockey_stick import ZERO, CountPair, DeltaInterval, hockey_stick
-from segshuffle.accounting.numerics.laws import PoissonLaw
-from segshuffle.accounting.numerics.ranges import (
-    LARGEST_COUNT,
-    check_epsilon,
-    check_guarantee,
-    check_integer,
-    check_positive,
-)
-from segshuffle.accounting.numerics.search import log_excess, safe_edge
-from segshuffle.errors import InfeasibleError, ParameterError
-
-_SEARCH_RTOL = 2e-4
-_SMALLEST_MEAN = 1e-9
-_LARGEST_MEAN = 1e15
-#: Largest mean mu: two counters together are then a count that the laws hold exactly.
-_LARGEST_PER_CATEGORY = 0.5 * LARGEST_COUNT
-_LARGEST_RESOLVED = 20.0
-
-
-def histogram_delta(*, n_users: int, categories: int, blanket_per_user: float, epsilon: float) -> DeltaInterval:
-    """Return a certified interval for the exact delta of the histogram at `epsilon`.
-
-    Parameters
-    ----------
-    n_users, categories : int
-        Users n >= 1 and categories K >= 1.
-    blanket_per_user : float
-        Expected blanket messages per user m > 0 (unused, and may be 0, if there is one category); n m/K is at most
-        2e15.
-    epsilon : float
-        In [0, 300].
-
-    Returns
-    -------
-    DeltaInterval
-        lower <= delta <= upper.
-
-    Raises
-    ------
-    ParameterError
-        If a parameter is outside its range.
-    """
-    _check_sizes(n_users, categories)
-    if categories < 2:
-        return ZERO
-    check_positive("blanket_per_user", blanket_per_user)
-    check_epsilon(epsilon)
-    if n_users > _LARGEST_PER_CATEGORY * categories / blanket_per_user:
-        allowed = f"so small that there are at most {_LARGEST_PER_CATEGORY:g} blanket messages per category"
-        raise ParameterError("blanket_per_user", blanket_per_user, allowed)
-    return _delta(n_users * blanket_per_user / categories, epsilon)
-
-
-def least_blanket(*, n_users: int, categories: int, epsilon: float, delta: float) -> float:
-    """Return the least expected blanket per user m_p that makes the histogram (epsilon, delta)-DP, rounded up.
-
-    Returns
-    -------
-    float
-        m_p >= 0; its delta (upper end) is at most the target and within 0.1 % of it. 0 with one category.
-
-    Raises
-    ------
-    ParameterError
-        If a parameter is outside its range.
-    InfeasibleError
-        If even 1e15 blanket messages per category do not suffice.
-    """
-    _check_sizes(n_users, categories)
-    check_guarantee(epsilon=epsilon, delta=delta)
-    if categories < 2:
-        return 0.0
-
-    def excess(mean: float) -> float:
-        return log_excess(_delta(mean, epsilon, _SEARCH_RTOL).upper, delta)
-
-    # a larger blanket is the smaller one plus independent noise, so delta falls in mu and the search is monotone
-    unsafe, safe = _SMALLEST_MEAN, 1.0
-    while excess(safe) > 0:
-        if safe == _LARGEST_MEAN:
-            raise InfeasibleError(
-                f"no blanket up to {_LARGEST_MEAN:g} messages per category gives ({epsilon:g}, {delta:g}): "
-                "raise epsilon or delta."
-            )
-        unsafe, safe = safe, min(4.0 * safe, _LARGEST_MEAN)
-    mean = safe_edge(excess, safe=safe, unsafe=unsafe)
-    return mean * categories / n_users * (1 + 1e-15)  # the division must not round the guarantee away
+from segshuffle.accounting.numerics.ranges import check_guarantee
 
 
 class Against(NamedTuple):
@@ -238,22 +142,3 @@ def compose_rounds(
 def _sum_up(one: float, other: float) -> float:
     """Return a sum that is never below the true one."""
     return math.nextafter(one + other, math.inf) if other > 0 else one
-
-
-def _delta(mean: float, epsilon: float, rtol: float = 1e-4) -> DeltaInterval:
-    """Enclose the divergence at blanket mean mu; the interval is wide above epsilon = 20.
-
-    The divergence falls in epsilon, and never below exp(-mu), the probability under P that the second counter is 0, an
-    event that Q excludes. Doubles do not tell tanh(epsilon/2), on which the threshold rests, from 1 beyond epsilon =
-    38, and the interval widens before that.
-    """
-    pair = CountPair(1.0, math.inf, PoissonLaw(2.0 * mean))
-    found = hockey_stick(pair, min(epsilon, _LARGEST_RESOLVED), rtol)
-    if epsilon <= _LARGEST_RESOLVED:
-        return found
-    return DeltaInterval(math.exp(-mean) * (1.0 - 1e-15), found.upper)
-
-
-def _check_sizes(n_users: int, categories: int) -> None:
-    check_integer("n_users", n_users, 1)
-    check_integer("categories", categories, 1)

@@ -17,22 +17,20 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from scipy import fft, special
 
-from segshuffle.accounting.numerics.ranges import check_integer, check_positive, check_within
-from segshuffle.arrays import BoolArray, FloatArray
+from segshuffle.accounting.numerics.ranges import check_integer, check_within
+from segshuffle.arrays import FloatArray
 
 if TYPE_CHECKING:
     from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
 
 #: Law of a count C >= 0: its mean, deviation and largest value, point and tail probabilities, and their ratios.
-CountLaw: TypeAlias = "BinomialLaw | PoissonLaw | PoissonBinomialLaw"
+CountLaw: TypeAlias = "BinomialLaw | PoissonBinomialLaw"
 
 #: Relative error of every probability at small counts; `round_off` adds the growth with the count.
 ROUND_OFF = 1e-12
 
 _SERIES_BELOW = 0.05
 _STIRLING_EXACT_BELOW = 16.0
-#: Terms of a continued fraction: three times as many as change the last digit.
-_FRACTION_TERMS = 200
 #: Number of trials of a fair coin from which on its tail is computed as the integral of a Gaussian.
 _GAUSSIAN_FROM = 1e10
 #: Change of the expected successes up to which a correction of first order is accurate to round-off.
@@ -214,66 +212,6 @@ class BinomialLaw:
         # the tail of the failures is several times faster; the rounding of 1 - probability is corrected to first order
         tail = binomial_tail(self.trials, self.trials - count, failure)
         return tail - moved * binomial_pmf(self.trials - 1, count, self.probability) if moved else tail
-
-
-@dataclass(frozen=True)
-class PoissonLaw:
-    """C ~ Poisson(mean).
-
-    Parameters
-    ----------
-    mean : float
-        Expectation, positive and finite.
-    """
-
-    mean: float
-    largest = math.inf
-
-    def __post_init__(self) -> None:
-        check_positive("mean", self.mean)
-
-    @property
-    def std(self) -> float:
-        """Standard deviation of C."""
-        return math.sqrt(self.mean)
-
-    def pmf(self, count: FloatArray) -> FloatArray:
-        """Return Pr[C = count], elementwise, zero outside the support."""
-        inside = (count >= 0) & np.isfinite(count)
-        return np.where(inside, np.exp(log_poisson(np.where(inside, count, 0.0) - self.mean, self.mean)), 0.0)
-
-    def ratio(self, count: FloatArray) -> FloatArray:
-        """Return Pr[C = count] / Pr[C = count - 1] for count >= 1; it decreases in count."""
-        return self.mean / count
-
-    def at_least(self, count: FloatArray) -> FloatArray:
-        """Return Pr[C >= count], elementwise."""
-        tail = np.where(count > 0, special.gammainc(count, self.mean), 1.0)
-        far = self._is_far(count)
-        if far.any():
-            tail[far] = self._far_tail(count[far])
-        return tail
-
-    def at_most(self, count: FloatArray) -> FloatArray:
-        """Return Pr[C <= count], elementwise."""
-        tail = np.where(count >= 0, special.gammaincc(count + 1, self.mean), 0.0)
-        far = self._is_far(count + 1)
-        if far.any():
-            tail[far] = 1.0 - self._far_tail(count[far] + 1)
-        return tail
-
-    def _is_far(self, count: FloatArray) -> BoolArray:
-        """Return where scipy's series for the upper tail ends too early (2000 terms): far above a large mean."""
-        root = np.sqrt(np.maximum(count, 0.0))
-        return (count > 200.0) & (count - self.mean > 4.4 * root) & np.isfinite(count)
-
-    def _far_tail(self, count: FloatArray) -> FloatArray:
-        """Return the upper tail far above the mean: the point probability divided by Gauss's continued fraction."""
-        fraction = count
-        for j in range(_FRACTION_TERMS, 0, -1):
-            inner = count + 2.0 * j + 1.0 + (j + 1) * self.mean / fraction
-            fraction = count + 2.0 * j - (count + j) * self.mean / inner
-        return self.pmf(count) / (1.0 - self.mean / (count + 1.0 + self.mean / fraction))
 
 
 # -- the negative binomial law ---------------------------------------------------------------------------------------

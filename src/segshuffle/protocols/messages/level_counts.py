@@ -28,7 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from segshuffle.accounting.collections.levels import least_blanket
+from segshuffle.accounting.collections.calibration import least_blanket_mean
 from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET, check_positive, check_within
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.digits import rounded_up
@@ -77,9 +77,9 @@ def level_announcement(n_users: int, n_levels: int, privacy: LevelPrivacy | None
     if n_levels == 1:  # nothing to tell
         return Scheme(1, 1, n_users, (0.0,), 0.0)
     blanket = 0.0
-    if privacy is not None:
-        least = least_blanket(n_users=n_users, categories=n_levels, epsilon=privacy.epsilon, delta=privacy.delta)
-        blanket = rounded_up(least)
+    if privacy is not None and n_levels > 1:
+        mean = least_blanket_mean(copies=1.0, pairs=1, epsilon=privacy.epsilon, delta=privacy.delta)
+        blanket = rounded_up(mean * n_levels / n_users * (1 + 1e-15))  # the division must not round down
         if blanket > LARGEST_BLANKET:
             raise InfeasibleError(
                 f"level privacy ({privacy.epsilon:g}, {privacy.delta:g}) needs {blanket:.3g} blanket messages from "
