@@ -44,6 +44,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         options = build_parser().parse_args(arguments)
         program = f"segshuffle {options.command}"
+        import numpy
+
+        # SciPy imports all that NumPy offers, also its tool for Fortran code, which takes a fifth of a command's start
+        numpy.f2py = None  # type: ignore[assignment]
         answer = options.run(options)
     except (SegshuffleError, ModuleNotFoundError) as error:
         told: Exception | None = translated(error) if isinstance(error, ModuleNotFoundError) else error
