@@ -170,7 +170,12 @@ def estimate(plan: Plan, counts: ArrayLike) -> Estimate:
 
 @overload
 def account(
-    mechanism: Mechanism, *, n_users: int | np.integer, delta: float | None = None, epsilon: float | None = None
+    mechanism: Mechanism,
+    *,
+    n_users: int | np.integer,
+    delta: float | None = None,
+    epsilon: float | None = None,
+    rounds: int = 1,
 ) -> list[Entry]: ...
 @overload
 def account(
@@ -180,6 +185,7 @@ def account(
     delta: float | None = None,
     epsilon: float | None = None,
     accountant: str | Accountant,
+    rounds: int = 1,
 ) -> float: ...
 @overload
 def account(
@@ -189,6 +195,7 @@ def account(
     delta: ArrayLike | None = None,
     epsilon: ArrayLike | None = None,
     accountant: str | Accountant,
+    rounds: int = 1,
 ) -> FloatArray: ...
 def account(
     mechanism: Mechanism,
@@ -197,6 +204,7 @@ def account(
     delta: ArrayLike | None = None,
     epsilon: ArrayLike | None = None,
     accountant: str | Accountant | None = None,
+    rounds: int = 1,
 ) -> list[Entry] | float | FloatArray:
     """Compute how private one shuffled message per user is: the epsilon at `delta`, or the delta at `epsilon`.
 
@@ -210,6 +218,9 @@ def account(
         The target, exactly one of them: delta in [1e-280, 1), epsilon in [0, 300]. Arrays are broadcast.
     accountant : str, Accountant or None
         Name or object of the accountant; None asks all accountants that apply, for single numbers only.
+    rounds : int
+        Collections of the same users, in [1, 10000], that the number covers together. With more than one only proven
+        upper bounds of delta are composed.
 
     Returns
     -------
@@ -224,6 +235,7 @@ def account(
     """
     whole = whole_if_equal(n_users)
     asked: dict[str, Any] = {"mechanism": mechanism, "n_users": whole, "delta": delta, "epsilon": epsilon}
+    asked["rounds"] = rounds
     if accountant is not None:
         name = accountant.name if isinstance(accountant, Accountant) else accountant
         return amplification.values(accountant=name, **asked)

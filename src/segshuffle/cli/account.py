@@ -26,7 +26,7 @@ from segshuffle.cli.terminal import as_json, leave_out, need, shown
 from segshuffle.errors import ParameterError
 
 #: Options that the segmented protocol does not have.
-_SINGLE = ("local_epsilon", "delta", "accountant", "compose", "subsample", "blanket_messages", "save")
+_SINGLE = ("local_epsilon", "delta", "accountant", "compose", "subsample", "blanket_messages", "rounds", "save")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -61,6 +61,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "them, drawn with the given probabilities (default: equal), as in parallel:0.25,0.75",
     )
     sent.add_argument("--subsample", type=float, metavar="RATE", help="probability with which each user takes part")
+    sent.add_argument(
+        "--rounds",
+        type=integers,
+        metavar="K",
+        help="collections of the same users that the answer covers together, in [1, 10000] (default 1)",
+    )
     sent.add_argument(
         "--blanket-messages",
         type=integers,

@@ -51,7 +51,7 @@ def answer(options: argparse.Namespace) -> str:
     names = [text.partition(":")[0] for text in options.randomizer]
     asked = _asked(options, names)
     given, ask = _of_budgets(options) if names == ["budgets"] else _of_messages(options, names, asked)
-    given |= {"delta": options.delta, "epsilon": options.epsilon}
+    given |= {"delta": options.delta, "epsilon": options.epsilon, "rounds": options.rounds}
     given = {name: values for name, values in given.items() if values is not None}
     several = [name for name, values in given.items() if len(values) > 1]
     if len(several) > 1:
@@ -107,6 +107,8 @@ def _asked(options: argparse.Namespace, names: list[str]) -> str:
             "Give --delta or --epsilon. Give both only to ask for the local epsilon, if the randomizer has one and "
             "--local-epsilon is left out."
         )
+    if options.rounds and ((options.delta and options.epsilon) or names == ["budgets"]):
+        raise ParameterError("rounds", options.rounds, "left out with budgets, or if a local epsilon is asked for")
     return "local_epsilon" if options.delta and options.epsilon else "epsilon" if options.delta else "delta"
 
 
@@ -221,7 +223,7 @@ def _lines(path: Path, content: bytes) -> tuple[list[int], list[list[float]]]:
 def _ask(make: Make, point: Point, asked: str, only: tuple[str, ...]) -> Found:
     """Ask all accountants, or the named ones, for a delta, an epsilon, or the local epsilon for both."""
     n_users = point["n_users"] if "n_users" in point else point["blanket_messages"] + 1
-    target = {name: point[name] for name in ("delta", "epsilon") if name in point}
+    target = {name: point[name] for name in ("delta", "epsilon", "rounds") if name in point}
     chosen = make(1.0 if asked == "local_epsilon" else point.get("local_epsilon"))
     head = {"randomizer": chosen.name, "local_epsilon": chosen.local_epsilon, **chosen.parameters}
     if chosen.local_epsilon == math.inf:

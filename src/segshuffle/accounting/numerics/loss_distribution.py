@@ -85,6 +85,9 @@ class LossTable:
     missing : float
         Bound on the part of `truncated` that may lie anywhere, also at losses inside the cells. In the lower bound all
         of it counts as Q's mass in the event.
+    one_sided : bool
+        Whether the pair is P = A, Q = B, not an exchange pair; for upper bounds only, and index 0 must be in the table.
+        Then `zero_mass` is the mass of a loss of +inf.
     """
 
     first: int
@@ -96,6 +99,7 @@ class LossTable:
     mass_error: float
     ratio_error: float
     missing: float = 0.0
+    one_sided: bool = False
 
 
 @dataclass(frozen=True)
@@ -243,6 +247,8 @@ def _tilted(table: LossTable, pairs: int, tilt: float, mass: FloatArray) -> _Par
     scale_up, scale_down = np.max(up[1:] + log_mass), np.max(down[:-1] + log_mass)
     scaled = np.stack((up - scale_up, down - scale_down))[:, : mass.size]
     weights = mass * np.exp(np.minimum(scaled, _CUT))
+    if table.one_sided:
+        weights[1], scale_down = np.arange(mass.size) == -table.first, 0.0
     sums = weights.sum(axis=1)
     return _Part(weights / sums[:, np.newaxis], float(scale_up + scale_down + np.log(sums).sum()), pairs)
 

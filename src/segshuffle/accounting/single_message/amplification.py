@@ -17,6 +17,7 @@ from segshuffle.accounting.numerics.ranges import (
     LARGEST_LOCAL_EPSILON,
     SMALLEST_LOCAL_EPSILON,
     check_epsilon,
+    check_integer,
     check_kind,
     check_target,
     check_users,
@@ -24,6 +25,7 @@ from segshuffle.accounting.numerics.ranges import (
 )
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Accountant, Kind, Mechanism
 from segshuffle.accounting.single_message.accountants.personalized import PERSONAL, PersonalizedUsers
+from segshuffle.accounting.single_message.rounds import RoundsBound
 from segshuffle.arrays import FloatArray
 from segshuffle.digits import rounded
 from segshuffle.errors import ParameterError
@@ -65,6 +67,7 @@ def values(
     n_users: npt.ArrayLike,
     delta: npt.ArrayLike | None = None,
     epsilon: npt.ArrayLike | None = None,
+    rounds: int = 1,
 ) -> float | FloatArray:
     """Ask an accountant for epsilon at `delta`, or for delta at `epsilon`, rounded to the safe side.
 
@@ -78,6 +81,8 @@ def values(
         Number of users n, the victim included, in [1, 1e15].
     delta, epsilon : float or array_like
         Targets, exactly one of the two: delta in [1e-280, 1), epsilon in [0, 300]; broadcast against `n_users`.
+    rounds : int
+        Collections of the same users, in [1, 10000], that the number covers together.
 
     Returns
     -------
@@ -98,7 +103,7 @@ def values(
     except ValueError:
         raise ParameterError(name, targets, allowed) from None
     points = zip(sizes.ravel().tolist(), each.ravel().tolist(), strict=True)
-    found = [ask(chosen, mechanism, n, **{name: target}) for n, target in points]
+    found = [ask(chosen, mechanism, n, **{name: target, "rounds": rounds}) for n, target in points]
     return np.reshape(np.array(found), sizes.shape) if sizes.ndim else found[0]
 
 
@@ -109,6 +114,7 @@ def compare(
     delta: float | None = None,
     epsilon: float | None = None,
     only: Collection[str] = (),
+    rounds: int = 1,
 ) -> tuple[list[Entry], dict[str, str]]:
     """Ask all applicable accountants at one point: for epsilons at `delta`, or for deltas at `epsilon`.
 
@@ -118,6 +124,8 @@ def compare(
         As for `values`.
     only : collection of str
         Names of the accountants to ask; default: all that apply.
+    rounds : int
+        Collections of the same users, in [1, 10000], that the number covers together.
 
     Returns
     -------
@@ -131,7 +139,7 @@ def compare(
     entries, left_out = [], {}
     for each in applicable(mechanism, only):
         try:
-            value = ask(each, mechanism, n_users, **target)
+            value = ask(each, mechanism, n_users, delta, epsilon, rounds)
         except ParameterError as error:
             left_out[each.name] = str(error)
             continue
@@ -143,10 +151,25 @@ def compare(
 
 
 def ask(
-    chosen: Accountant, mechanism: Mechanism, n_users: int, delta: float | None = None, epsilon: float | None = None
+    chosen: Accountant,
+    mechanism: Mechanism,
+    n_users: int,
+    delta: float | None = None,
+    epsilon: float | None = None,
+    rounds: int = 1,
 ) -> float:
     """Return the epsilon at `delta`, or else the end of delta's interval at `epsilon` that is safe to report."""
     _check(n_users, delta, epsilon)
+    check_integer("rounds", rounds, 1, most=10_000)
+    if rounds > 1:
+        if chosen.delta is None or chosen.kind_for(mechanism) != "upper":
+            raise ParameterError("rounds", rounds, f"1 for {chosen.name}, which gives no proven upper bound of delta")
+
+        def upper(at: float) -> float:
+            return chosen.delta_of(mechanism, int(n_users), at).upper
+
+        bound = RoundsBound(upper, ceiling=mechanism.local_epsilon, rounds=rounds)
+        return bound.delta(epsilon=epsilon or 0.0).upper if delta is None else bound.epsilon(delta=delta)
     if delta is not None:
         return chosen.epsilon_of(mechanism, int(n_users), delta)
     return chosen.delta_of(mechanism, int(n_users), epsilon or 0.0)[chosen.kind != "lower"]
@@ -188,7 +211,7 @@ def local_epsilon_for(
     """
     _check(n_users, delta, epsilon)
     low, high = max(min(epsilon, LARGEST_LOCAL_EPSILON), SMALLEST_LOCAL_EPSILON), LARGEST_LOCAL_EPSILON
-    asked, most = ({"delta": delta}, epsilon) if chosen.delta is None else ({"epsilon": epsilon}, delta)
+    asked, most = ((delta, None), epsilon) if chosen.delta is None else ((None, epsilon), delta)
     lower = chosen.kind == "lower"
 
     def meets(local_epsilon: float) -> bool:
@@ -196,7 +219,7 @@ def local_epsilon_for(
             return True
         mechanism = make(local_epsilon)
         try:
-            return ask(chosen, mechanism, n_users, **asked) <= most
+            return ask(chosen, mechanism, n_users, *asked) <= most
         except ParameterError:  # outside the conditions of a theorem, which then says nothing
             return False
 
