@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import pytest
 
@@ -41,3 +42,15 @@ def test_epsilons_have_ten_digits():
     for epsilon, fraction in zip(found, (0.9, 0.7), strict=True):
         assert epsilon == float(f"{epsilon:.10g}")
         assert delta_interval(ItemPair(fraction * 20.0, 0.7), pairs=1, epsilon=epsilon).upper <= 1e-6 * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("mean", "copies"), [(20.0, 0.7), (3e4, 1.0)])
+def test_epsilon_falls_with_delta_and_rises_as_honest_users_are_fewer(mean, copies):
+    fractions = (1.0, 0.999, 0.99, 0.9, 0.6)
+    by_delta = [
+        epsilon_over_honesty(blanket_mean=mean, copies=copies, pairs=2, delta=delta, fractions=fractions)
+        for delta in (1e-9, 1e-6, 1.01e-6, 1e-2)
+    ]
+    for before, after in pairwise(by_delta):
+        assert all(here >= there for here, there in zip(before, after, strict=True))
+    assert all(list(found) == sorted(found) for found in by_delta)

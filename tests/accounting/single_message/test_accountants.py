@@ -88,6 +88,7 @@ def test_every_delta_is_a_probability_and_falls_with_epsilon_and_with_users(aske
         if n_users < 200_000:
             assert each.delta_of(made, 4 * n_users, 0.02).lower <= found[1].upper * (1 + 1e-9), each.name
         if each.kind_for(made) == "upper":
+            assert all(after.upper <= before.upper for before, after in pairwise(found)), each.name
             assert found[-2] == found[-1] == (0.0, 0.0), each.name
 
 
