@@ -1,69 +1,151 @@
-# Inputs: the configuration. Outputs: the names that jobs.smk, targets.smk and stamp.smk use.
+# Inputs: the configuration. Outputs: what all rules use: paths, panels, and the helpers in params and resources.
+import json
 import os
+import sys
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
-try:
-    from segshuffle.errors import ConfigError, SegshuffleError
-    from segshuffle.datasets.registry import dataset_of, given_path
-    from segshuffle.pipeline import frame, manifest
-    from segshuffle.pipeline.config import (
-        SHIPPED,
-        check_config,
-        check_stamp,
-        read_config,
-        stamp_text,
-    )
-    from segshuffle.pipeline.dependencies import digest
-    from segshuffle.pipeline.design import output_folder
-    from segshuffle.pipeline.jobs import modules_of
-    from segshuffle.pipeline.processors import job_environment
-    from segshuffle.pipeline.provenance import commit_of
-    from segshuffle.pipeline.scenarios import scenarios
-except ImportError as error:
-    raise WorkflowError(
-        f"{error}: install the package into this environment first (make install, or pip install -e .)"
+# jobs, too, need no installed package where the sources lie beside the workflow
+ROOT = Path(str(workflow.current_basedir), "../..").resolve()
+SOURCES = ROOT / "src"
+if SOURCES.is_dir():
+    sys.path.insert(0, str(SOURCES))
+    os.environ["PYTHONPATH"] = os.pathsep.join(
+        filter(None, [str(SOURCES), os.environ.get("PYTHONPATH")])
     )
 
-ROOT = Path(workflow.basedir)
+from segshuffle.datasets.registry import dataset_of, given_path
+from segshuffle.errors import SegshuffleError
+from segshuffle.pipeline.code import code_of, commit_of
+from segshuffle.pipeline.config import check_config, read_config
+from segshuffle.pipeline.design import FIGURES, figures_of, least_delta, output_folder
+from segshuffle.pipeline.processors import job_environment
+from segshuffle.pipeline.scenarios import scenarios, settings
+from segshuffle.pipeline.words import Words
+
 os.environ |= job_environment()
-CONDA = str(ROOT / "environment.yml")
-CONFIGFILES = [
-    Path(file) for file in workflow.config_settings.configfiles or [ROOT / SHIPPED]
-]
+CONFIGFILES = [str(file) for file in workflow.config_settings.configfiles]
 
 try:
     for file in CONFIGFILES:
-        read_config(file)
+        read_config(Path(file))
     check_config(
         config,
-        schema=ROOT / "workflow/schemas/config.schema.yaml",
-        where=", ".join(os.path.relpath(file) for file in CONFIGFILES),
+        schema=Path(workflow.source_path("../schemas/config.schema.yaml")),
+        where=", ".join(map(os.path.relpath, CONFIGFILES)) or "config",
     )
+    # dataset -> the user's own copy of its data, or None
     GIVEN = {
         name: given_path(name, section, os.environ)
         for name, section in config["datasets"].items()
     }
-    OUT = output_folder(config)
-    PANELS = scenarios(config)
-    TARGETS = manifest.targets(config, PANELS)
-    RULES = frame.rules(
-        config,
-        PANELS,
-        manifest.rules(config, PANELS),
-        given=GIVEN,
-        looks=workflow.is_main_process,
-        commit=commit_of(ROOT),
-    )
 except SegshuffleError as error:
     raise WorkflowError(str(error))
 
-# file that the report shows -> what is said of it; workflow/report/output.rst looks here
-SAID = {
-    f"{OUT}/{output.shown}": output
-    for output in [*manifest.outputs(TARGETS).values(), *manifest.RECORDS]
-}
+SETTINGS = {setting.id: setting for setting in settings(config)}
+PANELS = {panel.id: panel for panel in scenarios(config)}
+# figure -> its panels
+FIGURE_PANELS = figures_of(list(PANELS.values()))
+WORDS = Words(config)
+OUT = output_folder(config)
+# of every figure
+FORMATS = (".pdf", ".svg", ".png")
+# code of every job that draws, for code_of
+DRAWING = (
+    "looks.py",
+    "pipeline/style.py",
+    "pipeline/segshuffle.mplstyle",
+    "studies/drawing.py",
+)
+
+
+pathvars:
+    results=OUT,
+    logs="<results>/logs",
+    benchmarks="<results>/benchmarks",
+
+
+wildcard_constraints:
+    accounting="published|proven",
+    methods="published|competitors|proven",
+    dataset="[a-z][a-z0-9-]*",
+    n_users=r"\d+",
+    domain_size=r"\d+",
+    set_size=r"\d+",
+    split="[^/]+",
+    figure=r"fig\d(-proven)?|panels-.+|summary|messages-proven",
+    exhibit=r"(decomposition|variation|personalized)(-table)?\d+",
+
+
+def used(*keys):
+    """Return the part of the configuration that a job uses: editing another key does not run it again."""
+    return {key: config[key] for key in keys}
+
+
+def honest():
+    """Return the part of the section `proven` that methods without options use."""
+    return {"proven": {"honest_fraction": config["proven"]["honest_fraction"]}}
+
+
+def setting_of(wildcards):
+    """Return the population of a job."""
+    return of_configuration(SETTINGS, "{dataset}-n{n_users}-s{set_size}", wildcards)
+
+
+def panel_of(wildcards):
+    """Return the panel of a job."""
+    name = "{dataset}-n{n_users}-s{set_size}-{split}"
+    return of_configuration(PANELS, name, wildcards)
+
+
+def of_configuration(found, pattern, wildcards):
+    """Look up what a configuration declares, or say that it does not."""
+    name = pattern.format(**wildcards)
+    if name not in found:
+        raise WorkflowError(
+            f"{name} is not in the configuration, which has: {', '.join(found)}"
+        )
+    return found[name]
+
+
+def figure(name):
+    """Name the three files of a figure; Snakemake's report shows the SVG."""
+    path = f"<results>/figures/{name}"
+    return [f"{path}.pdf", shown(f"{path}.svg"), f"{path}.png"]
+
+
+def shown(path):
+    """Mark a file for Snakemake's report, under the heading that words.yaml gives it."""
+
+    def said_of(wildcards):
+        return WORDS.of(path.removeprefix("<results>/").format(**wildcards))
+
+    return report(
+        path,
+        caption="../report/caption.rst",
+        category=lambda wildcards: said_of(wildcards).group.short,
+        labels=lambda wildcards: {
+            "name": said_of(wildcards).name,
+            "what": said_of(wildcards).title,
+        },
+    )
+
+
+def said(*paths):
+    """Return the captions that words.yaml has for the files of a rule, for Snakemake's report."""
+
+    def captions(wildcards):
+        outputs = [WORDS.of(path.format(**wildcards)) for path in paths]
+        return [f"**{each.name}**: {each.title}\n\n{each.caption}" for each in outputs]
+
+    return captions
+
+
+def published_first(wildcards):
+    """Prefer the jobs of the paper's own figures to those of the proven protocol."""
+    names = [wildcards.get("accounting"), wildcards.get("methods")]
+    return int("proven" not in names and "proven" not in wildcards.get("figure", ""))
 
 
 def memory(wildcards, attempt):
@@ -74,13 +156,3 @@ def memory(wildcards, attempt):
 def minutes(longest_seconds):
     """Return the runtime of a job: ten times the longest in results/runtimes.csv, and five minutes for a slow start."""
     return lambda wildcards, attempt: (5 + -(-longest_seconds // 6)) * attempt
-
-
-def without_rate_limit():
-    """Lift the limit of jobs per second, which is for clusters.
-
-    With it, every finished job adds one look per second at all waiting jobs: hundreds of looks a second at the end of a
-    long run.
-    """
-    if workflow.local_exec:
-        workflow.scheduler.job_rate_limiter = None

@@ -1,15 +1,21 @@
 # Inputs: the configuration and every rule. Outputs: a stamp that says which configuration the folder belongs to.
+from snakemake.logging import logger
+
+from segshuffle.errors import ConfigError
+from segshuffle.pipeline.config import check_stamp, stamp_text
 
 
 def configuration():
-    """Name the files of the configuration, relative to the project."""
-    return " + ".join(
-        os.path.relpath(file.resolve(), ROOT.resolve()) for file in CONFIGFILES
-    )
+    """Name the files of the configuration: relative to the project if they lie there, else to the working directory."""
+    names = []
+    for file in map(Path, CONFIGFILES):
+        inside = file.resolve().is_relative_to(ROOT)
+        names.append(os.path.relpath(file.resolve(), ROOT if inside else Path()))
+    return " + ".join(names) or "config/config.yaml"
 
 
-def stamped(stamp):
-    """Check the folder's stamp; say what has changed since the last run."""
+def check_folder():
+    """Refuse a folder with results of another configuration; say what has changed since the last run."""
     folders = {
         Path(file).relative_to(OUT).parts[0]
         for rule in workflow.rules
@@ -21,7 +27,7 @@ def stamped(stamp):
             f"edition = {config['edition']!r} is not allowed: results/{config['edition']} holds a part of the "
             f"full run. Take any name but these: {', '.join(sorted(name for name in folders if '.' not in name))}."
         )
-    changed = check_stamp(stamp, file=configuration(), config=config)
+    changed = check_stamp(STAMP, file=configuration(), config=config)
     if changed and not workflow.dryrun:
         logger.warning(
             f"{configuration()} has changed since its last run: {', '.join(changed)}. What is not asked for now "
@@ -35,9 +41,9 @@ def renew_stamp():
     STAMP.write_text(stamp_text(file=configuration(), config=config), encoding="utf-8")
 
 
-STAMP = Path(OUT) / "logs/configuration.yaml"
+STAMP = Path(OUT, "logs/configuration.yaml")
 if workflow.is_main_process:
     try:
-        stamped(STAMP)
+        check_folder()
     except SegshuffleError as error:
         raise WorkflowError(str(error))

@@ -3,8 +3,9 @@
 import base64
 import functools
 import gzip
+import importlib
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,11 +17,12 @@ from segshuffle.datasets.registry import dataset_of
 from segshuffle.page import findings, tables
 from segshuffle.page.charts import chart
 from segshuffle.page.inline import data_uri, rendered
-from segshuffle.pipeline import manifest
-from segshuffle.pipeline.manifest import Group, Output
 from segshuffle.pipeline.provenance import data_words
 from segshuffle.pipeline.rows import sources_of
+from segshuffle.pipeline.words import Group, Output, Words
 from segshuffle.studies.reproduction import report
+
+STUDIES = Path(__file__).parents[1] / "studies"
 
 
 class Results(NamedTuple):
@@ -29,7 +31,7 @@ class Results(NamedTuple):
     Parameters
     ----------
     tables : mapping of str to DataFrame
-        Path below the results folder -> table, for all that is declared with ``on_page``.
+        Path below the results folder -> table, for all that the page reads.
     record : str
         What the run was made of, as JSON.
     config : str
@@ -104,13 +106,12 @@ def build(results: Results, figures: Mapping[str, str]) -> str:
     figures : mapping of str to str
         Name (as its study declares it) -> SVG text of every figure to show.
     """
-    panels = [panel.scenario for panel in report.panels_of(results.errors)]
-    declared = manifest.outputs(manifest.targets(yaml.safe_load(results.config), panels))
+    declared = Words(yaml.safe_load(results.config)).every(f"figures/{name}.svg" for name in figures)
     return rendered(
         "page.html.j2",
         results=results,
         findings=findings,
-        groups=groups_of(figures, declared.values()).items(),
+        groups=groups_of(declared).items(),
         uris={name: data_uri(svg) for name, svg in figures.items()},
         words_of=functools.partial(words_of, results=results),
         sources=sources_of(results.errors),
@@ -128,15 +129,22 @@ def plotly_text() -> str:
 
 
 def words_of(output: Output, results: Results) -> str:
-    """Describe what a figure shows, in the words of its study or else by its declaration."""
-    said = (words(output.name, results.tables) for words in manifest.words())
-    return next(filter(None, said), f"{output.title}. {output.caption} README.md beside this page names the tables.")
+    """Describe what a figure shows, in the words of its study (``words`` of a report.py) or else by its caption.
+
+    Such a function takes the name of a figure and the tables of the run. It returns a text for readers who do not see
+    the figure, or None if the figure is not its own.
+    """
+    for path in sorted(STUDIES.glob("*/report.py")):
+        study = importlib.import_module(f"segshuffle.studies.{path.parent.name}.report")
+        text: str | None = study.words(output.name, results.tables) if hasattr(study, "words") else None
+        if text:
+            return text
+    return f"{output.title}. {output.caption} README.md beside this page names the tables."
 
 
-def groups_of(names: Collection[str], declared: Iterable[Output]) -> dict[Group, list[Output]]:
-    """Group the named figures, in the order of the page."""
+def groups_of(figures: Iterable[Output]) -> dict[Group, list[Output]]:
+    """Group figures, in the order of the page."""
     found: dict[Group, list[Output]] = {}
-    for output in sorted(declared, key=lambda each: each.group.rank):
-        if output.is_figure and output.name in names:
-            found.setdefault(output.group, []).append(output)
+    for output in sorted(figures, key=lambda each: each.group.rank):
+        found.setdefault(output.group, []).append(output)
     return found

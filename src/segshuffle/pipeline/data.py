@@ -1,23 +1,26 @@
 """The data of a dataset, and the users of a setting who are drawn from them."""
 
 import functools
+import io
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from segshuffle.datasets.declared import DataSource, Place, Section
 from segshuffle.datasets.population import Population
 from segshuffle.datasets.registry import dataset_label, dataset_of
+from segshuffle.files import write_atomically
 from segshuffle.pipeline.design import Setting
 from segshuffle.pipeline.seeds import stream
 
 
 def obtain(
-    given: Sequence[str], watched: Sequence[str], *, name: str, section: Section, seed: int
+    given: Sequence[str], *, name: str, section: Section, seed: int
 ) -> tuple[NDArray[Any], dict[str, str | None]]:
     """Obtain the data of one dataset: a given file, the download, or the labelled stand-in.
 
@@ -25,8 +28,6 @@ def obtain(
     ----------
     given : sequence of str
         Path of the user's own copy, or none.
-    watched : sequence of str
-        Files; if one changes, the data are obtained again.
     name : str
         The dataset.
     section : mapping
@@ -75,3 +76,16 @@ def population(
     )
     print(f"{setting.id}: {found.n_users} users, {found.source}")
     return found
+
+
+def save_rows(path: str, rows: NDArray[Any]) -> None:
+    """Write the data of a dataset as an npy file, completely or not at all."""
+    # by way of memory: on a full disk numpy's own writer does not say why it failed
+    np.save(packed := io.BytesIO(), rows)
+    write_atomically(Path(path), packed.getvalue())
+
+
+def load_rows(path: str) -> NDArray[Any]:
+    """Read what `save_rows` has written."""
+    rows: NDArray[Any] = np.load(path)
+    return rows

@@ -5,7 +5,6 @@ No time is recorded, so that the same run gives the same file.
 
 import json
 import platform
-import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
@@ -15,29 +14,12 @@ import yaml
 
 from segshuffle.datasets.registry import dataset_label, hashed_as
 from segshuffle.files import sha256_of
-from segshuffle.pipeline import manifest
-from segshuffle.pipeline.design import Config, Panels, output_folder, without_paths
-from segshuffle.pipeline.scenarios import scenarios
+from segshuffle.pipeline import words
+from segshuffle.pipeline.design import Config, output_folder, without_paths
 
+#: What is written about a run.
+RECORDS = ("index.html", "config.yaml", "provenance.json", "runtimes.csv")
 PACKAGES = ("segshuffle", "snakemake", "numpy", "scipy", "pandas", "matplotlib", "joblib")
-#: What is made on the way and belongs to no study.
-_AROUND = {
-    "populations/": "the simulated users' items (npz)",
-    "data/": "the data of every dataset and where they came from",
-    "benchmarks/, logs/": "time, memory and output of every job",
-}
-
-
-def commit_of(root: Path) -> str:
-    """Return the commit of the code in `root`, with -dirty if files differ; "unknown" outside a checkout of its own."""
-    # naming the folder's own .git: a copy inside another repository would be given that one's commit
-    command = ["git", f"--git-dir={root}/.git", f"--work-tree={root}", "describe", "--always", "--abbrev=40"]
-    try:
-        done = subprocess.run([*command, "--exclude=*", "--dirty"], capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        return "unknown"
-    return done.stdout.strip()
-
 
 def data_of(sources: Iterable[str]) -> dict[str, Any]:
     """Map every dataset to the source of its data, as its JSON file holds it."""
@@ -86,28 +68,30 @@ def provenance(outputs: Sequence[str], sources: Sequence[str], *, config: Config
     return json.dumps(record, indent=2, ensure_ascii=False) + "\n"
 
 
-def files(config: Config, panels: Panels) -> dict[str, dict[str, str]]:
-    """Map headings to names of files, and these to what they are; files with the same description share an entry."""
-    found: dict[manifest.Group, dict[str, list[str]]] = {}
-    kept = [target for target in manifest.targets(config, panels) if target.in_all]
-    for output in (*manifest.RECORDS, *manifest.outputs(kept).values()):
-        found.setdefault(output.group, {}).setdefault(output.title, []).append(output.path)
-    sections = {
-        group.title: {"`, `".join(paths): words for words, paths in found[group].items()}
-        for group in sorted(found, key=lambda group: group.rank)
-    }
-    return {**sections, "Intermediate files": {**manifest.said("PARTS"), **_AROUND}}
+def readme(outputs: Sequence[str], sources: Sequence[str], *, config: Config) -> str:
+    """Return the Markdown text of `README.md` beside the results.
 
-
-def readme(sources: Sequence[str], *, config: Config) -> str:
-    """Return the Markdown text of `README.md` beside the results, given the paths of the records of all data."""
+    Parameters
+    ----------
+    outputs, sources : sequence of str
+        As in `provenance`.
+    config : dict
+        The configuration.
+    """
     lines = ["# Results", ""]
     for sentence in data_words(data_of(sources)):
         lines += [sentence, ""]
     lines += [f"{config['repetitions']} repetitions, seed {config['seed']}.", "", "## Files", ""]
-    lines += [f"figures/NAME stands for NAME.{', NAME.'.join(manifest.FORMATS)}.", ""]
-    for heading, entries in files(config, scenarios(config)).items():
-        lines += [f"### {heading}", "", *(f"- `{names}`: {words}" for names, words in entries.items()), ""]
-    for table, columns in manifest.said("COLUMNS").items():
+    lines += [f"figures/NAME stands for NAME.{', NAME.'.join(words.FORMATS)}.", ""]
+    below = [Path(path).relative_to(output_folder(config)).as_posix() for path in outputs]
+    sections: dict[words.Group, dict[str, list[str]]] = {}
+    for output in words.Words(config).every([*RECORDS, *below]):
+        sections.setdefault(output.group, {}).setdefault(output.title, []).append(output.path)
+    for group in sorted(sections, key=lambda group: group.rank):
+        lines += [f"### {group.title}", ""]
+        lines += [f"- `{'`, `'.join(paths)}`: {title}" for title, paths in sections[group].items()]
+        lines += [""]
+    lines += ["### Intermediate files", "", *(f"- `{name}`: {what}" for name, what in words.parts().items()), ""]
+    for table, columns in words.columns().items():
         lines += [f"## Columns of {table}", "", *(f"- `{name}`: {text}" for name, text in columns.items()), ""]
     return "\n".join(lines)

@@ -1,34 +1,28 @@
 """Time and memory of every rule, from Snakemake's benchmark files."""
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
 
 
-def runtimes(finished: Sequence[str] = (), *, folder: str, cases: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+def runtimes(folder: str) -> pd.DataFrame:
     """Return one row per rule: number of jobs, seconds in all and of the longest, peak memory.
 
     Parameters
     ----------
-    finished : sequence of str
-        Files that must be there first.
     folder : str
-        ``RULE.tsv`` or ``RULE/CASE.tsv`` files as Snakemake writes them.
-    cases : mapping
-        Rule -> names of its jobs, "" for a single one. Files of an earlier configuration do not count.
+        ``RULE.tsv`` or ``RULE/CASE.tsv`` files as Snakemake writes them, in folders of any depth.
 
     Returns
     -------
     DataFrame
         Columns rule, jobs, seconds_total, seconds_longest, peak_rss_mb; NaN memory for jobs too short to be sampled.
     """
-    paths = [(rule, Path(folder, rule, case).with_suffix(".tsv")) for rule in cases for case in cases[rule]]
     rows = []
-    for rule, path in paths:
-        if path.is_file():
-            job = pd.read_csv(path, sep="\t", na_values=["-", "NA"])
-            rows.append({"rule": rule, "seconds": job["s"].max(), "rss": job["max_rss"].max()})
+    for path in sorted(Path(folder).rglob("*.tsv")):
+        job = pd.read_csv(path, sep="\t", na_values=["-", "NA"])
+        rule = path.relative_to(folder).with_suffix("").parts[0]
+        rows.append({"rule": rule, "seconds": job["s"].max(), "rss": job["max_rss"].max()})
     table = pd.DataFrame(rows, columns=["rule", "seconds", "rss"])
     grouped = table.groupby("rule").agg(
         jobs=("seconds", "size"),

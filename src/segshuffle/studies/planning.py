@@ -5,13 +5,8 @@ the proven side is the Poisson blanket, the proven methods of role competitor, a
 """
 
 import dataclasses
-import functools
-import hashlib
-import itertools
-import json
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -19,9 +14,7 @@ import numpy as np
 from segshuffle.arrays import IntArray
 from segshuffle.blankets.base import BLANKET_MEAN_RANGE
 from segshuffle.datasets.population import Population
-from segshuffle.files import write_atomically
 from segshuffle.pipeline.design import Config, Scenario, Setting, blanket_grid, least_delta, level_counts, level_deltas
-from segshuffle.pipeline.jobs import to_json
 from segshuffle.pipeline.processors import parallel
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.base import PLAIN, Assumptions, Problem, Sample
@@ -86,63 +79,13 @@ def assuming(problem: Problem, **changes: Any) -> Problem:
     return dataclasses.replace(problem, assumptions=dataclasses.replace(problem.assumptions, **changes))
 
 
-def kept_of(
-    method: Method,
-    ending: str,
-    made_of: object,
-    make: Callable[[], str],
-    *,
-    code: Mapping[str, str] | None = None,
-    folder: str = "",
-) -> str:
-    """Return a job's result about a method if it is stored for the same code and input; else make and store it.
-
-    So after a method is added or edited, only its own results are computed.
-
-    Parameters
-    ----------
-    method : Method
-        The method; the name of the file begins with its name.
-    ending : str
-        How the name of the file ends.
-    made_of : object
-        Everything that the text depends on beside the code and the method; its `repr` is compared.
-    make : callable
-        Makes the text.
-    code : mapping, optional
-        File of a method -> digest of the code behind the results of its methods. Without it nothing is stored.
-    folder : str
-        Where results are stored.
-    """
-    if code is None:
-        return make()
-    # a method whose own file is not listed depends on all files that are
-    own = code.get(type(method).__module__.rpartition(".")[2], sorted(code.items()))
-    digest = hashlib.sha256(repr((own, method, made_of)).encode()).hexdigest()[:16]
-    path = Path(folder, f"{method.name}.{digest}.{ending}")
-    if not path.is_file():
-        write_atomically(path, make())
-        for earlier in set(path.parent.glob(f"{method.name}.*.{ending}")) - {path}:
-            earlier.unlink()
-    return path.read_text(encoding="utf-8")
-
-
-def plan_setting(
-    config: Config,
-    setting: Setting,
-    accounting: str,
-    *,
-    left_out: Collection[str] = (),
-    **keep: Any,
-) -> Plans:
+def plan_setting(config: Config, setting: Setting, accounting: str, *, left_out: Collection[str] = ()) -> Plans:
     """Make all plans of a population under one accounting: no data is looked at.
 
     Parameters
     ----------
     left_out : collection of str
         Methods that are not planned.
-    **keep
-        code and folder of `kept_of`.
 
     Returns
     -------
@@ -150,29 +93,17 @@ def plan_setting(
         Per split the points of `lineup`, in its order: role, max_messages and plan, JSON values only.
     """
     problems = {split: problem_of(config, setting, split, accounting) for split in config["splits"]}
-
-    def made(points: Sequence[tuple[str, Role, float | None, Method]]) -> str:
-        groups = [(split, list(group)) for (split, _), group in itertools.groupby(points, key=lambda each: each[:2])]
-        planned = parallel(_planned, ((problems[split], [each[-1] for each in group]) for split, group in groups))
-        return to_json(
-            [
-                (split, {"role": role, "max_messages": budget, "plan": plan})
-                for (split, role, budget, _), plan in zip(points, itertools.chain(*planned), strict=True)
-            ]
-        )
-
     plans: Plans = {split: [] for split in problems}
     for name, (method, roles) in lineup(config, accounting).items():
         if name in left_out:
             continue
-        points = [
-            (split, *point)
-            for split, problem in problems.items()
-            for point in _points(config, accounting, problem, method, roles)
-        ]
-        text = kept_of(method, "json", (problems, points), functools.partial(made, points), **keep)
-        for split, point in json.loads(text):
-            plans[split].append(point)
+        points = {
+            split: list(_points(config, accounting, problem, method, roles)) for split, problem in problems.items()
+        }
+        planned = parallel(_planned, ((problems[split], [each[-1] for each in points[split]]) for split in points))
+        for split, made in zip(points, planned, strict=True):
+            for (role, budget, _), plan in zip(points[split], made, strict=True):
+                plans[split].append({"role": role, "max_messages": budget, "plan": plan})
     return plans
 
 

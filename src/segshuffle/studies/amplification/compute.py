@@ -28,7 +28,7 @@ from segshuffle.accounting.single_message.accountants.personalized import PERSON
 from segshuffle.accounting.single_message.mechanisms import composed, mechanism, subsampled, with_classes
 from segshuffle.accounting.single_message.variation_ratio import VariationBound
 from segshuffle.digits import rounded_down, rounded_up
-from segshuffle.pipeline.jobs import to_json
+from segshuffle.pipeline.tables import to_json
 
 #: delta = DELTA_TIMES_N/n wherever nothing else is said.
 DELTA_TIMES_N = 0.01

@@ -151,6 +151,19 @@ class Panels:
         """Return an option of competitors; the configuration may leave out what has its default."""
         return self._config["competitors"].get(section, {}).get(name, default)
 
+#: How the readable table begins.
+HEAD = """# Statements of the paper, and what came out
+
+All errors are expected values in closed form (column `mse_expected` of `mse.csv`): of the paper's protocol at the m
+of least error on the grid, and of its competitors. Means of simulations and the paper's bound are not used. Messages
+per user are those of the plans.
+
+An m is a *best m* if its error is at most 2 % above the least on the grid: less than the means of two times 200
+simulations tell apart. So a best m is a range; if it reaches an end of the grid, there may be a better m beyond. A
+best m *falls* if both ends of its range do. It is *significantly* larger than another if every m of its range is at
+least 1.5 times every m of the other: more than a step of the grid (at most a factor 1.25), less than in the paper's
+own examples (from 2 to 4 and from 0.3 to 1)."""
+
 
 def departure(config: Config, dataset: str, split: str, curve: pd.DataFrame) -> str | None:
     """Say why a panel is not the paper's, with the values on both sides; None if it is.

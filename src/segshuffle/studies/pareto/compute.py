@@ -17,7 +17,7 @@ import pandas as pd
 
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.pipeline.design import Setting
-from segshuffle.pipeline.jobs import to_json
+from segshuffle.pipeline.tables import to_json
 from segshuffle.protocols.base import Plan, Problem, uniform_item_counts
 from segshuffle.protocols.method import Declared, Method
 from segshuffle.protocols.planner import least_error

@@ -3,13 +3,9 @@
 Every block of repetitions of a curve point has a random stream of its own, named by what it is for.
 """
 
-import functools
-import hashlib
-import io
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
-from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,13 +14,13 @@ import pandas as pd
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.datasets.population import Population
 from segshuffle.pipeline.design import ACCOUNTINGS, Config, Scenario
-from segshuffle.pipeline.jobs import to_json
+from segshuffle.pipeline.tables import to_json
 from segshuffle.pipeline.processors import parallel
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.base import Plan, Sample
 from segshuffle.protocols.method import Method
 from segshuffle.protocols.postprocessing import project, recentred, recentred_mse
-from segshuffle.studies.planning import Plans, draw_samples, kept_of, lineup, problem_of
+from segshuffle.studies.planning import Plans, draw_samples, lineup, problem_of
 
 #: What is done to the estimates of "best" in a role of its own.
 _AFTERWARDS = {"recentred": recentred, "projected": project}
@@ -59,39 +55,13 @@ def tasks_of(config: Config, scenario: Scenario, accounting: str, plans: Plans) 
 
 
 def simulate_scenario(
-    config: Config,
-    scenario: Scenario,
-    accounting: str,
-    population: Population,
-    plans: Plans,
-    **keep: Any,
+    config: Config, scenario: Scenario, accounting: str, population: Population, plans: Plans
 ) -> list[tuple[Task, FloatArray]]:
-    """Simulate every curve point of one scenario on common levels: squared errors, each of shape (repetitions,).
-
-    Parameters
-    ----------
-    **keep
-        code and folder of `planning.kept_of`.
-    """
+    """Simulate every curve point of one scenario on common levels: squared errors, each of shape (repetitions,)."""
     samples = draw_samples(config, scenario, population)
-
-    def made(tasks: Sequence[Task]) -> str:
-        role = (scenario.id, accounting, tasks[0].method.name)
-        found = parallel(_squared_errors, ((config["seed"], task, samples, role) for task in tasks))
-        return errors_table(zip(tasks, found, strict=True)).to_csv(index=False, lineterminator="\n")
-
-    read = {key: config[key] for key in ("seed", "repetitions", "repetition_block")}
-    data = hashlib.sha256(population.items.tobytes()).hexdigest()
-    found: list[tuple[Task, FloatArray]] = []
-    for _, group in groupby(tasks_of(config, scenario, accounting, plans), lambda task: task.method.name):
-        tasks = list(group)
-        points = [(task.role, task.max_messages, task.plan.as_dict()) for task in tasks]
-        made_of = (read, scenario, data, points)
-        text = kept_of(tasks[0].method, "csv", made_of, functools.partial(made, tasks), **keep)
-        # read to the last digit, so that stored errors have the same mean as new ones
-        errors = pd.read_csv(io.StringIO(text), dtype=str)["squared_error"].astype(float)
-        found += zip(tasks, errors.to_numpy().reshape(len(tasks), config["repetitions"]), strict=True)
-    return found
+    tasks = tasks_of(config, scenario, accounting, plans)
+    calls = ((config["seed"], task, samples, (scenario.id, accounting, task.method.name)) for task in tasks)
+    return list(zip(tasks, parallel(_squared_errors, calls), strict=True))
 
 
 def _squared_errors(seed: int, task: Task, samples: Mapping[int, Sample], role: tuple[str, ...]) -> FloatArray:
@@ -109,23 +79,6 @@ def _squared_errors(seed: int, task: Task, samples: Mapping[int, Sample], role: 
     return np.concatenate(found)
 
 
-def errors_table(found: Iterable[tuple[Task, FloatArray]]) -> pd.DataFrame:
-    """Tabulate the squared errors of every curve point, one row per repetition."""
-    rows = (
-        {
-            "method": task.method.name,
-            "role": task.role,
-            "max_messages": task.max_messages,
-            "blanket_per_user": task.plan.blanket_per_user,
-            "repetition": repetition,
-            "squared_error": error,
-        }
-        for task, values in found
-        for repetition, error in enumerate(values.tolist())
-    )
-    return pd.DataFrame(rows)
-
-
 def panel_table(
     population: Population,
     plans: Plans,
@@ -134,7 +87,6 @@ def panel_table(
     config: Config,
     scenario: Scenario,
     accounting: str,
-    **keep: Any,
 ) -> pd.DataFrame:
     """Simulate one panel under one accounting: mean, standard error and closed form of every curve point.
 
@@ -142,8 +94,6 @@ def panel_table(
     ----------
     plans, competitors : dict
         Plans of its setting, as `plan_setting` makes them.
-    **keep
-        code and folder of `planning.kept_of`: squared errors of a method are kept there.
 
     Returns
     -------
@@ -171,7 +121,7 @@ def panel_table(
             "source": population.source,
             "parameters": to_json(task.plan.chosen, sort_keys=True),
         }
-        for task, values in simulate_scenario(config, scenario, accounting, population, every, **keep)
+        for task, values in simulate_scenario(config, scenario, accounting, population, every)
     ]
     return pd.DataFrame(rows)
 

@@ -1,0 +1,77 @@
+"""The code of a run: a digest of what a rule depends on, since Snakemake does not notice edits of imports; its commit.
+
+Standard library only: the Snakefile imports this module.
+"""
+
+import hashlib
+import subprocess
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[1]
+#: What every script imports: the package's single modules without the looks of figures, and what jobs share.
+CORE = (
+    "__init__.py",
+    "arrays.py",
+    "digits.py",
+    "errors.py",
+    "extras.py",
+    "files.py",
+    "pipeline/__init__.py",
+    "pipeline/design.py",
+    "pipeline/jobs.py",
+    "pipeline/numbers.py",
+    "pipeline/processors.py",
+    "pipeline/rows.py",
+    "pipeline/scenarios.py",
+    "pipeline/seeds.py",
+    "pipeline/tables.py",
+    "pipeline/words.py",
+    "studies/__init__.py",
+)
+
+
+def files_of(*parts: str) -> list[Path]:
+    """List the files of `CORE` and of some parts of the package.
+
+    Parameters
+    ----------
+    *parts : str
+        Folders (with all below them) or files, relative to the package: "accounting", "studies/planning.py".
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such part.
+    """
+    found: set[Path] = set()
+    for part in (*CORE, *parts):
+        path = PACKAGE / part
+        if not path.exists():
+            raise FileNotFoundError(f"{path}: a rule names this part of the package in code_of, but it does not exist")
+        found |= {path} if path.is_file() else {each for each in path.rglob("*") if each.is_file()}
+    return sorted(path for path in found if path.suffix != ".pyc")
+
+
+def code_of(*parts: str) -> str:
+    """Return the SHA-256 of some parts of the package, and of what every script imports; an edit changes it.
+
+    Parameters
+    ----------
+    *parts : str
+        As in `files_of`.
+    """
+    digest = hashlib.sha256()
+    for path in files_of(*parts):
+        digest.update(path.relative_to(PACKAGE).as_posix().encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def commit_of(root: Path) -> str:
+    """Return the commit of the code in `root`, with -dirty if files differ; "unknown" outside a checkout of its own."""
+    # naming the folder's own .git: a copy inside another repository would be given that one's commit
+    command = ["git", f"--git-dir={root}/.git", f"--work-tree={root}", "describe", "--always", "--abbrev=40"]
+    try:
+        done = subprocess.run([*command, "--exclude=*", "--dirty"], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return done.stdout.strip()

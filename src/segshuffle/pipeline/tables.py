@@ -1,0 +1,90 @@
+"""Read and write what jobs pass on to each other: CSV, JSON and Markdown with ten digits, each file completely or not at all."""
+
+import json
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import yaml
+
+from segshuffle.digits import rounded, rounded_down, rounded_up
+from segshuffle.files import write_atomically
+
+
+def read_tables(paths: Iterable[str]) -> pd.DataFrame:
+    """Read several CSV files of the same columns as one table, in this order."""
+    return pd.concat([pd.read_csv(path) for path in paths], ignore_index=True)
+
+
+def read_json(path: str) -> Any:
+    """Read a JSON file."""
+    return json.loads(Path(path).read_text(encoding="utf-8"))
+
+
+def read_yaml(path: str) -> Any:
+    """Read a YAML file."""
+    return yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+
+
+def write_table(path: str, table: pd.DataFrame, *, lower: Collection[str] = (), upper: Collection[str] = ()) -> None:
+    """Write a table as CSV; `lower` and `upper` are as in `to_csv`."""
+    write_atomically(Path(path), to_csv(table, lower=lower, upper=upper))
+
+
+def write_json(path: str, value: Any) -> None:
+    """Write JSON with ten significant digits."""
+    write_atomically(Path(path), to_json(value, indent=1) + "\n")
+
+
+def write_markdown(path: str, text: str, edition: str) -> None:
+    """Write a Markdown text; below its title stands the edition, unless it is the full one."""
+    write_atomically(Path(path), remarked(text, edition))
+
+
+def remarked(text: str, edition: str) -> str:
+    """Name the edition below the title of a Markdown text, unless it is the full one."""
+    if edition == "full":
+        return text
+    remark = f"This is the edition **{edition}**, with data or settings of its own."
+    if edition == "quick":
+        remark = "This is a **quick** run: it shows that everything works, and is not a result."
+    title, _, rest = text.partition("\n")
+    return f"{title}\n\n{remark}\n{rest}"
+
+
+def to_csv(table: pd.DataFrame, *, lower: Collection[str] = (), upper: Collection[str] = ()) -> str:
+    """Return CSV text, newline at the end; numbers have ten significant digits, and read back they give the same text.
+
+    Parameters
+    ----------
+    lower, upper : collection of str
+        Columns of certified lower and upper bounds, which are rounded down and up; all others to the nearest.
+    """
+    sides = {**dict.fromkeys(lower, rounded_down), **dict.fromkeys(upper, rounded_up)}
+    table = table.copy()
+    for name, column in table.items():
+        if column.dtype.kind == "f":
+            table[name] = column.map(sides.get(str(name), rounded))
+    return str(table.to_csv(index=False, lineterminator="\n"))
+
+
+def to_json(values: Any, **options: Any) -> str:
+    """Return JSON text; numbers are rounded to ten significant digits, which the parameters of plans have already.
+
+    Parameters
+    ----------
+    values : object
+        Dicts, lists and tuples of JSON values.
+    **options : object
+        What `json.dumps` takes.
+    """
+    return json.dumps(_with_digits(values), **options)
+
+
+def _with_digits(values: Any) -> Any:
+    if isinstance(values, Mapping):
+        return {key: _with_digits(value) for key, value in values.items()}
+    if isinstance(values, list | tuple):
+        return [_with_digits(value) for value in values]
+    return rounded(values) if isinstance(values, float) else values

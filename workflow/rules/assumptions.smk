@@ -1,0 +1,176 @@
+# Inputs: public quantities, plans and populations. Outputs: what a guarantee relies on, and what weaker assumptions cost.
+
+
+# the first population of every dataset, with the first split
+FIRST_PANELS = [
+    next(panel for panel in PANELS.values() if panel.setting.dataset == name)
+    for name in config["datasets"]
+]
+FIRST_SETTINGS = [panel.setting.id for panel in FIRST_PANELS]
+PUBLIC = used("delta_times_n", "levels", "splits")
+
+
+rule participation:
+    """Epsilon over the share of users who really are honest, and error over the share that a plan assumes."""
+    output:
+        epsilons="<results>/participation.csv",
+        errors="<results>/participation-error.csv",
+        figure=figure("participation"),
+    log:
+        "<logs>/participation.log",
+    benchmark:
+        "<benchmarks>/participation.tsv"
+    conda:
+        "../envs/segshuffle.yaml"
+    threads: 1
+    resources:
+        mem_mb=memory,
+        runtime=minutes(10),
+    params:
+        panels=FIRST_PANELS,
+        settings=PUBLIC | used("proven", "assumptions"),
+        captions=said("figures/participation"),
+        code=code_of(
+            *DRAWING,
+            "accounting",
+            "blankets",
+            "datasets",
+            "protocols",
+            "studies/assumptions",
+            "studies/planning.py",
+        ),
+    script:
+        "../scripts/participation.py"
+
+
+rule influence:
+    """How far 1 % of the users can shift the estimates of every protocol if they lie."""
+    input:
+        published=collect(
+            "<results>/plans/published/{setting}.json", setting=FIRST_SETTINGS
+        ),
+        competitors=collect(
+            "<results>/plans/competitors/{setting}.json", setting=FIRST_SETTINGS
+        ),
+    output:
+        table="<results>/influence.csv",
+        figure=figure("influence"),
+    log:
+        "<logs>/influence.log",
+    benchmark:
+        "<benchmarks>/influence.tsv"
+    conda:
+        "../envs/segshuffle.yaml"
+    threads: 1
+    resources:
+        mem_mb=memory,
+        runtime=minutes(10),
+    params:
+        panels=FIRST_PANELS,
+        settings=PUBLIC | used("competitors", "proven"),
+        captions=said("figures/influence"),
+        code=code_of(
+            *DRAWING,
+            "accounting",
+            "blankets",
+            "datasets",
+            "protocols",
+            "studies/assumptions",
+            "studies/planning.py",
+        ),
+    script:
+        "../scripts/influence.py"
+
+
+rule dependence:
+    """Bias and error over how strongly levels depend on items, with and without equal copies."""
+    input:
+        collect("<results>/populations/{setting}.npz", setting=FIRST_SETTINGS),
+    output:
+        table="<results>/dependence.csv",
+        figure=figure("dependence"),
+    log:
+        "<logs>/dependence.log",
+    benchmark:
+        "<benchmarks>/dependence.tsv"
+    conda:
+        "../envs/segshuffle.yaml"
+    threads: 1
+    resources:
+        mem_mb=memory,
+        runtime=minutes(10),
+    params:
+        panels=FIRST_PANELS,
+        settings=PUBLIC | used("seed", "repetitions") | honest(),
+        captions=said("figures/dependence"),
+        code=code_of(
+            *DRAWING,
+            "accounting",
+            "blankets",
+            "datasets",
+            "protocols",
+            "studies/assumptions",
+            "studies/planning.py",
+        ),
+    script:
+        "../scripts/dependence.py"
+
+
+rule rounds:
+    """Error over the number of collections that share one epsilon and delta."""
+    output:
+        table="<results>/rounds.csv",
+        figure=figure("rounds"),
+    log:
+        "<logs>/rounds.log",
+    benchmark:
+        "<benchmarks>/rounds.tsv"
+    conda:
+        "../envs/segshuffle.yaml"
+    threads: 1
+    resources:
+        mem_mb=memory,
+        runtime=minutes(10),
+    params:
+        panels=FIRST_PANELS,
+        settings=PUBLIC | used("proven", "assumptions"),
+        captions=said("figures/rounds"),
+        code=code_of(
+            *DRAWING,
+            "accounting",
+            "blankets",
+            "datasets",
+            "protocols",
+            "studies/assumptions",
+            "studies/planning.py",
+        ),
+    script:
+        "../scripts/rounds.py"
+
+
+rule fig_participation:
+    """Epsilon and error over the share of honest users."""
+    input:
+        rules.participation.output,
+    localrule: True
+
+
+rule fig_influence:
+    """How far 1 % of the users can shift the estimates of every protocol."""
+    input:
+        rules.influence.output,
+    localrule: True
+
+
+rule fig_dependence:
+    """Bias and error if the levels that users pick depend on their items."""
+    input:
+        rules.dependence.output,
+    localrule: True
+
+
+rule fig_rounds:
+    """Error over the number of collections that share one epsilon and delta."""
+    input:
+        rules.rounds.output,
+    localrule: True

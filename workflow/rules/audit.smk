@@ -1,0 +1,63 @@
+# Inputs: the published plans. Outputs: what the published guarantee is worth in the server's full view.
+
+
+rule audit_setting:
+    """Claimed and actual guarantee of every split, m and level of one setting. Reads no data."""
+    input:
+        plans="<results>/plans/published/{dataset}-n{n_users}-s{set_size}.json",
+    output:
+        "<results>/audit/{dataset}-n{n_users}-s{set_size}.csv",
+    log:
+        "<logs>/audit_setting/{dataset}-n{n_users}-s{set_size}.log",
+    benchmark:
+        "<benchmarks>/audit_setting/{dataset}-n{n_users}-s{set_size}.tsv"
+    conda:
+        "../envs/segshuffle.yaml"
+    threads: 1
+    resources:
+        mem_mb=memory,
+        runtime=minutes(66),
+    params:
+        setting=setting_of,
+        settings=used("delta_times_n", "levels", "splits"),
+        code=code_of(
+            "accounting",
+            "blankets",
+            "datasets",
+            "protocols",
+            "studies/audit",
+            "studies/planning.py",
+        ),
+    script:
+        "../scripts/audit_setting.py"
+
+
+rule figure_audit:
+    """Claimed epsilon against the epsilon that the full view gives, over m."""
+    input:
+        collect("<results>/audit/{setting}.csv", setting=SETTINGS),
+    output:
+        table=shown("<results>/audit.csv"),
+        figure=figure("audit"),
+    log:
+        "<logs>/figure_audit.log",
+    benchmark:
+        "<benchmarks>/figure_audit.tsv"
+    conda:
+        "../envs/segshuffle.yaml"
+    threads: 1
+    resources:
+        mem_mb=memory,
+        runtime=minutes(10),
+    params:
+        captions=said("audit.csv", "figures/audit"),
+        code=code_of(*DRAWING, "datasets", "studies/audit"),
+    script:
+        "../scripts/figure_audit.py"
+
+
+rule audit:
+    """The published guarantee, compared with the guarantee if the server sees everything: table and figure."""
+    input:
+        rules.figure_audit.output,
+    localrule: True

@@ -1,0 +1,100 @@
+# Inputs: the tables of the panels. Outputs: Figures 2-6 of the paper and the summary.
+
+
+def panels_of_figure(wildcards):
+    """Name the tables that a figure is drawn from; proven figures also have the paper's curve."""
+    name = wildcards.figure.removesuffix("-proven")
+    if name in ("summary", "messages"):
+        panels = list(PANELS)
+    else:
+        panels = [panel.id for panel in of_configuration(FIGURE_PANELS, name, {})]
+    proven = ["proven"] if wildcards.figure.endswith("-proven") else []
+    return collect(
+        "<results>/panels/{accounting}/{panel}.csv",
+        accounting=["published", *proven],
+        panel=panels,
+    )
+
+
+rule figure:
+    """One figure of the panels, under one accounting. It needs only its own panels."""
+    input:
+        panels=panels_of_figure,
+    output:
+        figure("{figure}"),
+    log:
+        "<logs>/figure/{figure}.log",
+    benchmark:
+        "<benchmarks>/figure/{figure}.tsv"
+    priority: published_first
+    conda:
+        "../envs/segshuffle.yaml"
+    threads: 1
+    resources:
+        mem_mb=memory,
+        runtime=minutes(10),
+    params:
+        captions=said("figures/{figure}"),
+        code=code_of(
+            *DRAWING,
+            "accounting",
+            "blankets",
+            "datasets",
+            "protocols",
+            "studies/reproduction",
+        ),
+    script:
+        "../scripts/figure.py"
+
+
+rule figures:
+    """Figures 2-6 and the summary; of other datasets a figure per dataset and split."""
+    input:
+        collect(
+            "<results>/figures/{name}{format}",
+            name=[*FIGURE_PANELS, "summary"],
+            format=FORMATS,
+        ),
+    localrule: True
+
+
+rule fig2:
+    """Figure 2: MSNBC, split S1. Drawn by the rule `figure`."""
+    input:
+        multiext("<results>/figures/fig2", *FORMATS),
+    localrule: True
+
+
+rule fig3:
+    """Figure 3: synthetic data, split S1."""
+    input:
+        multiext("<results>/figures/fig3", *FORMATS),
+    localrule: True
+
+
+rule fig4:
+    """Figure 4: MSNBC, splits S2 and S3."""
+    input:
+        multiext("<results>/figures/fig4", *FORMATS),
+    localrule: True
+
+
+rule fig5:
+    """Figure 5: synthetic data, split S2."""
+    input:
+        multiext("<results>/figures/fig5", *FORMATS),
+    localrule: True
+
+
+rule fig6:
+    """Figure 6: synthetic data, split S3."""
+    input:
+        multiext("<results>/figures/fig6", *FORMATS),
+    localrule: True
+
+
+rule summary:
+    """All panels at a glance."""
+    input:
+        multiext("<results>/figures/summary", *FORMATS),
+    localrule: True

@@ -1,0 +1,72 @@
+# Inputs: the populations. Outputs: error over the privacy of the levels themselves.
+
+
+rule levels:
+    """Error over the privacy of the levels, for one setting."""
+    input:
+        population="<results>/populations/{dataset}-n{n_users}-s{set_size}.npz",
+    output:
+        "<results>/levels/{dataset}-n{n_users}-s{set_size}.csv",
+    log:
+        "<logs>/levels/{dataset}-n{n_users}-s{set_size}.log",
+    benchmark:
+        "<benchmarks>/levels/{dataset}-n{n_users}-s{set_size}.tsv"
+    conda:
+        "../envs/segshuffle.yaml"
+    threads: 1
+    resources:
+        mem_mb=memory,
+        runtime=minutes(13),
+    params:
+        setting=setting_of,
+        settings=used(
+            "seed",
+            "repetitions",
+            "repetition_block",
+            "delta_times_n",
+            "levels",
+            "splits",
+            "private_levels",
+        )
+        | honest(),
+        code=code_of(
+            "accounting",
+            "blankets",
+            "datasets",
+            "protocols",
+            "studies/levels",
+            "studies/planning.py",
+        ),
+    script:
+        "../scripts/levels.py"
+
+
+rule figure_levels:
+    """Error over the privacy of the levels, all settings."""
+    input:
+        collect("<results>/levels/{setting}.csv", setting=SETTINGS),
+    output:
+        figure("levels"),
+    log:
+        "<logs>/figure_levels.log",
+    benchmark:
+        "<benchmarks>/figure_levels.tsv"
+    conda:
+        "../envs/segshuffle.yaml"
+    threads: 1
+    resources:
+        mem_mb=memory,
+        runtime=minutes(10),
+    params:
+        captions=said("figures/levels"),
+        code=code_of(*DRAWING, "datasets", "studies/levels"),
+    script:
+        "../scripts/figure_levels.py"
+
+
+rule fig_levels:
+    """Error over the epsilon that protects the levels themselves."""
+    input:
+        rules.figure_levels.input,
+        rules.figure_levels.output,
+    localrule: True

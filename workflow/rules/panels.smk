@@ -1,0 +1,127 @@
+# Inputs: users and public quantities. Outputs: plans, squared errors, and the tidy table mse.csv.
+
+
+def plan_settings(wildcards):
+    """Return what plans of these methods depend on; the audit looks at the paper's own protocol alone."""
+    section = {
+        "published": {"competitors": {"methods": []}},
+        "competitors": used("competitors"),
+        "proven": used("proven"),
+    }
+    public = used("delta_times_n", "levels", "splits", "blanket_per_user")
+    return public | section[wildcards.methods]
+
+
+def simulate_settings(wildcards):
+    """Return what the errors of one accounting depend on."""
+    side = "competitors" if wildcards.accounting == "published" else "proven"
+    return used(
+        "delta_times_n",
+        "levels",
+        "splits",
+        "seed",
+        "repetitions",
+        "repetition_block",
+        "recentring",
+        side,
+    )
+
+
+def plans_of_panel(wildcards):
+    """Name the plans of a panel: the paper's protocol and its competitors, or the proven methods."""
+    both = ["published", "competitors"]
+    return collect(
+        "<results>/plans/{methods}/{{dataset}}-n{{n_users}}-s{{set_size}}.json",
+        methods=both if wildcards.accounting == "published" else ["proven"],
+    )
+
+
+rule plan:
+    """All parameters of one setting for some methods. Reads no data."""
+    output:
+        "<results>/plans/{methods}/{dataset}-n{n_users}-s{set_size}.json",
+    log:
+        "<logs>/plan/{methods}/{dataset}-n{n_users}-s{set_size}.log",
+    benchmark:
+        "<benchmarks>/plan/{methods}/{dataset}-n{n_users}-s{set_size}.tsv"
+    priority: published_first
+    conda:
+        "../envs/segshuffle.yaml"
+    threads: 1
+    resources:
+        mem_mb=memory,
+        runtime=minutes(26),
+    params:
+        setting=setting_of,
+        settings=plan_settings,
+        code=code_of(
+            "accounting", "blankets", "datasets", "protocols", "studies/planning.py"
+        ),
+    script:
+        "../scripts/plan.py"
+
+
+rule simulate:
+    """Every method, m and repetition of one panel: squared errors, and rows of the tidy table."""
+    input:
+        population="<results>/populations/{dataset}-n{n_users}-s{set_size}.npz",
+        plans=plans_of_panel,
+    output:
+        "<results>/panels/{accounting}/{dataset}-n{n_users}-s{set_size}-{split}.csv",
+    log:
+        "<logs>/simulate/{accounting}/{dataset}-n{n_users}-s{set_size}-{split}.log",
+    benchmark:
+        "<benchmarks>/simulate/{accounting}/{dataset}-n{n_users}-s{set_size}-{split}.tsv"
+    priority: published_first
+    conda:
+        "../envs/segshuffle.yaml"
+    threads: 1
+    resources:
+        mem_mb=memory,
+        runtime=minutes(13),
+    params:
+        panel=panel_of,
+        settings=simulate_settings,
+        code=code_of(
+            "accounting",
+            "blankets",
+            "datasets",
+            "protocols",
+            "studies/planning.py",
+            "studies/reproduction",
+        ),
+    script:
+        "../scripts/simulate.py"
+
+
+rule aggregate:
+    """The tidy table of all panels: mean, standard error, closed form and plan of every curve point."""
+    input:
+        collect(
+            "<results>/panels/{accounting}/{panel}.csv",
+            accounting=["published", "proven"],
+            panel=PANELS,
+        ),
+    output:
+        "<results>/mse.csv",
+    log:
+        "<logs>/aggregate.log",
+    benchmark:
+        "<benchmarks>/aggregate.tsv"
+    conda:
+        "../envs/segshuffle.yaml"
+    threads: 1
+    resources:
+        mem_mb=memory,
+        runtime=minutes(10),
+    params:
+        code=code_of(
+            "accounting",
+            "blankets",
+            "datasets",
+            "protocols",
+            "studies/planning.py",
+            "studies/reproduction",
+        ),
+    script:
+        "../scripts/aggregate.py"

@@ -1,0 +1,119 @@
+# Inputs: public quantities. Outputs: error over messages of our protocol and those of the literature.
+
+
+# file -> size of a collection; figure -> what it shows
+PARETO_SIZES = [
+    f"n{n_users}-d{domain_size}-s{set_size}"
+    for n_users, domain_size in config["pareto"]["sizes"]
+    for set_size in config["pareto"]["set_sizes"]
+]
+PARETO_FIGURES = [
+    f"pareto-n{n_users}-d{domain_size}-{split}"
+    for n_users, domain_size in config["pareto"]["sizes"]
+    for split in ("one", config["pareto"]["split"])
+]
+
+
+rule pareto_case:
+    """Error over messages of our protocol and others, for one size of a collection. Reads no data."""
+    output:
+        "<results>/pareto/n{n_users}-d{domain_size}-s{set_size}.csv",
+    log:
+        "<logs>/pareto_case/n{n_users}-d{domain_size}-s{set_size}.log",
+    benchmark:
+        "<benchmarks>/pareto_case/n{n_users}-d{domain_size}-s{set_size}.tsv"
+    conda:
+        "../envs/segshuffle.yaml"
+    threads: 1
+    resources:
+        mem_mb=memory,
+        runtime=minutes(60),
+    params:
+        settings=used("delta_times_n", "splits", "pareto"),
+        code=code_of(
+            "accounting",
+            "blankets",
+            "datasets",
+            "protocols",
+            "studies/pareto",
+            "studies/planning.py",
+        ),
+    script:
+        "../scripts/pareto_case.py"
+
+
+rule pareto_winners:
+    """All sizes in one table, the protocol with the least error in each case, verdicts on the literature."""
+    input:
+        sizes=collect("<results>/pareto/{size}.csv", size=PARETO_SIZES),
+        statements=workflow.source_path("../../config/reference/claims-pareto.yaml"),
+    output:
+        table="<results>/pareto.csv",
+        winners="<results>/pareto-winners.csv",
+        claims=shown("<results>/pareto-claims.csv"),
+        readable="<results>/pareto.md",
+    log:
+        "<logs>/pareto_winners.log",
+    benchmark:
+        "<benchmarks>/pareto_winners.tsv"
+    conda:
+        "../envs/segshuffle.yaml"
+    threads: 1
+    resources:
+        mem_mb=memory,
+        runtime=minutes(10),
+    params:
+        budgets=lookup("pareto/budgets", within=config),
+        captions=said("pareto-claims.csv"),
+        code=code_of(
+            *DRAWING,
+            "accounting",
+            "blankets",
+            "protocols",
+            "studies/pareto",
+            "studies/verdicts.py",
+        ),
+    script:
+        "../scripts/pareto_winners.py"
+
+
+rule figure_pareto:
+    """Error over messages per user, one size and split, a panel for every set size and epsilon."""
+    input:
+        "<results>/pareto.csv",
+    output:
+        figure("pareto-n{n_users}-d{domain_size}-{split}"),
+    log:
+        "<logs>/figure_pareto/n{n_users}-d{domain_size}-{split}.log",
+    benchmark:
+        "<benchmarks>/figure_pareto/n{n_users}-d{domain_size}-{split}.tsv"
+    conda:
+        "../envs/segshuffle.yaml"
+    threads: 1
+    resources:
+        mem_mb=memory,
+        runtime=minutes(10),
+    params:
+        captions=said("figures/pareto-n{n_users}-d{domain_size}-{split}"),
+        code=code_of(
+            *DRAWING,
+            "accounting",
+            "blankets",
+            "protocols",
+            "studies/pareto",
+            "studies/verdicts.py",
+        ),
+    script:
+        "../scripts/figure_pareto.py"
+
+
+rule pareto:
+    """Error over messages of our protocol and others at equal epsilon and delta, and the best one in each case."""
+    input:
+        rules.pareto_winners.output,
+        collect(
+            "<results>/figures/{name}{format}",
+            name=PARETO_FIGURES,
+            format=FORMATS,
+        ),
+    localrule: True

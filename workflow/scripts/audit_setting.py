@@ -1,0 +1,14 @@
+"""Compare the claimed and the actual guarantee of one setting. Reads no data."""
+
+from segshuffle.pipeline.jobs import job
+from segshuffle.pipeline.tables import read_json, write_table
+from segshuffle.studies.audit.compute import audit_setting
+
+with job(snakemake):
+    table = audit_setting(snakemake.params.settings, snakemake.params.setting, read_json(snakemake.input.plans))
+    write_table(
+        snakemake.output[0],
+        table,
+        lower=["item_delta_lower", "proven_user_delta"],
+        upper=["item_delta", "user_delta", "actual_user_epsilon"],
+    )

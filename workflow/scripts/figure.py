@@ -1,0 +1,12 @@
+"""Draw one figure of the panels."""
+
+from segshuffle.pipeline.jobs import job
+from segshuffle.pipeline.style import save
+from segshuffle.pipeline.tables import read_tables
+from segshuffle.studies.reproduction.report import draw
+
+with job(snakemake) as edition:
+    name = snakemake.wildcards.figure
+    accounting = "proven" if name.endswith("-proven") else "published"
+    drawing = {"summary": "summary", "messages-proven": "messages"}.get(name, "errors")
+    save(draw(read_tables(snakemake.input.panels), accounting, drawing), snakemake.output, edition)

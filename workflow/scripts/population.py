@@ -1,0 +1,19 @@
+"""Draw the users of one setting."""
+
+from pathlib import Path
+
+from segshuffle.pipeline.jobs import job
+from segshuffle.datasets.population import save_population
+from segshuffle.pipeline.data import load_rows, population
+from segshuffle.pipeline.tables import read_json
+
+with job(snakemake):
+    files = snakemake.input
+    users = population(
+        load_rows(files.data) if "data" in files.keys() else None,
+        read_json(files.source) if "source" in files.keys() else None,
+        setting=snakemake.params.setting,
+        section=snakemake.params.section,
+        seed=snakemake.params.seed,
+    )
+    save_population(Path(snakemake.output[0]), users)

@@ -1,0 +1,15 @@
+"""Give a verdict per accountant and mechanism, and draw them."""
+
+import pandas as pd
+
+from segshuffle.pipeline.jobs import job
+from segshuffle.pipeline.style import save
+from segshuffle.pipeline.tables import write_markdown, write_table
+from segshuffle.studies.referee.report import draw, report, tally
+
+with job(snakemake) as edition:
+    table = pd.read_csv(snakemake.input[0])
+    save(draw(table), snakemake.output.figure, edition)
+    verdicts = tally(table)
+    write_table(snakemake.output.table, verdicts)
+    write_markdown(snakemake.output.readable, report(verdicts), edition)

@@ -1,0 +1,18 @@
+"""Simulate every method, m and repetition of one panel."""
+
+from pathlib import Path
+
+from segshuffle.pipeline.jobs import job
+from segshuffle.datasets.population import load_population
+from segshuffle.pipeline.tables import read_json, write_table
+from segshuffle.studies.reproduction.compute import panel_table
+
+with job(snakemake):
+    table = panel_table(
+        load_population(Path(snakemake.input.population)),
+        *map(read_json, snakemake.input.plans),
+        config=snakemake.params.settings,
+        scenario=snakemake.params.panel,
+        accounting=snakemake.wildcards.accounting,
+    )
+    write_table(snakemake.output[0], table)
