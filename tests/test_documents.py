@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 import yaml
+from segshuffle.pipeline.manifest import said, targets
+from segshuffle.pipeline.targets_table import END, START, renewed
 
 from segshuffle.datasets.registry import every
 from segshuffle.pipeline.config import whole_schema
-from segshuffle.pipeline.manifest import said, targets
 from segshuffle.pipeline.scenarios import scenarios
-from segshuffle.pipeline.targets_table import END, START, renewed
 from segshuffle.protocols import listed as protocols
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from results_folder import COMPETITORS, CONFIG, GRID, OUTPUTS, PROVEN, SCENARIOS, SVG, make_results, read
+from segshuffle.pipeline.manifest import Output, outputs, targets
 
 from segshuffle.looks import METHODS
 from segshuffle.page import findings
@@ -23,7 +24,6 @@ from segshuffle.page.charts import chart
 from segshuffle.page.inline import ASSETS, data_uri
 from segshuffle.page.tables import audit_table, point_table, referee_table
 from segshuffle.pipeline.design import Scenario
-from segshuffle.pipeline.manifest import Output, outputs, targets
 from segshuffle.pipeline.numbers import at_least, at_most, mean_and_error, nearest
 from segshuffle.pipeline.scenarios import scenarios
 from segshuffle.studies.reproduction.report import panels_by_figure, summary_table

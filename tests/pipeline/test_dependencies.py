@@ -7,10 +7,10 @@ import sys
 
 import pytest
 from rules import rules_of
-
 from segshuffle.pipeline.dependencies import SOURCE, digest, package_files
-from segshuffle.pipeline.jobs import modules_of
 from segshuffle.pipeline.manifest import at
+
+from segshuffle.pipeline.jobs import modules_of
 from segshuffle.protocols.listed import listed
 
 

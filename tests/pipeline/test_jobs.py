@@ -9,9 +9,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from segshuffle.pipeline.jobs import logged, run, to_csv, to_json, write_atomically
 from segshuffle.errors import ConfigError, DataError
 from segshuffle.files import writing
-from segshuffle.pipeline.jobs import logged, run, to_csv, to_json, write_atomically
 
 
 def test_output_goes_to_the_log_and_nowhere_else(tmp_path, capsys):

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from segshuffle.studies.reproduction.outputs import COLUMNS
 
 from segshuffle.pipeline.provenance import PACKAGES, provenance, readme
 from segshuffle.pipeline.run_summary import main as close
-from segshuffle.studies.reproduction.outputs import COLUMNS
 
 REAL = {"kind": "real", "sha256": "ab" * 32, "origin": "msnbc990928.seq.gz", "reason": ""}
 STAND_IN = {

@@ -4,12 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from segshuffle.studies.amplification.outputs import EXHIBITS, PAPERS
 
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS
 from segshuffle.errors import ConfigError
 from segshuffle.protocols.registry import every
 from segshuffle.studies.amplification import report as curve_claims
-from segshuffle.studies.amplification.outputs import EXHIBITS, PAPERS
 from segshuffle.studies.claims import report as panel_claims
 from segshuffle.studies.pareto import report as winners
 from segshuffle.studies.verdicts import (

@@ -7,19 +7,6 @@ EXHIBITS += ["variation1", "variation2", "variation3", "variation4", "variation5
 EXHIBITS += ["variation-table5", "personalized4", "personalized-table2"]
 
 
-def exhibit(name):
-    """Name the curves of a figure or table of these papers, and what readers see of it."""
-    readable = f"<results>/amplification/{name}.md"
-    return [
-        f"<results>/amplification/{name}.csv",
-        *(
-            [readable]
-            if "-table" in name
-            else multiext(f"<results>/figures/{name}", *FORMATS)
-        ),
-    ]
-
-
 rule amplification_curves:
     """Every curve of one figure or table of the amplification papers. Sees no data."""
     output:

@@ -6,46 +6,6 @@ WITH_DATA = [name for name in config["datasets"] if dataset_of(name).obtain]
 SOURCES_OF_DATA = [f"<results>/data/{name}/source.json" for name in WITH_DATA]
 
 
-def own_copy(wildcards):
-    """Name the user's own copy of the data, if there is one."""
-    path = GIVEN[wildcards.dataset]
-    return [str(path)] if path else []
-
-
-def watched(wildcards):
-    """Name the list of items, and a marker if real data have come in the place of a stand-in."""
-    name = wildcards.dataset
-    items = config["datasets"][name].get("items")
-    folder, dataset = Path(OUT, "data", name), dataset_of(name)
-    source, marker = folder / "source.json", folder / "refreshed"
-    # real data are looked for only while a stand-in is in use
-    if (
-        workflow.is_main_process
-        and not GIVEN[name]
-        and dataset.refresh
-        and source.is_file()
-        and json.loads(source.read_text(encoding="utf-8"))["kind"] == "stand-in"
-        and dataset.refresh(config["datasets"][name], Path("data"))
-    ):
-        marker.touch()
-    return [items] * bool(items) + [str(marker)] * marker.exists()
-
-
-def section_of(wildcards):
-    """Return the keys of a dataset's section that its data and users depend on."""
-    section = config["datasets"][wildcards.dataset]
-    sizes = {"n_users", "set_sizes", "path"}
-    return {key: value for key, value in section.items() if key not in sizes}
-
-
-def data_of_users(wildcards):
-    """Name the data that users are drawn from; none for a generator."""
-    if wildcards.dataset not in WITH_DATA:
-        return {}
-    folder = f"<results>/data/{wildcards.dataset}"
-    return {"data": f"{folder}/data.npy", "source": f"{folder}/source.json"}
-
-
 rule dataset:
     """The data of one dataset: a given file, the download, or the labelled stand-in."""
     input:

@@ -1,21 +1,6 @@
 # Inputs: the tables of the panels. Outputs: Figures 2-6 of the paper and the summary.
 
 
-def panels_of_figure(wildcards):
-    """Name the tables that a figure is drawn from; proven figures also have the paper's curve."""
-    name = wildcards.figure.removesuffix("-proven")
-    if name in ("summary", "messages"):
-        panels = list(PANELS)
-    else:
-        panels = [panel.id for panel in of_configuration(FIGURE_PANELS, name, {})]
-    proven = ["proven"] if wildcards.figure.endswith("-proven") else []
-    return collect(
-        "<results>/panels/{accounting}/{panel}.csv",
-        accounting=["published", *proven],
-        panel=panels,
-    )
-
-
 rule figure:
     """One figure of the panels, under one accounting. It needs only its own panels."""
     input:

@@ -1,41 +1,6 @@
 # Inputs: users and public quantities. Outputs: plans, squared errors, and the tidy table mse.csv.
 
 
-def plan_settings(wildcards):
-    """Return what plans of these methods depend on; the audit looks at the paper's own protocol alone."""
-    section = {
-        "published": {"competitors": {"methods": []}},
-        "competitors": used("competitors"),
-        "proven": used("proven"),
-    }
-    public = used("delta_times_n", "levels", "splits", "blanket_per_user")
-    return public | section[wildcards.methods]
-
-
-def simulate_settings(wildcards):
-    """Return what the errors of one accounting depend on."""
-    side = "competitors" if wildcards.accounting == "published" else "proven"
-    return used(
-        "delta_times_n",
-        "levels",
-        "splits",
-        "seed",
-        "repetitions",
-        "repetition_block",
-        "recentring",
-        side,
-    )
-
-
-def plans_of_panel(wildcards):
-    """Name the plans of a panel: the paper's protocol and its competitors, or the proven methods."""
-    both = ["published", "competitors"]
-    return collect(
-        "<results>/plans/{methods}/{{dataset}}-n{{n_users}}-s{{set_size}}.json",
-        methods=both if wildcards.accounting == "published" else ["proven"],
-    )
-
-
 rule plan:
     """All parameters of one setting for some methods. Reads no data."""
     output:

@@ -10,4 +10,6 @@ with job(snakemake) as edition:
     claims = evaluate(read_tables(snakemake.input.tables), read_yaml(snakemake.input.statements))
     write_table(snakemake.output.table, claims)
     title = "# Statements of the amplification papers, and what came out"
-    write_markdown(snakemake.output.readable, markdown(claims=claims, title=title, papers=titles("amplification-")), edition)
+    write_markdown(
+        snakemake.output.readable, markdown(claims=claims, title=title, papers=titles("amplification-")), edition
+    )

@@ -13,7 +13,7 @@ from segshuffle.errors import SegshuffleError
 from segshuffle.pipeline.processors import workers
 
 # SciPy imports all that NumPy offers, also its tool for Fortran code, which takes long to load and which no job needs
-numpy.f2py = None  # type: ignore[attr-defined]
+numpy.f2py = None  # type: ignore[assignment]
 # searching all imported objects for cycles, during a job and at its end, is a large part of a short job's time
 gc.disable()
 

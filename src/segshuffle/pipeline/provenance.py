@@ -21,6 +21,7 @@ from segshuffle.pipeline.design import Config, output_folder, without_paths
 RECORDS = ("index.html", "config.yaml", "provenance.json", "runtimes.csv")
 PACKAGES = ("segshuffle", "snakemake", "numpy", "scipy", "pandas", "matplotlib", "joblib")
 
+
 def data_of(sources: Iterable[str]) -> dict[str, Any]:
     """Map every dataset to the source of its data, as its JSON file holds it."""
     return {Path(path).parent.name: json.loads(Path(path).read_text(encoding="utf-8")) for path in sources}

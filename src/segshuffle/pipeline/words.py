@@ -16,10 +16,13 @@ from typing import Any
 import yaml
 
 from segshuffle.datasets.registry import dataset_label
+from segshuffle.errors import ConfigError
 from segshuffle.pipeline.design import FIGURES, Config, figures_of, least_delta, level_deltas
 from segshuffle.pipeline.scenarios import scenarios
 
 FORMATS = ("pdf", "svg", "png")
+# ten times as fast, where PyYAML has it
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _FILES = sorted(Path(__file__).parents[1].glob("**/words.yaml"))
 
 
@@ -66,7 +69,7 @@ def _read() -> dict[str, dict[str, Any]]:
     """Put together the files of all studies, section by section."""
     found: dict[str, dict[str, Any]] = {"groups": {}, "outputs": {}, "parts": {}, "columns": {}}
     for path in _FILES:
-        for section, entries in yaml.load(path.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader)).items():
+        for section, entries in yaml.load(path.read_bytes(), _LOADER).items():
             found[section] |= entries
     return found
 
@@ -115,7 +118,7 @@ class Words:
 
         Raises
         ------
-        KeyError
+        ConfigError
             If no ``words.yaml`` names it.
         """
         if path.startswith("figures/"):
@@ -124,14 +127,15 @@ class Words:
             if found := re.fullmatch(re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>[^/]+?)", re.escape(pattern)), path):
                 break
         else:
-            raise KeyError(f"{path}: no words.yaml says what this is. Add it to that of its study, in the section outputs.")
+            raise ConfigError(f"{path}: no words.yaml says what this is. Add it to that of its study, under outputs.")
         wildcards = {key: int(value) if value.isdecimal() else value for key, value in found.groupdict().items()}
-        name = path.removeprefix("figures/").removesuffix("-proven")
-        values = {**self.values, **wildcards, "shown": self._shown.get(name, "")}
-        for key, text in entry.items():
-            values[key] = text.format(**values) if key != "caption" else text
+        shown = self._shown.get(path.removeprefix("figures/").removesuffix("-proven"), "")
+        values: dict[str, Any] = {**self.values, **wildcards, "shown": shown}
+        # captions last: they may use the other entries
+        for key in sorted(entry, key=lambda key: key == "caption"):
+            values[key] = entry[key].format(**values).strip()
         group = Group(values["group"], **_read()["groups"][values["group"]])
-        return Output(path, values["title"], entry.get("caption", "").format(**values).strip(), group)
+        return Output(path, values["title"], values.get("caption", ""), group)
 
     def every(self, paths: Iterable[str]) -> list[Output]:
         """Return what is said of several files, each figure once, in their order."""

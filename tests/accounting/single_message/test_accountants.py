@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 from extension_files import ACCOUNTANT
+from segshuffle.pipeline.dependencies import package_files
 
 import segshuffle
 from segshuffle.accounting.single_message import accountants
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, every
 from segshuffle.accounting.single_message.mechanisms import mechanism
 from segshuffle.errors import ConfigError
-from segshuffle.pipeline.dependencies import package_files
 
 FOLDER = Path(accountants.__file__).parent
 ASKED = """

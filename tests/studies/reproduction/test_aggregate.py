@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from segshuffle.pipeline.jobs import to_csv, to_json
 from segshuffle.datasets.sampling import uniform_population
 from segshuffle.pipeline.design import Scenario
-from segshuffle.pipeline.jobs import to_csv, to_json
 from segshuffle.pipeline.scenarios import settings
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.postprocessing import recentred_mse

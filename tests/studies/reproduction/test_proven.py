@@ -7,10 +7,11 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from segshuffle.studies.reproduction.outputs import COLUMNS
 
+from segshuffle.pipeline.jobs import to_json
 from segshuffle.datasets.sampling import uniform_population
 from segshuffle.pipeline.design import Scenario
-from segshuffle.pipeline.jobs import to_json
 from segshuffle.pipeline.scenarios import scenarios, settings
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.base import Problem, uniform_item_counts
@@ -21,7 +22,6 @@ from segshuffle.studies import planning
 from segshuffle.studies.planning import lineup, plan_setting, problem_of
 from segshuffle.studies.reproduction import compute as simulation
 from segshuffle.studies.reproduction.compute import panel_table, proven_summary, tasks_of
-from segshuffle.studies.reproduction.outputs import COLUMNS
 from segshuffle.studies.reproduction.report import budgets_of, readable
 
 OURS = ("poisson-group", "poisson", "poisson-copies")

@@ -151,6 +151,7 @@ class Panels:
         """Return an option of competitors; the configuration may leave out what has its default."""
         return self._config["competitors"].get(section, {}).get(name, default)
 
+
 #: How the readable table begins.
 HEAD = """# Statements of the paper, and what came out
 

@@ -6,7 +6,7 @@ Every block of repetitions of a curve point has a random stream of its own, name
 import math
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,9 +14,9 @@ import pandas as pd
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.datasets.population import Population
 from segshuffle.pipeline.design import ACCOUNTINGS, Config, Scenario
-from segshuffle.pipeline.tables import to_json
 from segshuffle.pipeline.processors import parallel
 from segshuffle.pipeline.seeds import stream
+from segshuffle.pipeline.tables import to_json
 from segshuffle.protocols.base import Plan, Sample
 from segshuffle.protocols.method import Method
 from segshuffle.protocols.postprocessing import project, recentred, recentred_mse

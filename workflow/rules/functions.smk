@@ -1,0 +1,104 @@
+# Inputs: wildcards. Outputs: the files and settings that rules name by functions.
+
+
+def own_copy(wildcards):
+    """Name the user's own copy of the data, if there is one."""
+    path = GIVEN[wildcards.dataset]
+    return [str(path)] if path else []
+
+
+def watched(wildcards):
+    """Name the list of items, and a marker if real data have come in the place of a stand-in."""
+    name = wildcards.dataset
+    items = config["datasets"][name].get("items")
+    folder, dataset = Path(OUT, "data", name), dataset_of(name)
+    source, marker = folder / "source.json", folder / "refreshed"
+    # real data are looked for only while a stand-in is in use
+    if (
+        workflow.is_main_process
+        and not GIVEN[name]
+        and dataset.refresh
+        and source.is_file()
+        and json.loads(source.read_text(encoding="utf-8"))["kind"] == "stand-in"
+        and dataset.refresh(config["datasets"][name], Path("data"))
+    ):
+        marker.touch()
+    return [items] * bool(items) + [str(marker)] * marker.exists()
+
+
+def section_of(wildcards):
+    """Return the keys of a dataset's section that its data and users depend on."""
+    section = config["datasets"][wildcards.dataset]
+    sizes = {"n_users", "set_sizes", "path"}
+    return {key: value for key, value in section.items() if key not in sizes}
+
+
+def data_of_users(wildcards):
+    """Name the data that users are drawn from; none for a generator."""
+    if wildcards.dataset not in WITH_DATA:
+        return {}
+    folder = f"<results>/data/{wildcards.dataset}"
+    return {"data": f"{folder}/data.npy", "source": f"{folder}/source.json"}
+
+
+def plan_settings(wildcards):
+    """Return what plans of these methods depend on; the audit looks at the paper's own protocol alone."""
+    section = {
+        "published": {"competitors": {"methods": []}},
+        "competitors": used("competitors"),
+        "proven": used("proven"),
+    }
+    public = used("delta_times_n", "levels", "splits", "blanket_per_user")
+    return public | section[wildcards.methods]
+
+
+def simulate_settings(wildcards):
+    """Return what the errors of one accounting depend on."""
+    side = "competitors" if wildcards.accounting == "published" else "proven"
+    return used(
+        "delta_times_n",
+        "levels",
+        "splits",
+        "seed",
+        "repetitions",
+        "repetition_block",
+        "recentring",
+        side,
+    )
+
+
+def plans_of_panel(wildcards):
+    """Name the plans of a panel: the paper's protocol and its competitors, or the proven methods."""
+    both = ["published", "competitors"]
+    return collect(
+        "<results>/plans/{methods}/{{dataset}}-n{{n_users}}-s{{set_size}}.json",
+        methods=both if wildcards.accounting == "published" else ["proven"],
+    )
+
+
+def panels_of_figure(wildcards):
+    """Name the tables that a figure is drawn from; proven figures also have the paper's curve."""
+    name = wildcards.figure.removesuffix("-proven")
+    if name in ("summary", "messages"):
+        panels = list(PANELS)
+    else:
+        panels = [panel.id for panel in of_configuration(FIGURE_PANELS, name, {})]
+    proven = ["proven"] if wildcards.figure.endswith("-proven") else []
+    return collect(
+        "<results>/panels/{accounting}/{panel}.csv",
+        accounting=["published", *proven],
+        panel=panels,
+    )
+
+
+def exhibit(name):
+    """Name the curves of a figure or table of these papers, and what readers see of it."""
+    readable = f"<results>/amplification/{name}.md"
+    return [
+        f"<results>/amplification/{name}.csv",
+        *(
+            [readable]
+            if "-table" in name
+            else multiext(f"<results>/figures/{name}", *FORMATS)
+        ),
+    ]
