@@ -146,31 +146,3 @@ rule rounds:
         ),
     script:
         "../scripts/rounds.py"
-
-
-rule fig_participation:
-    """Epsilon and error over the share of honest users."""
-    input:
-        rules.participation.output,
-    localrule: True
-
-
-rule fig_influence:
-    """How far 1 % of the users can shift the estimates of every protocol."""
-    input:
-        rules.influence.output,
-    localrule: True
-
-
-rule fig_dependence:
-    """Bias and error if the levels that users pick depend on their items."""
-    input:
-        rules.dependence.output,
-    localrule: True
-
-
-rule fig_rounds:
-    """Error over the number of collections that share one epsilon and delta."""
-    input:
-        rules.rounds.output,
-    localrule: True

@@ -6,14 +6,9 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
-# jobs, too, need no installed package where the sources lie beside the workflow
 ROOT = Path(str(workflow.current_basedir), "../..").resolve()
-SOURCES = ROOT / "src"
-if SOURCES.is_dir():
-    sys.path.insert(0, str(SOURCES))
-    os.environ["PYTHONPATH"] = os.pathsep.join(
-        filter(None, [str(SOURCES), os.environ.get("PYTHONPATH")])
-    )
+# no package has to be installed where the sources lie beside the workflow
+sys.path.insert(0, str(ROOT / "src"))
 
 from segshuffle.datasets.registry import dataset_of, given_path
 from segshuffle.errors import SegshuffleError
@@ -107,39 +102,6 @@ def of_configuration(found, pattern, wildcards):
             f"{name} is not in the configuration, which has: {', '.join(found)}"
         )
     return found[name]
-
-
-def figure(name):
-    """Name the three files of a figure; Snakemake's report shows the SVG."""
-    path = f"<results>/figures/{name}"
-    return [f"{path}.pdf", shown(f"{path}.svg"), f"{path}.png"]
-
-
-def shown(path):
-    """Mark a file for Snakemake's report, under the heading that words.yaml gives it."""
-
-    def said_of(wildcards):
-        return WORDS.of(path.removeprefix("<results>/").format(**wildcards))
-
-    return report(
-        path,
-        caption="../report/caption.rst",
-        category=lambda wildcards: said_of(wildcards).group.short,
-        labels=lambda wildcards: {
-            "name": said_of(wildcards).name,
-            "what": said_of(wildcards).title,
-        },
-    )
-
-
-def said(*paths):
-    """Return the captions that words.yaml has for the files of a rule, for Snakemake's report."""
-
-    def captions(wildcards):
-        outputs = [WORDS.of(path.format(**wildcards)) for path in paths]
-        return [f"**{each.name}**: {each.title}\n\n{each.caption}" for each in outputs]
-
-    return captions
 
 
 def published_first(wildcards):

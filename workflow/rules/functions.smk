@@ -1,6 +1,39 @@
 # Inputs: wildcards. Outputs: the files and settings that rules name by functions.
 
 
+def figure(name):
+    """Name the three files of a figure; Snakemake's report shows the SVG."""
+    path = f"<results>/figures/{name}"
+    return [f"{path}.pdf", shown(f"{path}.svg"), f"{path}.png"]
+
+
+def shown(path):
+    """Mark a file for Snakemake's report, under the heading that words.yaml gives it."""
+
+    def said_of(wildcards):
+        return WORDS.of(path.removeprefix("<results>/").format(**wildcards))
+
+    return report(
+        path,
+        caption="../report/caption.rst",
+        category=lambda wildcards: said_of(wildcards).group.short,
+        labels=lambda wildcards: {
+            "name": said_of(wildcards).name,
+            "what": said_of(wildcards).title,
+        },
+    )
+
+
+def said(*paths):
+    """Return the captions that words.yaml has for the files of a rule, for Snakemake's report."""
+
+    def captions(wildcards):
+        outputs = [WORDS.of(path.format(**wildcards)) for path in paths]
+        return [f"**{each.name}**: {each.title}\n\n{each.caption}" for each in outputs]
+
+    return captions
+
+
 def own_copy(wildcards):
     """Name the user's own copy of the data, if there is one."""
     path = GIVEN[wildcards.dataset]

@@ -8,10 +8,10 @@ from segshuffle.pipeline.data import load_rows, population
 from segshuffle.pipeline.tables import read_json
 
 with job(snakemake):
-    files = snakemake.input
+    data, source = snakemake.input.get("data"), snakemake.input.get("source")
     users = population(
-        load_rows(files.data) if "data" in files.keys() else None,
-        read_json(files.source) if "source" in files.keys() else None,
+        load_rows(data) if data else None,
+        read_json(source) if source else None,
         setting=snakemake.params.setting,
         section=snakemake.params.section,
         seed=snakemake.params.seed,

@@ -11,8 +11,10 @@ Imported by the Snakefile, which every remote job parses again: standard library
 """
 
 import contextlib
+import os
 import platform
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 T = TypeVar("T")
@@ -27,9 +29,12 @@ _KEPT = {"MALLOC_MMAP_THRESHOLD_": str(2**25), "MALLOC_TRIM_THRESHOLD_": str(2**
 
 def job_environment() -> dict[str, str]:
     """Return environment variables for every job; processors that are not x86-64 keep their own loops and numbers."""
+    # jobs find this package without an installation
+    path = [str(Path(__file__).parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])]
+    found = {**_KEPT, "PYTHONPATH": os.pathsep.join(path)}
     if platform.machine() not in ("x86_64", "AMD64"):
-        return _KEPT
-    return {**_KEPT, "NPY_DISABLE_CPU_FEATURES": " ".join(NEWER_INSTRUCTIONS), "OPENBLAS_CORETYPE": "Nehalem"}
+        return found
+    return {**found, "NPY_DISABLE_CPU_FEATURES": " ".join(NEWER_INSTRUCTIONS), "OPENBLAS_CORETYPE": "Nehalem"}
 
 
 def parallel(function: Callable[..., T], calls: Iterable[tuple[Any, ...]]) -> list[T]:

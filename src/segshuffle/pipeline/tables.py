@@ -1,4 +1,4 @@
-"""Read and write what jobs pass on to each other: CSV, JSON and Markdown with ten digits, each file completely or not at all."""
+"""Read and write the files of jobs: CSV, JSON and Markdown with ten digits, each written completely or not at all."""
 
 import json
 from collections.abc import Collection, Iterable, Mapping

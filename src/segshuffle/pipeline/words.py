@@ -1,9 +1,10 @@
 """Titles, captions and headings of everything that a run makes: the ``words.yaml`` beside each study.
 
-Such a file has ``groups`` (headings of the page), ``outputs`` (files, with title, caption and group), ``parts`` (folders
-of intermediate files) and ``columns`` (tables, and the meaning of their columns); all are optional. A path is below the
-results folder, and "figures/x" stands for the three files of a figure. Braces in a path are wildcards; titles and
-captions may use them, and the values of `Words.values`. The Snakefile imports this module, so it does not import numpy.
+Such a file has ``groups`` (headings of the page), ``outputs`` (files, with title, caption and group), ``parts``
+(folders of intermediate files) and ``columns`` (tables, and the meaning of their columns); all are optional. A path is
+below the results folder, and "figures/x" stands for the three files of a figure. Braces in a path are wildcards; titles
+and captions may use them, and the values of `Words.values`. The Snakefile imports this module, so it does not import
+numpy.
 """
 
 import re
@@ -74,6 +75,15 @@ def _read() -> dict[str, dict[str, Any]]:
     return found
 
 
+def _entry_of(path: str) -> tuple[dict[str, str], dict[str, int | str]]:
+    """Return the entry of the first output that a path matches, and the values of its wildcards."""
+    for output, entry in _read()["outputs"].items():
+        pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+?)", re.escape(output))
+        if found := re.fullmatch(pattern, path):
+            return entry, {key: int(value) if value.isdecimal() else value for key, value in found.groupdict().items()}
+    raise ConfigError(f"{path}: no words.yaml says what this is. Add it to that of its study, under outputs.")
+
+
 def parts() -> dict[str, str]:
     """Return what is in every folder of intermediate files."""
     return _read()["parts"]
@@ -123,12 +133,7 @@ class Words:
         """
         if path.startswith("figures/"):
             path = path.removesuffix(PurePosixPath(path).suffix)
-        for pattern, entry in _read()["outputs"].items():
-            if found := re.fullmatch(re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>[^/]+?)", re.escape(pattern)), path):
-                break
-        else:
-            raise ConfigError(f"{path}: no words.yaml says what this is. Add it to that of its study, under outputs.")
-        wildcards = {key: int(value) if value.isdecimal() else value for key, value in found.groupdict().items()}
+        entry, wildcards = _entry_of(path)
         shown = self._shown.get(path.removeprefix("figures/").removesuffix("-proven"), "")
         values: dict[str, Any] = {**self.values, **wildcards, "shown": shown}
         # captions last: they may use the other entries

@@ -101,8 +101,8 @@ def plan_setting(config: Config, setting: Setting, accounting: str, *, left_out:
             split: list(_points(config, accounting, problem, method, roles)) for split, problem in problems.items()
         }
         planned = parallel(_planned, ((problems[split], [each[-1] for each in points[split]]) for split in points))
-        for split, made in zip(points, planned, strict=True):
-            for (role, budget, _), plan in zip(points[split], made, strict=True):
+        for split, found in zip(points, planned, strict=True):
+            for (role, budget, _), plan in zip(points[split], found, strict=True):
                 plans[split].append({"role": role, "max_messages": budget, "plan": plan})
     return plans
 
