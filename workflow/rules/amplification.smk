@@ -46,9 +46,7 @@ rule figure_amplification:
         runtime=minutes(10),
     params:
         captions=said("figures/{exhibit}"),
-        code=code_of(
-            *DRAWING, "accounting", "studies/amplification", "studies/verdicts.py"
-        ),
+        code=code_of(*DRAWING, "studies/amplification", "studies/verdicts.py"),
     script:
         "../scripts/figure_amplification.py"
 
@@ -71,9 +69,7 @@ rule table_amplification:
         runtime=minutes(10),
     params:
         words=lambda wildcards: WORDS.of(f"amplification/{wildcards.exhibit}.md"),
-        code=code_of(
-            *DRAWING, "accounting", "studies/amplification", "studies/verdicts.py"
-        ),
+        code=code_of(*DRAWING, "studies/amplification", "studies/verdicts.py"),
     script:
         "../scripts/table_amplification.py"
 
@@ -101,11 +97,7 @@ rule claims_amplification:
     params:
         captions=said("amplification/claims.csv"),
         code=code_of(
-            *DRAWING,
-            "accounting",
-            "datasets",
-            "studies/amplification",
-            "studies/verdicts.py",
+            *DRAWING, "datasets", "studies/amplification", "studies/verdicts.py"
         ),
     script:
         "../scripts/claims_amplification.py"

@@ -20,14 +20,7 @@ rule figure:
         runtime=minutes(10),
     params:
         captions=said("figures/{figure}"),
-        code=code_of(
-            *DRAWING,
-            "accounting",
-            "blankets",
-            "datasets",
-            "protocols",
-            "studies/reproduction",
-        ),
+        code=code_of(*DRAWING, "datasets", "studies/reproduction"),
     script:
         "../scripts/figure.py"
 

@@ -65,14 +65,7 @@ rule pareto_winners:
     params:
         budgets=lookup("pareto/budgets", within=config),
         captions=said("pareto-claims.csv"),
-        code=code_of(
-            *DRAWING,
-            "accounting",
-            "blankets",
-            "protocols",
-            "studies/pareto",
-            "studies/verdicts.py",
-        ),
+        code=code_of(*DRAWING, "studies/pareto", "studies/verdicts.py"),
     script:
         "../scripts/pareto_winners.py"
 
@@ -95,14 +88,7 @@ rule figure_pareto:
         runtime=minutes(10),
     params:
         captions=said("figures/pareto-n{n_users}-d{domain_size}-{split}"),
-        code=code_of(
-            *DRAWING,
-            "accounting",
-            "blankets",
-            "protocols",
-            "studies/pareto",
-            "studies/verdicts.py",
-        ),
+        code=code_of(*DRAWING, "studies/pareto", "studies/verdicts.py"),
     script:
         "../scripts/figure_pareto.py"
 

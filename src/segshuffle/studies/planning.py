@@ -7,6 +7,7 @@ the proven side is the Poisson blanket, the proven methods of role competitor, a
 import dataclasses
 import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import Any, Literal
 
 import numpy as np
@@ -97,12 +98,15 @@ def plan_setting(config: Config, setting: Setting, accounting: str, *, left_out:
     for name, (method, roles) in lineup(config, accounting).items():
         if name in left_out:
             continue
-        points = {
-            split: list(_points(config, accounting, problem, method, roles)) for split, problem in problems.items()
-        }
-        planned = parallel(_planned, ((problems[split], [each[-1] for each in points[split]]) for split in points))
-        for split, found in zip(points, planned, strict=True):
-            for (role, budget, _), plan in zip(points[split], found, strict=True):
+        # what is found out for one plan serves the others of its split and role
+        groups = [
+            (split, role, list(points))
+            for split, problem in problems.items()
+            for role, points in groupby(_points(config, accounting, problem, method, roles), lambda point: point[0])
+        ]
+        planned = parallel(_planned, ((problems[split], [each[-1] for each in points]) for split, _, points in groups))
+        for (split, role, points), found in zip(groups, planned, strict=True):
+            for (_, budget, _), plan in zip(points, found, strict=True):
                 plans[split].append({"role": role, "max_messages": budget, "plan": plan})
     return plans
 
