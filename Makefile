@@ -12,6 +12,8 @@ CONFIG ?= config/config.yaml
 MUTANTS ?= 200
 VENV := .venv
 BIN := $(VENV)/bin
+# progress bars on a terminal, Snakemake's own lines elsewhere
+LOGGER := $(shell [ -t 2 ] && echo --logger rich)
 # compiled modules are imported four times faster, and every job of the pipeline imports many
 export PYTHONDONTWRITEBYTECODE :=
 
@@ -19,7 +21,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 reproduce: install
 	@$(BIN)/python -m segshuffle.pipeline.config $(CONFIG)
-	$(BIN)/snakemake --cores $(CORES) --configfile $(CONFIG)
+	workflow/reproduce.sh $(BIN)/snakemake --cores $(CORES) $(LOGGER) --configfile $(CONFIG)
 	$(BIN)/python -m segshuffle.pipeline.run_summary $(CONFIG)
 
 test: install
@@ -40,6 +42,7 @@ check: install
 	$(BIN)/snakemake --lint
 
 docs: install
+	if command -v dot >/dev/null; then $(BIN)/snakemake --rulegraph 2>/dev/null | dot -Tsvg -o docs/figures/rules.svg; fi
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --conf-dir docs --builder html . build/site
 
 install: $(VENV)/.installed

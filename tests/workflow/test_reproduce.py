@@ -92,8 +92,11 @@ def test_jobs_that_outlive_their_run_are_waited_for(folder):
     children = subprocess.run(["pgrep", "-P", str(run.pid)], capture_output=True, text=True, check=True).stdout.split()
     for process in (run.pid, *map(int, children)):
         os.kill(process, signal.SIGKILL)
+    run.wait(timeout=60)
+    # the job still has the other end
+    run.stdout.close()
     following = folder.start()
-    said_until(following, "waiting for it")
+    said_until(following, "waiting for them")
     assert folder.diary() == ["begin"]
     folder.go()
     ended(following)
