@@ -14,18 +14,16 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from results_folder import COMPETITORS, CONFIG, GRID, OUTPUTS, PROVEN, SCENARIOS, SVG, make_results, read
-from segshuffle.pipeline.manifest import Output, outputs, targets
+from results_folder import COMPETITORS, GRID, OUTPUTS, PROVEN, SVG, make_results, read
 
 from segshuffle.looks import METHODS
 from segshuffle.page import findings
-from segshuffle.page.build import build, groups_of, read_results, words_of
+from segshuffle.page.build import build, groups_of, read_results
 from segshuffle.page.charts import chart
 from segshuffle.page.inline import ASSETS, data_uri
 from segshuffle.page.tables import audit_table, point_table, referee_table
-from segshuffle.pipeline.design import Scenario
 from segshuffle.pipeline.numbers import at_least, at_most, mean_and_error, nearest
-from segshuffle.pipeline.scenarios import scenarios
+from segshuffle.pipeline.words import Words
 from segshuffle.studies.reproduction.report import panels_by_figure, summary_table
 
 VOID = {"meta", "link", "img", "br", "path", "line", "input", "hr"}
@@ -117,8 +115,8 @@ def test_nothing_is_loaded_from_anywhere(page):
 
 
 def test_every_figure_is_there_with_words_for_it(outline, run):
-    names = [figure.name for figures in groups_of(run.figures, OUTPUTS).values() for figure in figures]
-    assert len(outline.images) == len(names) == sum(output.is_figure for output in OUTPUTS)
+    names = [figure.name for figures in groups_of(OUTPUTS).values() for figure in figures]
+    assert len(outline.images) == len(names) == len(OUTPUTS)
     for name, image in zip(names, outline.images, strict=True):
         assert len(image["alt"]) > 60, name
         drawn = ET.fromstring(unquote(image["src"].partition(",")[2]))
@@ -143,7 +141,7 @@ def test_the_same_results_give_the_same_bytes(folder, page):
     code = (
         "import sys, hashlib, pathlib; sys.path[:0] = sys.argv[1:2]; from results_folder import read;"
         "from segshuffle.page.build import build; run = read(pathlib.Path(sys.argv[2]));"
-        "sys.stdout.buffer.write(build(run.results, dict(reversed(run.figures.items()))).encode())"
+        "sys.stdout.buffer.write(build(run.results, run.figures).encode())"
     )
     other = subprocess.run(
         [sys.executable, "-c", code, str(ASSETS.parents[3] / "tests"), str(folder)],
@@ -237,12 +235,7 @@ def test_the_table_of_statements_is_folded_if_none_was_judged(run, page):
 def test_a_page_on_other_data_does_not_call_its_panels_the_papers(full_config):
     shop = {"domain_size": 9, "padding": "dummy", "n_users": [60], "set_sizes": [2]}
     config = {**full_config, "datasets": {"shop": shop}}
-    titles = {
-        output.group.short
-        for output in outputs(targets(config, scenarios(config))).values()
-        if output.name.startswith("panels-shop") and "proven" not in output.name
-    }
-    assert titles == {"Published protocol"}
+    assert Words(config).of("figures/panels-shop-S1").group.short == "Published protocol"
 
 
 def test_the_story_says_so_when_no_promise_is_broken(run):
@@ -300,27 +293,11 @@ def test_panels_are_lettered_as_in_the_printed_figures(run):
 # --- figures -----------------------------------------------------------------------------------------------------
 
 
-def test_only_figures_at_hand_are_shown():
-    shown = groups_of(["fig2", "limit"], OUTPUTS)
-    assert [[figure.name for figure in figures] for figures in shown.values()] == [["fig2"], ["limit"]]
-
-
-def test_a_figure_of_a_further_study_comes_last_in_the_words_of_its_declaration(run):
-    hello = Output("figures/hello", "A greeting", "How to read it.")
-    assert list(groups_of(["fig2", "hello"], [hello, *OUTPUTS]).values())[-1] == [hello]
-    assert words_of(hello, run.results).startswith("A greeting. How to read it.")
-
-
-def test_panels_that_the_paper_does_not_show_have_figures_of_their_own():
-    added = [Scenario(panel.setting, "S4") for panel in SCENARIOS[:1]]
-    shares = {**CONFIG["splits"], "S4": [0.2, 0.4, 0.4]}
-    found = targets({**CONFIG, "splits": shares}, [*SCENARIOS, *added])
-    assert {"panels_msnbc_S4", "panels_msnbc_S4_proven"} <= {target.name for target in found}
-    declared = outputs(found).values()
-    titles = {figure.name: figure.title for figure in declared if figure.is_figure}
-    assert titles["panels-msnbc-S4"] == "MSNBC, split S4"
-    assert titles["panels-msnbc-S4-proven"] == "MSNBC, split S4, with proven accounting"
-    assert titles["fig4"] == "Figure 4: MSNBC, split S2 and S3"
+def test_groups_are_shown_in_the_order_of_the_story():
+    """First the paper's figures, then what its guarantee is worth, what is proven, and last the referee."""
+    found = [group.id for group in groups_of(reversed(OUTPUTS))]
+    assert found[:6] == ["figures", "audit", "proven", "limit", "pareto", "levels"]
+    assert found[-1] == "referee"
 
 
 @given(st.text(alphabet=st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"])))

@@ -355,6 +355,7 @@ def test_a_delta_of_one_is_refused_and_what_is_just_below_is_not(full_config, sc
         (b"seed: 2026-02-31", ["day"]),
         (b"#" * 2**20 + b"\n", ["larger than 1048576 bytes"]),
     ],
+    ids=lambda value: repr(value)[:40],
 )
 def test_a_file_that_is_no_configuration_is_refused_with_its_line(tmp_path, capsys, text, said):
     path = tmp_path / "my.yaml"

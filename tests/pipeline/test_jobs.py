@@ -2,16 +2,16 @@
 
 import errno
 import io
-import json
 import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from segshuffle.pipeline.jobs import logged, run, to_csv, to_json, write_atomically
+from segshuffle.pipeline.jobs import logged
 from segshuffle.errors import ConfigError, DataError
-from segshuffle.files import writing
+from segshuffle.files import write_atomically, writing
+from segshuffle.pipeline.tables import read_tables, remarked, to_csv, to_json
 
 
 def test_output_goes_to_the_log_and_nowhere_else(tmp_path, capsys):
@@ -44,9 +44,11 @@ def test_an_error_leaves_its_traceback_in_the_log_and_its_message_on_the_console
     assert capsys.readouterr().err == f"{said}\n(log: {tmp_path / 'job.log'})\n"
 
 
-def test_an_interrupt_passes_through(tmp_path):
-    with pytest.raises(KeyboardInterrupt), logged(tmp_path / "job.log"):
+def test_an_interrupt_ends_the_job_without_a_word(tmp_path, capsys):
+    with pytest.raises(SystemExit) as caught, logged(tmp_path / "job.log"):
         raise KeyboardInterrupt
+    assert caught.value.code == 130
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize("before", [None, "the old content"])
@@ -119,43 +121,19 @@ def test_json_has_ten_digits_at_any_depth():
     )
 
 
-def step(function, *outputs, **given):
-    """Return a step as `manifest.Rule.job` gives it."""
-    empty = {"inputs": {}, "arguments": {}, "lower": (), "upper": (), "read": True}
-    return {"function": function, "outputs": [[str(output)] for output in outputs], **empty, **given}
-
-
-def test_steps_go_from_files_to_files(tmp_path):
-    parts = [tmp_path / f"{name}.csv" for name in "ab"]
-    for number, path in enumerate(parts):
+def test_tables_are_read_as_one_in_their_order(tmp_path):
+    paths = [tmp_path / f"{name}.csv" for name in "ba"]
+    for number, path in enumerate(paths):
         path.write_text(f"x\n{number}.25\n")
-    (tmp_path / "c.json").write_text('{"d": 1e-6}')
-    same = "pipeline.jobs:same"
-    stacked, copied = tmp_path / "stacked.csv", tmp_path / "copied.csv"
-    run(
-        [
-            step(same, stacked, inputs={"table": list(map(str, parts))}),
-            step(same, copied, inputs={"table": str(stacked)}),
-            step(same, tmp_path / "named.json", inputs={"table": [str(tmp_path / "c.json")]}),
-            step(same, tmp_path / "paths.json", inputs={"table": [str(tmp_path / "c.json")]}, read=False),
-            step(same, tmp_path / "one.md", tmp_path / "two.md", arguments={"table": ("1", "2")}),
-        ],
-        str(tmp_path / "log"),
-    )
-    assert stacked.read_text() == copied.read_text() == "x\n0.25\n1.25\n"
-    assert json.loads((tmp_path / "named.json").read_text()) == {"c": {"d": 1e-6}}
-    assert json.loads((tmp_path / "paths.json").read_text()) == [str(tmp_path / "c.json")]
-    assert [(tmp_path / f"{name}.md").read_text() for name in ("one", "two")] == ["1", "2"]
+    assert to_csv(read_tables(map(str, paths))) == "x\n0.25\n1.25\n"
 
 
 @pytest.mark.parametrize(
     ("edition", "remark"),
     [("full", ""), ("quick", "This is a **quick** run"), ("mine", "This is the edition **mine**, with data")],
 )
-def test_a_text_says_below_its_title_which_edition_it_is(tmp_path, edition, remark):
-    text = "# Title\n\nBody.\n"
-    run([step("pipeline.jobs:same", tmp_path / "a.md", arguments={"table": text})], str(tmp_path / "log"), 1, edition)
-    title, _, *rest = (tmp_path / "a.md").read_text().splitlines()
+def test_a_text_says_below_its_title_which_edition_it_is(edition, remark):
+    title, _, *rest = remarked("# Title\n\nBody.\n", edition).splitlines()
     assert title == "# Title"
     assert rest[-1] == "Body."
     assert len(rest) == 1 if edition == "full" else rest[0].startswith(remark)

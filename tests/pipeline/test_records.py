@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from segshuffle.studies.reproduction.outputs import COLUMNS
 
 from segshuffle.pipeline.provenance import PACKAGES, provenance, readme
 from segshuffle.pipeline.run_summary import main as close
+from segshuffle.pipeline.words import FORMATS, columns
 
 REAL = {"kind": "real", "sha256": "ab" * 32, "origin": "msnbc990928.seq.gz", "reason": ""}
 STAND_IN = {
@@ -57,9 +57,10 @@ def test_provenance_names_what_the_run_was_made_of(tmp_path, monkeypatch, full_c
 
 
 def test_the_readme_explains_every_column_and_names_a_stand_in(full_config, quick_config, sources):
-    full = readme(sources(REAL), config=full_config)
-    quick = readme(sources(STAND_IN), config=quick_config)
-    for column in COLUMNS["mse.csv"]:
+    made = ["mse.csv", "claims.md", "amplification/variation1.csv", *(f"figures/fig2.{each}" for each in FORMATS)]
+    full = readme([f"results/{path}" for path in made], sources(REAL), config=full_config)
+    quick = readme(["results/quick/figures/decomposition8.svg"], sources(STAND_IN), config=quick_config)
+    for column in columns()["mse.csv"]:
         assert f"- `{column}`: " in full, column
     assert REAL["sha256"] in full
     assert "STAND-IN" not in full
@@ -74,9 +75,9 @@ def test_the_readme_explains_every_column_and_names_a_stand_in(full_config, quic
         "audit/",
         "amplification/variation1.csv",
     ):
-        assert any(f"`{name}`" in f"{entry}`" for entry in entries), name
+        assert sum(f"`{name}`" in f"{entry}`" for entry in entries) == 1, name
     assert "figures/decomposition8" in quick
-    assert "figures/variation1" not in quick, "what a run does not make is not listed"
+    assert "amplification/" not in quick, "what a run does not make is not listed"
 
 
 @pytest.mark.parametrize("data", [REAL, STAND_IN], ids=["real", "stand-in"])

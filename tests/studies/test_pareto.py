@@ -6,10 +6,11 @@ import pytest
 from matplotlib import pyplot as plt
 from reader import complaints, legend_texts, open_marks, points, shape, visible
 
+from segshuffle.pipeline.words import Words
 from segshuffle.protocols.base import Assumptions, Problem
 from segshuffle.protocols.central import WEIGHTED
 from segshuffle.protocols.fake_users import FakeUsers
-from segshuffle.studies.pareto import compute, outputs
+from segshuffle.studies.pareto import compute
 from segshuffle.studies.pareto.report import draw, front, readable, winners
 
 CONFIG = {
@@ -33,10 +34,8 @@ def found():
         return table[table["split"] == "one"]
 
 
-def test_a_figure_says_whose_levels_it_shows():
-    section = {"sizes": [[400, 17]], "split": "S2"}
-    one, three = (output for output, _ in outputs.figures({"pareto": section}).values())
-    assert (one.path, three.path) == ("figures/pareto-n400-d17-one", "figures/pareto-n400-d17-S2")
+def test_a_figure_says_whose_levels_it_shows(full_config):
+    one, three = (Words(full_config).of(f"figures/pareto-n400-d17-{split}") for split in ("one", "S2"))
     assert "everybody at ε." in one.caption
     assert "S2" not in one.caption + one.title
     assert "in the shares of S2." in three.caption

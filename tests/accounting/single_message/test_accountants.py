@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from extension_files import ACCOUNTANT
-from segshuffle.pipeline.dependencies import package_files
 
 import segshuffle
 from segshuffle.accounting.single_message import accountants
@@ -110,9 +109,3 @@ def test_a_file_that_declares_no_accountant_of_its_own_is_named(tmp_path, monkey
     monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(ConfigError, match=said):
         every(folder, folder.name)
-
-
-def test_an_edit_of_any_accountant_reruns_what_uses_them():
-    used = package_files(["accounting.single_message.amplification"])
-    folder = FOLDER.relative_to(Path(segshuffle.__file__).parents[1])
-    assert {str(folder / file.name) for file in FOLDER.glob("*.py")} <= set(used)

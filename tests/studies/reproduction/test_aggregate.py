@@ -9,14 +9,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from segshuffle.pipeline.jobs import to_csv, to_json
 from segshuffle.datasets.sampling import uniform_population
 from segshuffle.pipeline.design import Scenario
 from segshuffle.pipeline.scenarios import settings
 from segshuffle.pipeline.seeds import stream
+from segshuffle.pipeline.tables import to_csv, to_json
 from segshuffle.protocols.postprocessing import recentred_mse
 from segshuffle.studies.planning import plan_setting
-from segshuffle.studies.reproduction.compute import checked, errors_table, panel_table, simulate_scenario
+from segshuffle.studies.reproduction.compute import checked, panel_table, simulate_scenario
 
 
 @functools.cache
@@ -39,15 +39,9 @@ def case(tiny_config):
 
 def test_means_and_standard_errors_are_those_of_the_rows(case, tiny_config):
     _, found, table = case
-    errors = errors_table(found)
-    assert len(table) == len(found)
-    for row in table.to_dict("records"):
-        values = errors[
-            (errors["method"] == row["method"])
-            & (errors["blanket_per_user"] == row["blanket_per_user"])
-            & (errors["role"] == row["role"])
-        ]["squared_error"].tolist()
-        n = len(values)
+    for (task, errors), row in zip(found, table.to_dict("records"), strict=True):
+        assert (row["method"], row["role"]) == (task.method.name, task.role)
+        values, n = errors.tolist(), len(errors)
         mean = math.fsum(values) / n
         stderr = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1) / n)
         assert row["repetitions"] == n == tiny_config["repetitions"]

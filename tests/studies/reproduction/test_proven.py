@@ -7,13 +7,13 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from segshuffle.studies.reproduction.outputs import COLUMNS
 
-from segshuffle.pipeline.jobs import to_json
 from segshuffle.datasets.sampling import uniform_population
 from segshuffle.pipeline.design import Scenario
 from segshuffle.pipeline.scenarios import scenarios, settings
 from segshuffle.pipeline.seeds import stream
+from segshuffle.pipeline.tables import to_json
+from segshuffle.pipeline.words import columns
 from segshuffle.protocols.base import Problem, uniform_item_counts
 from segshuffle.protocols.central import WEIGHTED
 from segshuffle.protocols.proven import ProvenSegmented
@@ -102,7 +102,7 @@ def test_what_is_proven_relies_on_the_configured_share(case):
 def test_table_has_the_columns_roles_and_closed_forms(case):
     config, _, population = case
     table = run(case)
-    assert list(table) == list(COLUMNS["mse.csv"])
+    assert list(table) == list(columns()["mse.csv"])
     assert table["role"].value_counts().to_dict() == {
         "best": 10,
         "recentred": 10,

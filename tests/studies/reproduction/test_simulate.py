@@ -14,10 +14,9 @@ from segshuffle.pipeline.processors import workers
 from segshuffle.pipeline.scenarios import settings
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.listed import competitor_names
-from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.segmented import Segmented
-from segshuffle.studies.planning import draw_samples, kept_of, plan_setting, problem_of
-from segshuffle.studies.reproduction.compute import errors_table, simulate_scenario, tasks_of
+from segshuffle.studies.planning import draw_samples, plan_setting, problem_of
+from segshuffle.studies.reproduction.compute import simulate_scenario, tasks_of
 
 COMPETITORS = competitor_names()
 
@@ -52,8 +51,14 @@ def plans_of(config, setting):
 
 
 def simulated(config, scenario, population):
-    plans = plans_of(config, scenario.setting)
-    return errors_table(simulate_scenario(config, scenario, "published", population, plans))
+    """Return a table of squared errors, one row per repetition of every curve point."""
+    found = simulate_scenario(config, scenario, "published", population, plans_of(config, scenario.setting))
+    rows = [
+        (task.method.name, task.role, task.plan.blanket_per_user, repetition, error)
+        for task, errors in found
+        for repetition, error in enumerate(errors.tolist())
+    ]
+    return pd.DataFrame(rows, columns=["method", "role", "blanket_per_user", "repetition", "squared_error"])
 
 
 def test_the_problem_is_what_the_configuration_says(full_config):
@@ -162,16 +167,3 @@ def test_levels_are_given_to_users_at_random(case):
         z = (drawn[:, k].mean(axis=0) - expected) / np.sqrt(variance / repetitions)
         # 8 items x 3 levels: exceeding 5 standard errors has probability below 2e-5; the seed is fixed
         assert np.abs(z).max() < 5
-
-
-def test_what_was_made_of_the_same_is_kept(tmp_path):
-    made = []
-
-    def ask(made_of, method=Segmented()):  # noqa: B008
-        return kept_of(
-            method, "csv", made_of, lambda: made.append(made_of) or f"{made_of}", code={}, folder=str(tmp_path)
-        )
-
-    assert [ask(1), ask(1), ask(2, ProvenSegmented()), ask(2), ask(2), ask(1)] == ["1", "1", "2", "2", "2", "1"]
-    assert made == [1, 2, 2, 1], "one of each method is kept"
-    assert len(list(tmp_path.iterdir())) == 2
