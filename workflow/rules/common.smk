@@ -12,7 +12,7 @@ sys.path.insert(0, str(ROOT / "src"))
 
 from segshuffle.datasets.registry import dataset_of, given_path
 from segshuffle.errors import SegshuffleError
-from segshuffle.pipeline.code import code_of, commit_of
+from segshuffle.pipeline.code import PACKAGE, code_of, commit_of
 from segshuffle.pipeline.config import check_config, read_config
 from segshuffle.pipeline.design import FIGURES, figures_of, least_delta, output_folder
 from segshuffle.pipeline.processors import job_environment
@@ -46,6 +46,8 @@ WORDS = Words(config)
 OUT = output_folder(config)
 # of every figure
 FORMATS = (".pdf", ".svg", ".png")
+# words of all studies, for code_of of the page and the README
+SAID = [str(path.relative_to(PACKAGE)) for path in PACKAGE.rglob("words.yaml")]
 # code of every job that draws, for code_of
 DRAWING = (
     "looks.py",

@@ -50,7 +50,7 @@ rule provenance:
         config=config,
         commit=commit_of(ROOT),
         captions=said("provenance.json"),
-        code=code_of("datasets", "pipeline/provenance.py"),
+        code=code_of(*SAID, "datasets", "pipeline/provenance.py"),
     script:
         "../scripts/provenance.py"
 
@@ -112,14 +112,14 @@ rule page:
         captions=said("index.html"),
         code=code_of(
             *DRAWING,
+            *SAID,
             "accounting",
             "blankets",
             "datasets",
             "page",
             "pipeline/provenance.py",
             "protocols",
-            "studies/audit",
-            "studies/reproduction",
+            "studies",
         ),
     script:
         "../scripts/page.py"

@@ -36,7 +36,8 @@ def files_of(*parts: str) -> list[Path]:
     Parameters
     ----------
     *parts : str
-        Folders (with all below them) or files, relative to the package: "accounting", "studies/planning.py".
+        Folders (with all below them, but no words.yaml) or files, relative to the package: "accounting",
+        "studies/planning.py".
 
     Raises
     ------
@@ -48,7 +49,9 @@ def files_of(*parts: str) -> list[Path]:
         path = PACKAGE / part
         if not path.exists():
             raise FileNotFoundError(f"{path}: a rule names this part of the package in code_of, but it does not exist")
-        found |= {path} if path.is_file() else {each for each in path.rglob("*") if each.is_file()}
+        # rules take the words that they need as captions: a new wording computes nothing again
+        inside = {each for each in path.rglob("*") if each.is_file() and each.name != "words.yaml"}
+        found |= {path} if path.is_file() else inside
     return sorted(path for path in found if path.suffix != ".pyc")
 
 
