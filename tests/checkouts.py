@@ -14,22 +14,6 @@ import yaml
 #: Seconds after which a run counts as hanging.
 PATIENCE = 1800
 
-TINY = {
-    "edition": "quick",
-    "repetitions": 4,
-    "repetition_block": 2,
-    "blanket_per_user": {"low": 0.3, "high": 10.0, "points": 2, "include": [2.0]},
-    "datasets": {
-        "msnbc": {"path": None, "download": False, "padding": "in-domain", "n_users": [200], "set_sizes": [2]},
-        "synthetic": {"domain_size": 8, "n_users": [200], "set_sizes": [2]},
-    },
-    "competitors": {
-        "methods": ["subexp-local", "subexp-shuffle", "mm", "sepmm", "weighted-sepmm", "inverse-variance-sepmm"],
-    },
-    "proven": {"copies_max": 4, "honest_fraction": 1.0, "variants": [], "max_messages": [12]},
-    "private_levels": {"epsilons": [1.0]},
-}
-
 
 class Workflow:
     """A folder in which Snakemake runs."""
@@ -194,8 +178,7 @@ def snapshot(root, tmp_path_factory):
         if not name.startswith(("tests/", "docs/")):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(root / name, folder / name)
-    config = yaml.safe_load((folder / "config/quick.yaml").read_text(encoding="utf-8"))
-    (folder / "tiny.yaml").write_text(yaml.safe_dump({**config, **TINY}, sort_keys=False), encoding="utf-8")
+    shutil.copyfile(folder / ".test/config/config.yaml", folder / "tiny.yaml")
     return folder
 
 
