@@ -58,4 +58,4 @@ lock:
 	uv pip compile --quiet pyproject.toml --all-extras --group dev --universal --python-version 3.11 --generate-hashes --no-header --output-file requirements.lock
 
 clean:
-	rm -rf results/* .snakemake
+	rm -rf $(filter-out results/README.md,$(wildcard results/*)) .test/results .snakemake .test/.snakemake

@@ -60,7 +60,7 @@ def test_a_run_ends_with_it_on_the_page_in_its_own_words(extended):
         assert words in further, words
     record = json.loads(extended.text("provenance.json"))["outputs"]
     assert {"greeting.csv", "figures/greeting.svg"} <= set(record)
-    assert "`greeting.csv`" in extended.text("README.md")
+    assert "`greeting.csv`" in extended.text("CONTENTS.md")
 
 
 @pytest.mark.exhaustive

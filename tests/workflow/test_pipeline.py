@@ -29,7 +29,7 @@ TINY_METHODS = ("subexp-local", "subexp-shuffle", "mm", "sepmm", "weighted-sepmm
 
 
 def test_a_run_makes_everything(checkout):
-    for name in ("mse.csv", "claims.csv", "claims.md", "provenance.json", "config.yaml", "README.md", "runtimes.csv"):
+    for name in ("mse.csv", "claims.csv", "claims.md", "provenance.json", "config.yaml", "CONTENTS.md", "runtimes.csv"):
         assert (checkout.out / name).stat().st_size > 0, name
     figures = {f"{figure}.{suffix}" for figure in FIGURES for suffix in FORMATS}
     assert figures <= {path.name for path in (checkout.out / "figures").iterdir()}
@@ -74,7 +74,7 @@ def test_a_stand_in_is_named_everywhere(checkout):
     record = json.loads(checkout.text("provenance.json"))["data"]["msnbc"]
     assert record["kind"] == "stand-in"
     assert "switched off" in record["reason"]
-    assert "a STAND-IN" in checkout.text("README.md")
+    assert "a STAND-IN" in checkout.text("CONTENTS.md")
     for figure in ("fig2", "fig4", "summary"):
         drawn = checkout.text(f"figures/{figure}.svg")
         assert "MSNBC(stand-in)" in letters(drawn), figure
@@ -92,7 +92,7 @@ def test_quick_is_written_on_every_figure_and_table(checkout):
     for figure in FIGURES:
         assert ">quick<" in checkout.text(f"figures/{figure}.svg"), figure
     assert "**quick** run" in checkout.text("claims.md")
-    assert "**quick** run" in checkout.text("README.md")
+    assert "**quick** run" in checkout.text("CONTENTS.md")
 
 
 def test_provenance_has_the_hash_of_every_output_and_no_place_on_this_machine(checkout):

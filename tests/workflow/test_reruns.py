@@ -42,7 +42,7 @@ def comment(text):
 
 #: File -> rules that run again after an edit.
 FILES = {
-    "README.md": set(),
+    "CONTENTS.md": set(),
     "Makefile": set(),
     "requirements.lock": set(),
     "src/segshuffle/cli/__init__.py": set(),

@@ -28,13 +28,13 @@ RESULTS = [
 
 
 rule provenance:
-    """Versions, commit, seed, data source, hashes of figures, tables and verdicts; the configuration; a README."""
+    """Versions, commit, seed, data source, hashes of figures, tables and verdicts; the configuration; CONTENTS.md."""
     input:
         outputs=RESULTS,
         sources=SOURCES_OF_DATA,
     output:
         config="<results>/config.yaml",
-        readme="<results>/README.md",
+        contents="<results>/CONTENTS.md",
         record=shown("<results>/provenance.json"),
     log:
         "<logs>/provenance.log",

@@ -139,7 +139,7 @@ def words_of(output: Output, results: Results) -> str:
         text: str | None = study.words(output.name, results.tables) if hasattr(study, "words") else None
         if text:
             return text
-    return f"{output.title}. {output.caption} README.md beside this page names the tables."
+    return f"{output.title}. {output.caption} CONTENTS.md beside this page names the tables."
 
 
 def groups_of(figures: Iterable[Output]) -> dict[Group, list[Output]]:

@@ -1,4 +1,4 @@
-"""What lies beside the results: their README, and a record of code, settings and data, with hashes of the results.
+"""What lies beside the results: a list of them, and a record of code, settings and data, with hashes of the results.
 
 No time is recorded, so that the same run gives the same file.
 """
@@ -69,8 +69,8 @@ def provenance(outputs: Sequence[str], sources: Sequence[str], *, config: Config
     return json.dumps(record, indent=2, ensure_ascii=False) + "\n"
 
 
-def readme(outputs: Sequence[str], sources: Sequence[str], *, config: Config) -> str:
-    """Return the Markdown text of `README.md` beside the results.
+def contents(outputs: Sequence[str], sources: Sequence[str], *, config: Config) -> str:
+    """Return the Markdown text of `CONTENTS.md` beside the results.
 
     Parameters
     ----------

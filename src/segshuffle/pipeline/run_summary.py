@@ -20,7 +20,7 @@ def main(arguments: list[str]) -> int:
         "",
         f"page      {root}/index.html (everything on one page: open it in a browser)",
         f"figures   {root}/figures/ (PDF, SVG, PNG)",
-        f"numbers   {root}/mse.csv (columns: {root}/README.md)",
+        f"numbers   {root}/mse.csv (columns: {root}/CONTENTS.md)",
         f"verdicts  {root}/claims.md: {', '.join(f'{count} {verdict}' for verdict, count in verdicts.items())}",
         f"time      {pd.read_csv(root / 'runtimes.csv')['seconds_total'].sum():.0f} s of jobs ({root}/runtimes.csv)",
         f"record    {root}/provenance.json",
