@@ -14,6 +14,7 @@ rule dataset:
     output:
         data="<results>/data/{dataset}/data.npy",
         source="<results>/data/{dataset}/source.json",
+        licence="<results>/data/{dataset}/LICENCE.txt",
     log:
         "<logs>/dataset/{dataset}.log",
     benchmark:

@@ -1,7 +1,11 @@
 """Obtain the data of one dataset: a given file, the download, or the labelled stand-in."""
 
-from segshuffle.pipeline.jobs import job
+from pathlib import Path
+
+from segshuffle.datasets.registry import dataset_of
+from segshuffle.files import write_atomically
 from segshuffle.pipeline.data import obtain, save_rows
+from segshuffle.pipeline.jobs import job
 from segshuffle.pipeline.tables import write_json
 
 with job(snakemake):
@@ -13,3 +17,5 @@ with job(snakemake):
     )
     save_rows(snakemake.output.data, rows)
     write_json(snakemake.output.source, source)
+    licence = dataset_of(snakemake.wildcards.dataset).licence
+    write_atomically(Path(snakemake.output.licence), f"{licence}\n")

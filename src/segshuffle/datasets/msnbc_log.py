@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segshuffle.datasets.declared import DataSource, Place
-from segshuffle.datasets.msnbc import CACHED, DOMAIN_SIZE, SHA256, URLS
+from segshuffle.datasets.msnbc import CACHED, DOMAIN_SIZE, LICENCE, SHA256, URLS
 from segshuffle.datasets.stand_in import draw_stand_in
 from segshuffle.errors import DataError, FetchError
 from segshuffle.files import read_bounded, write_atomically
@@ -135,7 +135,8 @@ def download_log(
     Parameters
     ----------
     destination : pathlib.Path
-        The file to write. No name or time is in it, so the same content gives the same bytes.
+        The file to write. No name or time is in it, so the same content gives the same bytes. Its licence and citation
+        are written beside it.
     deadline_seconds : float, optional
         Seconds after which no further attempt begins and a slow one is given up.
     attempts : int, optional
@@ -174,6 +175,7 @@ def download_log(
             log(tried[-1])
             continue
         write_atomically(destination, gzip.compress(content, mtime=0))
+        write_atomically(destination.with_name(f"{destination.name}.LICENCE.txt"), f"{LICENCE}\n")
         log(f"{url}, attempt {number + 1}: complete and verified")
         return url
     said = "\n  ".join([f"The MSNBC log could not be had within {deadline_seconds:g} s.", *tried])

@@ -70,6 +70,7 @@ def own_dataset(name: str) -> Dataset:
     return Dataset(
         name=name,
         label=name,
+        licence=f"{name}: a file of your own, under the licence of its owner",
         domain_size=lambda section, set_size: padded_size(section["domain_size"], section, set_size),
         population=lambda **asked: padded_users(asked["section"]["domain_size"], **asked),
         keys=KEYS,
