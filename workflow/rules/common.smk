@@ -12,7 +12,7 @@ sys.path.insert(0, str(ROOT / "src"))
 
 from segshuffle.datasets.registry import dataset_of, given_path
 from segshuffle.errors import SegshuffleError
-from segshuffle.pipeline.code import PACKAGE, code_of, commit_of
+from segshuffle.pipeline.code import PACKAGE, code_of, commit_of, date_of
 from segshuffle.pipeline.config import check_config, read_config
 from segshuffle.pipeline.design import FIGURES, figures_of, least_delta, output_folder
 from segshuffle.pipeline.processors import job_environment

@@ -71,10 +71,20 @@ def code_of(*parts: str) -> str:
 
 def commit_of(root: Path) -> str:
     """Return the commit of the code in `root`, with -dirty if files differ; "unknown" outside a checkout of its own."""
+    return _git(root, "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty")
+
+
+def date_of(root: Path) -> str:
+    """Return the day of the commit of the code in `root`; "unknown" outside a checkout of its own."""
+    return _git(root, "show", "--no-patch", "--format=%cs")
+
+
+def _git(root: Path, *command: str) -> str:
+    """Return what git says of the checkout in `root`, or "unknown"."""
     # naming the folder's own .git: a copy inside another repository would be given that one's commit
-    command = ["git", f"--git-dir={root}/.git", f"--work-tree={root}", "describe", "--always", "--abbrev=40"]
+    place = [f"--git-dir={root}/.git", f"--work-tree={root}"]
     try:
-        done = subprocess.run([*command, "--exclude=*", "--dirty"], capture_output=True, text=True, check=True)
+        done = subprocess.run(["git", *place, *command], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
     return done.stdout.strip()
