@@ -42,12 +42,12 @@ def crate(folder: Path, *, date: str) -> dict[str, Any]:
     DataError
         If there is no commit to name.
     """
-    record = json.loads((folder / "provenance.json").read_text(encoding="utf-8"))
     if date == "unknown":
         raise DataError(
             "the crate must name the code's commit and its day, but the project is no git checkout. Run the workflow "
             "from a clone, and ask for the target crate again."
         )
+    record = json.loads((folder / "provenance.json").read_text(encoding="utf-8"))
     made = ROCrate(version="1.1")
     made.name = f"segshuffle, edition {record['edition']}"
     made.description = "Figures, tables and verdicts of a run of segshuffle, and what they were made of"
@@ -62,7 +62,9 @@ def crate(folder: Path, *, date: str) -> dict[str, Any]:
         for name, version in versions.items()
     ]
     workflow = made.add_workflow(dest_path=WORKFLOW, main=True, lang="snakemake", lang_version=versions["snakemake"])
-    workflow |= {"name": "segshuffle", "version": record["commit"], "softwareRequirements": packages}
+    workflow["name"] = "segshuffle"
+    workflow["version"] = record["commit"]
+    workflow["softwareRequirements"] = packages
     workflow["license"] = made.license
 
     used = [_data(made, name, source) for name, source in record["data"].items()]
