@@ -87,24 +87,32 @@ def test_this_environment_is_the_locked_one(lock):
         assert metadata.version(name) == locked[name]
 
 
-def test_conda_users_get_the_versions_of_the_lock(root, lock):
+def conda_packages(path):
+    """Return the packages of a conda environment, those by pip included, with = before the version."""
+    entries = yaml.safe_load(path.read_text())["dependencies"]
+    by_pip = [name for entry in entries if isinstance(entry, dict) for name in entry["pip"]]
+    return [name.replace("==", "=") for name in [*entries, *by_pip] if isinstance(name, str)]
+
+
+@pytest.mark.parametrize("name", ["environment.yml", "workflow/envs/segshuffle.yaml", "workflow/envs/crate.yaml"])
+def test_conda_users_get_the_versions_of_the_lock(root, lock, name):
     locked = versions_for(lock, "3.11")
     renamed = {"matplotlib-base": "matplotlib", "snakemake-minimal": "snakemake"}
-    environment = yaml.safe_load((root / "environment.yml").read_text())
-    pinned = dict(entry.split("=") for entry in environment["dependencies"] if "=" in entry)
+    pinned = dict(entry.split("=") for entry in conda_packages(root / name) if "=" in entry)
     assert pinned.pop("python") == "3.11"
     assert {renamed.get(name, name): version for name, version in pinned.items()} == {
         name: locked[name] for name in (renamed.get(name, name) for name in pinned)
     }
 
 
-def test_conda_users_get_all_that_a_run_needs(root):
+@pytest.mark.parametrize(("name", "groups"), [("environment.yml", ["workflow"]), ("workflow/envs/segshuffle.yaml", [])])
+def test_conda_users_get_all_that_a_run_needs(root, name, groups):
     project = tomllib.loads((root / "pyproject.toml").read_text())
     extras = project["project"]["optional-dependencies"]
-    asked = [*project["project"]["dependencies"], *project["dependency-groups"]["workflow"]]
-    asked += extras["pipeline"] + extras["data"]
-    environment = yaml.safe_load((root / "environment.yml").read_text())
-    given = {re.sub(r"-(base|minimal)$", "", entry.split("=")[0]) for entry in environment["dependencies"]}
+    asked = [*project["project"]["dependencies"], *extras["pipeline"], *extras["data"]]
+    for group in groups:
+        asked += project["dependency-groups"][group]
+    given = {re.sub(r"-(base|minimal)$", "", entry.split("=")[0]) for entry in conda_packages(root / name)}
     assert {Requirement(text).name for text in asked} <= given
 
 
