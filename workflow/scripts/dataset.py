@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
+from segshuffle.pipeline.jobs import job
 from segshuffle.datasets.registry import dataset_of
 from segshuffle.files import write_atomically
 from segshuffle.pipeline.data import obtain, save_rows
-from segshuffle.pipeline.jobs import job
 from segshuffle.pipeline.tables import write_json
 
 with job(snakemake):
