@@ -235,6 +235,7 @@ LAW = '''
 import functools
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy import stats
@@ -248,7 +249,7 @@ from segshuffle.blankets.parts import Part
 class Mixed(Blanket):
     """Counters are Poisson(mean/2) + NB(mean/2, 1/2): log-concave for means of at least 2."""
 
-    name = "mixed"
+    name: ClassVar[str] = "mixed"
     words = "half of them single, half in clusters, at random items"
     means = (2.0, 5e3)
 

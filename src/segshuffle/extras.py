@@ -9,6 +9,7 @@ EXTRAS = {
     "data": ("polars",),
     "pipeline": ("pandas", "matplotlib", "joblib", "jsonschema", "yaml", "jinja2", "plotly", "requests"),
     "pld": ("dp_accounting",),
+    "crate": ("rocrate",),
 }
 
 

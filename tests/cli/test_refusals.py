@@ -195,7 +195,7 @@ ACCOUNTS = [
 OTHERS = [
     ("", "the following arguments are required: command"),
     ("rehearse zero", "zero: cannot be read (it is a device, not a file)"),
-    ("rehearse 0:100% --items 50 --levels 1:1000 --delta 1e-5", "The guess says that nobody holds an item"),
+    ("rehearse 0:100% --items 50 --levels 1:1000 --delta 1e-5", "This guess has no set with an item"),
     ("plans", "invalid choice: 'plans'"),
     ("plan --items 6 --set-size 2 --levels 1:300", "the following arguments are required: --delta"),
     *(

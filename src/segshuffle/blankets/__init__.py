@@ -15,7 +15,8 @@ import re
 from pathlib import Path
 
 _NAME = re.compile(
-    r'^class \w+\(Blanket\):.*?^    name = "([^"]+)"$(?!.*^    proven = False$)', re.MULTILINE | re.DOTALL
+    r'^class \w+\(Blanket\):.*?^    name(?:: [^=\n]+)? = "([^"]+)"$(?!.*^    proven(?:: [^=\n]+)? = False$)',
+    re.MULTILINE | re.DOTALL,
 )
 
 

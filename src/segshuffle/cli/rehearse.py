@@ -247,8 +247,6 @@ def _compared(options: argparse.Namespace) -> str:
             )
         holders = guessed_holders(shares, options.items, zipf)
         sizes, levels = options.set_size or sorted(filter(None, shares)), counted(options.levels, None)
-        if not sizes:
-            raise OptionsError("The guess says that nobody holds an item: give another guess, or --set-size.")
     else:
         users = _users(options)
         for note in users.notes:
