@@ -5,8 +5,7 @@ Every remote job parses the Snakefile, which imports this module. So it uses onl
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 Config = dict[str, Any]
 
@@ -22,8 +21,8 @@ FIGURES: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 
 
-@dataclass(frozen=True)
-class Setting:
+# named tuples: of other objects Snakemake does not notice a change in the params of a rule
+class Setting(NamedTuple):
     """A population: a dataset with n_users users who hold set_size of domain_size items."""
 
     dataset: str
@@ -37,8 +36,7 @@ class Setting:
         return f"{self.dataset}-n{self.n_users}-s{self.set_size}"
 
 
-@dataclass(frozen=True)
-class Scenario:
+class Scenario(NamedTuple):
     """A panel: a setting and a split of its users over the levels."""
 
     setting: Setting

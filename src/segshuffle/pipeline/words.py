@@ -9,10 +9,9 @@ numpy.
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -27,8 +26,7 @@ _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _FILES = sorted(Path(__file__).parents[1].glob("**/words.yaml"))
 
 
-@dataclass(frozen=True)
-class Group:
+class Group(NamedTuple):
     """A heading of the page; its short form is the category of Snakemake's report. Lower ranks come first."""
 
     id: str
@@ -38,8 +36,7 @@ class Group:
     rank: int = 100
 
 
-@dataclass(frozen=True)
-class Output:
+class Output(NamedTuple):
     """A file of a run, or a figure in its three formats.
 
     Parameters

@@ -42,7 +42,7 @@ def for_every_panel(rows_of: Callable[..., Rows]) -> Callable[..., pd.DataFrame]
     @functools.wraps(rows_of)
     def table(config: Config, panels: Panels, *data: Any, **named: Any) -> pd.DataFrame:
         return pd.DataFrame(
-            {**asdict(panel.setting), "split": panel.split, **row}
+            {**panel.setting._asdict(), "split": panel.split, **row}
             for panel in panels
             for row in rows_of(config, panel, *data, **named)
         )

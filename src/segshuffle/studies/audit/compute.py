@@ -6,7 +6,6 @@ paper's own group privacy to them. No data are used.
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
 from functools import cache, partial
 from typing import Any
 
@@ -80,7 +79,7 @@ def audit_setting(config: Config, setting: Setting, plans: Plans) -> pd.DataFram
     rows = []
     # blanket by blanket, because rows with the same blanket share a grid of counts
     for sent, optimum, split in sorted(points, key=lambda point: point[0].blanket_per_user):
-        head = {**asdict(setting), "split": split, "blanket_per_user": sent.blanket_per_user, "optimum": optimum}
+        head = {**setting._asdict(), "split": split, "blanket_per_user": sent.blanket_per_user, "optimum": optimum}
         # a level that nobody chose has no victim
         for level in np.flatnonzero(problems[split].level_counts).tolist():
             rows += [{**head, **row} for row in _views(problems[split], sent, level, numbers)]

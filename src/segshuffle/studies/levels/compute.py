@@ -29,7 +29,7 @@ the noise of N_hat, which has mean 0, is subtracted.
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -147,7 +147,7 @@ def levels_table(config: Config, setting: Setting, population: Population) -> pd
                 _simulate(grid, fixed, round_1, sample, config["seed"], (scenario.id, repr(epsilon), first))
                 for first, sample in samples.items()
             )
-            rows.append({**asdict(setting), "split": split, **_row(fixed, round_1, epsilon, population, found)})
+            rows.append({**setting._asdict(), "split": split, **_row(fixed, round_1, epsilon, population, found)})
     return pd.DataFrame(rows)
 
 

@@ -5,7 +5,6 @@ Every block of repetitions of a curve point has a random stream of its own, name
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import NamedTuple
 
 import numpy as np
@@ -105,7 +104,7 @@ def panel_table(
     rows = [
         {
             "accounting": accounting,
-            **asdict(scenario.setting),
+            **scenario.setting._asdict(),
             "split": scenario.split,
             "method": task.method.name,
             "role": task.role,
