@@ -1,5 +1,6 @@
 """The rules as they are written: short, with the code that their scripts import, and words for all that they make."""
 
+import ast
 import json
 import re
 import subprocess
@@ -42,7 +43,12 @@ def test_every_rule_depends_on_all_that_its_script_imports(root, rules):
     common = (root / "workflow/rules/common.smk").read_text(encoding="utf-8")
     drawing = re.search(r"^DRAWING = \((.*?)\)", common, re.MULTILINE | re.DOTALL)[1]
     scripts = {path.name: path.read_text(encoding="utf-8") for path in (root / "workflow/scripts").glob("*.py")}
-    imports = {name: "\n".join(re.findall(r"^(?:from|import) .*$", text, re.M)) for name, text in scripts.items()}
+    imports = {
+        name: "\n".join(
+            ast.unparse(node) for node in ast.parse(text).body if isinstance(node, ast.Import | ast.ImportFrom)
+        )
+        for name, text in scripts.items()
+    }
     run = [sys.executable, "-W", "ignore", "-c", FORKS]
     done = subprocess.run(run, input=json.dumps(imports), capture_output=True, text=True, check=True)
     loaded, missing, run_by = json.loads(done.stdout), {}, set()
