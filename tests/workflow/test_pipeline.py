@@ -33,12 +33,10 @@ def test_a_run_makes_everything(checkout):
         assert (checkout.out / name).stat().st_size > 0, name
     figures = {f"{figure}.{suffix}" for figure in FIGURES for suffix in FORMATS}
     assert figures <= {path.name for path in (checkout.out / "figures").iterdir()}
-    errors = {path.parent for path in (checkout.out / "errors").rglob("*.csv")}
-    assert len(errors) == 12, "6 panels, published and proven"
-    assert {path.name.split(".")[0] for path in (checkout.out / "errors/published/msnbc-n200-s2-S1").iterdir()} == {
-        "segmented",
-        *TINY_METHODS,
-    }
+    panels = list((checkout.out / "panels").rglob("*.csv"))
+    assert len(panels) == 12, "6 panels, published and proven"
+    table = pd.read_csv(checkout.out / "panels/published/msnbc-n200-s2-S1.csv")
+    assert set(table["method"]) == {"segmented", *TINY_METHODS}
     assert checkout.leftovers() == []
 
 
