@@ -97,29 +97,10 @@ ACCOUNTANTS = (
     ),
 )
 """
-#: A study: what it declares, what it computes, and what readers see of it.
+#: A study: what it computes, what readers see of it and are told, its rules, and the script of one of them.
 STUDY = {
-    "outputs": '''
-"""What this study makes, and how."""
-
-from segshuffle.pipeline.manifest import Output, Rule, Step, Target
-
-TABLE = Output("greeting.csv", "greetings by panel", "A row per panel.", on_page=True)
-FIGURE = Output("figures/greeting", "Greetings over panels", "Bars are hands shaken.")
-
-
-def targets(config, panels):
-    return [Target("greeting", "A greeting to every panel.", (TABLE, FIGURE))]
-
-
-def rules(config, panels):
-    steps = (
-        Step(TABLE.path, "studies.thanks.compute:greet", arguments={"panels": sorted(panel.id for panel in panels)}),
-        Step(FIGURE.path, "studies.thanks.report:draw", {"table": TABLE.path}),
-    )
-    return [Rule("greet", "Greet every panel.", steps)]
-''',
-    "compute": '''
+    "src/segshuffle/studies/thanks/__init__.py": """Does thanking help?""",
+    "src/segshuffle/studies/thanks/compute.py": '''
 """Shake hands."""
 
 import pandas as pd
@@ -128,7 +109,7 @@ import pandas as pd
 def greet(panels):
     return pd.DataFrame({"panel": panels, "hands": 2})
 ''',
-    "report": '''
+    "src/segshuffle/studies/thanks/report.py": '''
 """Bars of hands shaken, and what they show in words."""
 
 from segshuffle.looks import PALETTE
@@ -144,15 +125,71 @@ def draw(table):
 def words(figure, tables):
     return f"Bar chart. {tables['greeting.csv']['hands'].sum()} hands were shaken." if figure == "greeting" else None
 ''',
+    "src/segshuffle/studies/thanks/words.yaml": """
+groups:
+  thanks: {short: Thanks, title: Who is thanked, introduction: Everybody.}
+outputs:
+  greeting.csv: {title: greetings by panel, caption: A row per panel., group: thanks}
+  figures/greeting: {title: Greetings over panels, caption: Bars are hands shaken., group: thanks}
+""",
+    "workflow/rules/thanks.smk": '''
+# Inputs: none. Outputs: a greeting to every panel.
+
+
+rule greeting:
+    """A greeting to every panel."""
+    output:
+        table=shown("<results>/greeting.csv"),
+        figure=figure("greeting"),
+    log:
+        "<logs>/greeting.log",
+    benchmark:
+        "<benchmarks>/greeting.tsv"
+    conda:
+        "../envs/segshuffle.yaml"
+    threads: 1
+    resources:
+        mem_mb=memory,
+        runtime=minutes(10),
+    params:
+        panels=sorted(PANELS),
+        captions=said("greeting.csv", "figures/greeting"),
+        code=code_of(*DRAWING, "studies/thanks"),
+    script:
+        "../scripts/greeting.py"
+''',
+    "workflow/scripts/greeting.py": '''
+"""Greet every panel, and draw it."""
+
+from segshuffle.pipeline.jobs import job
+from segshuffle.pipeline.style import save
+from segshuffle.pipeline.tables import write_table
+from segshuffle.studies.thanks.compute import greet
+from segshuffle.studies.thanks.report import draw
+
+with job(snakemake) as edition:
+    table = greet(snakemake.params.panels)
+    write_table(snakemake.output.table, table)
+    save(draw(table), snakemake.output.figure, edition)
+''',
+}
+#: Where the workflow names a study: the rules, the results, and a table that the page reads for the words of a figure.
+LINES = {
+    "workflow/Snakefile": ('include: "rules/limit.smk"\n', 'include: "rules/thanks.smk"\n'),
+    "workflow/rules/page.smk": ("RESULTS = [\n", "    rules.greeting.output,\n"),
+    "workflow/rules/page.smk:page": ("        tables=[\n", "            rules.greeting.output.table,\n"),
 }
 
 
 def add_study(made):
-    """Add a study: one folder of three files."""
-    folder = made.folder / "src/segshuffle/studies/thanks"
-    folder.mkdir()
+    """Add a study: a folder, a file of rules, a script, and a line each where it is named."""
     for name, text in STUDY.items():
-        (folder / f"{name}.py").write_text(text, encoding="utf-8")
+        (made.folder / name).parent.mkdir(exist_ok=True)
+        (made.folder / name).write_text(text.lstrip(), encoding="utf-8")
+    for name, (place, line) in LINES.items():
+        path = made.folder / name.partition(":")[0]
+        before, _, after = path.read_text(encoding="utf-8").partition(place)
+        path.write_text(before + place + line + after, encoding="utf-8")
     return made
 
 
