@@ -21,10 +21,10 @@ class Workflow:
     def __init__(self, folder):
         self.folder = folder
 
-    def start(self, *arguments, environ=None):
-        """Begin a run in a process group of its own."""
+    def start(self, *arguments, environ=None, by=()):
+        """Begin a run in a process group of its own, `by` a command that takes another one."""
         return subprocess.Popen(
-            [sys.executable, "-m", "snakemake", *arguments],
+            [*by, sys.executable, "-m", "snakemake", *arguments],
             cwd=self.folder,
             env=environ,
             stdout=subprocess.PIPE,
@@ -84,8 +84,8 @@ class Checkout(Workflow):
             "SEGSHUFFLE_MSNBC": str(msnbc),
         }
 
-    def start(self, *arguments, msnbc="", configfile="tiny.yaml"):
-        return super().start(*arguments, "--configfile", configfile, environ=self.environ(msnbc))
+    def start(self, *arguments, msnbc="", configfile="tiny.yaml", by=()):
+        return super().start(*arguments, "--configfile", configfile, environ=self.environ(msnbc), by=by)
 
     def copied(self, folder):
         """Return a copy with all that was made here."""
@@ -105,7 +105,7 @@ class Checkout(Workflow):
             return {}
         table = re.search(r"^job +count\n-+ +-+\n(.*?)^total", said, re.MULTILINE | re.DOTALL).group(1)
         jobs = {name: int(count) for name, count in (line.split() for line in table.splitlines())}
-        return {name: count for name, count in jobs.items() if name != "all"}
+        return {name: count for name, count in jobs.items() if name not in ("all", "default")}
 
     @contextlib.contextmanager
     def edited(self, name, change):

@@ -116,13 +116,14 @@ def test_a_second_run_has_nothing_to_do(checkout):
 
 
 def test_a_run_killed_twenty_times_ends_with_the_same_bytes(checkout, new_checkout):
-    """After a SIGKILL to everything at a random moment the same command goes on: no half-written file is ever read.
+    """After a SIGKILL to everything at a random moment `make reproduce` goes on: no half-written file is ever read.
 
     This run has one core, and the other run had two; test_same_bytes.py takes four.
     """
     made, moments, killed = new_checkout(), random.Random(20), 0
+    reproduce = {"by": ("bash", "workflow/reproduce.sh")}
     while killed < 20:
-        with made.started("--cores", "1") as run:
+        with made.started("--cores", "1", **reproduce) as run:
             # later runs are killed later, so that the longest job can end
             try:
                 run.communicate(timeout=moments.uniform(1.0, 6.0 + 0.7 * killed))
@@ -132,7 +133,7 @@ def test_a_run_killed_twenty_times_ends_with_the_same_bytes(checkout, new_checko
                 continue
         assert run.returncode == 0
         shutil.rmtree(made.out / "figures")  # it ended too soon: draw again
-    made.finish("--cores", "1")
+    made.finish("--cores", "1", **reproduce)
     assert made.leftovers() == []
     assert made.results() == checkout.results()
     assert "Nothing to be done" in made.finish("--cores", "1")
