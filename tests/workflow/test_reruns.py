@@ -1,34 +1,29 @@
-"""Which rules run again after which edit: what depends on it, and nothing else. Dry runs beside a finished run."""
+"""Which rules run again after which edit: all that depends on it. Dry runs beside a finished run."""
 
 import contextlib
 import shutil
 import subprocess
 
 import pytest
-import yaml
 
 pytestmark = [pytest.mark.slow, pytest.mark.pipeline]
 
 RECORDS = {"provenance", "runtimes", "page"}
-DRAWN = {"figure", *RECORDS}
-AFTER_ERRORS = {"aggregate", "verdicts", "proven_summary", *DRAWN}
-# the audit and what liars can do look at the published plans
+ERRORS = {"simulate", "aggregate", "verdicts", "proven_summary", "figure", *RECORDS}
 AUDIT = {"audit_setting", "figure_audit", *RECORDS}
-LIARS = {"influence", *RECORDS}
-PROVEN = {"plan", "simulate", *AFTER_ERRORS}
-AFTER_PLANS = PROVEN | AUDIT | LIARS
-AFTER_POPULATIONS = {"population", "dependence", "simulate", "levels", "figure_levels", *AFTER_ERRORS}
 LEVELS = {"levels", "figure_levels", *RECORDS}
-ASSUMPTIONS = {"participation", "dependence", "rounds", *LIARS}
-PROTOCOLS = AFTER_PLANS | LEVELS | ASSUMPTIONS
-# a comparison has all protocols in it, and a figure or page has the looks of all
+ASSUMPTIONS = {"participation", "influence", "dependence", "rounds", *RECORDS}
 PARETO = {"pareto_case", "pareto_winners", "figure_pareto", *RECORDS}
-LOOKS = {"figure", "influence", "dependence", *PARETO}
-LABELS = {"figure", "figure_audit", "figure_levels", "participation", "influence", "dependence", "rounds", *RECORDS}
 AMPLIFICATION = {"amplification_curves", "figure_amplification", "table_amplification", *RECORDS}
-VERDICTS = {"verdicts", "pareto_winners", "figure_pareto"}
-VERDICTS |= {"figure_amplification", "table_amplification", *RECORDS}
 REFEREE = {"referee_trials", "referee_verdicts", *RECORDS}
+PLANS = {"plan", *ERRORS, *AUDIT, "influence"}
+POPULATIONS = {"population", "dependence", *ERRORS, *LEVELS}
+PANELS = PLANS | LEVELS | ASSUMPTIONS
+# a rule names its code by folder, so an edit of one protocol, accountant or dataset runs all that uses one of them
+PROTOCOLS = PANELS | PARETO
+ACCOUNTING = PROTOCOLS | AMPLIFICATION | REFEREE | {"limit"}
+DATASETS = PROTOCOLS | {"dataset", "population"}
+VERDICTS = {"verdicts", "pareto_winners", "figure_pareto", "figure_amplification", "table_amplification", *RECORDS}
 DRAWINGS = {
     *("figure", "limit", "figure_audit", "figure_levels", "participation", "influence"),
     *("dependence", "rounds", "pareto_winners", "figure_pareto", "proven_summary"),
@@ -42,86 +37,91 @@ def comment(text):
 
 #: File -> rules that run again after an edit.
 FILES = {
-    "CONTENTS.md": set(),
-    "Makefile": set(),
+    "README.md": set(),
     "requirements.lock": set(),
     "src/segshuffle/cli/__init__.py": set(),
     "src/segshuffle/pipeline/run_summary.py": set(),
     "src/segshuffle/looks.py": DRAWINGS,
     "src/segshuffle/pipeline/style.py": DRAWINGS,
     "src/segshuffle/pipeline/segshuffle.mplstyle": DRAWINGS,
-    "src/segshuffle/studies/reproduction/report.py": {"proven_summary", *DRAWN},
-    "src/segshuffle/studies/audit/report.py": {"figure_audit", *RECORDS},
-    "src/segshuffle/accounting/collections/published.py": PROTOCOLS | PARETO,
-    "src/segshuffle/accounting/collections/full_view.py": AUDIT,
-    "src/segshuffle/accounting/single_message/accountants/personalized.py": AMPLIFICATION | REFEREE,
-    "src/segshuffle/protocols/segmented.py": PROTOCOLS | PARETO,
-    "src/segshuffle/protocols/proven.py": PROTOCOLS - AUDIT | PARETO,
-    "src/segshuffle/protocols/messages/level_counts.py": LEVELS,
-    "src/segshuffle/datasets/sampling.py": LABELS | AFTER_POPULATIONS | {"dataset"},
-    "src/segshuffle/protocols/fake_users.py": LOOKS | {"verdicts"},
-    "src/segshuffle/studies/audit/compute.py": AUDIT,
+    "src/segshuffle/accounting/collections/full_view.py": ACCOUNTING,
+    "src/segshuffle/protocols/fake_users.py": PROTOCOLS,
+    "src/segshuffle/datasets/sampling.py": DATASETS,
+    # what draws a study is in its folder with what computes it
+    "src/segshuffle/studies/reproduction/report.py": ERRORS,
+    "src/segshuffle/studies/audit/report.py": AUDIT,
     "src/segshuffle/studies/levels/compute.py": LEVELS,
     "src/segshuffle/studies/assumptions/compute.py": ASSUMPTIONS,
     "src/segshuffle/studies/referee/compute.py": REFEREE,
     "src/segshuffle/studies/amplification/compute.py": AMPLIFICATION,
     "src/segshuffle/studies/claims/report.py": {"verdicts", *RECORDS},
     "src/segshuffle/studies/verdicts.py": VERDICTS,
+    "src/segshuffle/studies/reproduction/words.yaml": {"provenance", "page"},
     "src/segshuffle/pipeline/provenance.py": {"provenance", "page"},
-    "src/segshuffle/studies/reproduction/outputs.py": {"provenance", "page"},
     "src/segshuffle/pipeline/runtimes.py": {"runtimes", "page"},
     "src/segshuffle/page/findings.py": {"page"},
-    "src/segshuffle/page/assets/page.css": {"page"},
     "src/segshuffle/page/assets/page.html.j2": {"page"},
-    "workflow/report/output.rst": set(),
+    "workflow/report/caption.rst": set(),
+    "workflow/rules/limit.smk": set(),
+    "workflow/scripts/limit.py": {"limit", *RECORDS},
     "config/reference/claims.yaml": {"verdicts", *RECORDS},
 }
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize("name", FILES)
 def test_editing_a_file(checkout, name):
-    with checkout.edited(name, comment):
+    with checkout.edited(name, lambda text: f"{text}\n# an edit\n"):
         assert set(checkout.would_run()) == FILES[name]
 
 
-def test_an_edit_of_the_synthetic_dataset_leaves_msnbc_alone(checkout):
-    with checkout.edited("src/segshuffle/datasets/synthetic.py", comment):
-        assert checkout.would_run("results/quick/figures/fig2.svg", "results/quick/levels/msnbc-n200-s2.csv") == {}
+#: Key, new value, and the rules that run again.
+CHANGES = [
+    ("seed", 1, POPULATIONS | {"dataset"}),
+    ("repetitions", 6, ERRORS | LEVELS | {"dependence"}),
+    ("repetition_block", 4, ERRORS | LEVELS),
+    ("recentring", False, ERRORS),
+    ("levels", [0.5, 1.0, 2.5], PANELS),
+    ("splits.S2", [0.25, 0.25, 0.5], PANELS | PARETO),
+    ("delta_times_n", 0.02, PANELS | PARETO | REFEREE | {"limit"}),
+    ("blanket_per_user.include", [2.0, 4.0], PLANS),
+    ("competitors.methods", ["mm"], PLANS - AUDIT | RECORDS),
+    ("datasets.msnbc.padding", "dummy", PANELS | {"dataset", "population"}),
+    ("datasets.synthetic.domain_size", 20, PANELS | {"population"}),
+    ("proven.max_messages", [12, 40], PLANS - AUDIT - {"verdicts"} | RECORDS | {"participation", "rounds"}),
+    ("proven.honest_fraction", 0.9, PANELS - AUDIT - {"verdicts"} | RECORDS),
+    ("private_levels.epsilons", [0.5, 1.0], LEVELS),
+    ("assumptions.rounds", [1, 2], {"rounds", "participation", *RECORDS}),
+    ("pareto.budgets", [3.0], PARETO),
+    ("amplification.points", 4, AMPLIFICATION),
+    ("referee.shares", [0.5], REFEREE),
+]
+
+
+@pytest.mark.quick("datasets.synthetic.domain_size", "competitors.methods")
+@pytest.mark.parametrize(("path", "value", "expected"), CHANGES, ids=[path for path, _, _ in CHANGES])
+def test_changing_the_configuration(checkout, path, value, expected):
+    with checkout.configured(path, value):
+        assert set(checkout.would_run()) == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "expected"),
+    [
+        # 1 of the 2 populations, 3 of the 6 panels, 3 of the 5 figures of the paper and two with all panels; twice each
+        (
+            "datasets.synthetic.domain_size",
+            20,
+            {"population": 1, "plan": 3, "simulate": 6, "figure": 8, "audit_setting": 1, "levels": 1},
+        ),
+        ("datasets.msnbc.n_users", [200, 800], {"population": 1, "plan": 3, "simulate": 6, "figure": 6}),
+        ("competitors.methods", ["mm"], {"plan": 2, "simulate": 6, "figure": 12}),
+    ],
+    ids=["domain size", "population", "competitor"],
+)
+def test_other_datasets_populations_and_plans_are_left_alone(checkout, path, value, expected):
+    with checkout.configured(path, value):
         jobs = checkout.would_run()
-    assert {"population": 1, "simulate": 6}.items() <= jobs.items()
-    assert "dataset" not in jobs
-
-
-def test_a_new_competitor_costs_its_own_work(checkout, tmp_path):
-    """The audit looks at no competitor, and stored results of the other methods are kept."""
-    kept = checkout.out / "errors/published/msnbc-n200-s2-S1"
-    before = {path.name: path.stat().st_mtime_ns for path in kept.iterdir()}
-    config = yaml.safe_load((checkout.folder / "tiny.yaml").read_text())
-    methods = [*config["competitors"]["methods"], "correlated-noise"]
-    made = checkout.copied(tmp_path / "a copy")
-    with made.configured("competitors.methods", methods):
-        jobs = made.would_run()
-        assert {"plan": 2, "simulate": 6}.items() <= jobs.items()
-        assert "audit_setting" not in jobs
-        made.finish("--cores", "1", "results/quick/panels/published/msnbc-n200-s2-S1.csv")
-    after = {path.name: path.stat().st_mtime_ns for path in (made.out / kept.relative_to(checkout.out)).iterdir()}
-    assert {name.partition(".")[0] for name in after.keys() - before.keys()} == {"correlated-noise"}
-    assert before.items() <= after.items(), "the others were not simulated again"
-
-
-def test_another_size_of_the_synthetic_domain_leaves_msnbc_alone(checkout):
-    with checkout.configured("datasets.synthetic.domain_size", 20):
-        jobs = checkout.would_run()
-    # 1 of the 2 populations, 3 of the 6 panels, 3 of the 5 figures of the paper and two with all panels; twice each
-    expected = {"population": 1, "plan": 3, "simulate": 6, "figure": 8, "audit_setting": 1, "levels": 1}
-    assert expected.items() <= jobs.items()
-    assert "dataset" not in jobs
-
-
-def test_one_more_population_leaves_the_others_alone(checkout):
-    with checkout.configured("datasets.msnbc.n_users", [200, 800]):
-        jobs = checkout.would_run()
-    expected = {"population": 1, "plan": 3, "simulate": 6, "figure": 6}
     assert expected.items() <= jobs.items()
     assert "dataset" not in jobs
 
