@@ -99,7 +99,7 @@ ACCOUNTANTS = (
 """
 #: A study: what it computes, what readers see of it and are told, its rules, and the script of one of them.
 STUDY = {
-    "src/segshuffle/studies/thanks/__init__.py": """Does thanking help?""",
+    "src/segshuffle/studies/thanks/__init__.py": '"""Does thanking help?"""\n',
     "src/segshuffle/studies/thanks/compute.py": '''
 """Shake hands."""
 

@@ -1,4 +1,4 @@
-"""What lies beside the results: provenance, the README, and the last words."""
+"""What lies beside the results: provenance, the list of results, and the last words."""
 
 import hashlib
 import json
@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from segshuffle.pipeline.provenance import PACKAGES, provenance, readme
+from segshuffle.pipeline.provenance import PACKAGES, contents, provenance
 from segshuffle.pipeline.run_summary import main as close
 from segshuffle.pipeline.words import FORMATS, columns
 
@@ -56,10 +56,10 @@ def test_provenance_names_what_the_run_was_made_of(tmp_path, monkeypatch, full_c
     assert str(tmp_path) not in text
 
 
-def test_the_readme_explains_every_column_and_names_a_stand_in(full_config, quick_config, sources):
+def test_the_list_of_results_explains_every_column_and_names_a_stand_in(full_config, quick_config, sources):
     made = ["mse.csv", "claims.md", "amplification/variation1.csv", *(f"figures/fig2.{each}" for each in FORMATS)]
-    full = readme([f"results/{path}" for path in made], sources(REAL), config=full_config)
-    quick = readme(["results/quick/figures/decomposition8.svg"], sources(STAND_IN), config=quick_config)
+    full = contents([f"results/{path}" for path in made], sources(REAL), config=full_config)
+    quick = contents(["results/quick/figures/decomposition8.svg"], sources(STAND_IN), config=quick_config)
     for column in columns()["mse.csv"]:
         assert f"- `{column}`: " in full, column
     assert REAL["sha256"] in full

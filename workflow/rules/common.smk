@@ -46,7 +46,7 @@ WORDS = Words(config)
 OUT = output_folder(config)
 # of every figure
 FORMATS = (".pdf", ".svg", ".png")
-# words of all studies, for code_of of the page and the README
+# words of all studies, for code_of of the page and the list of results
 SAID = [str(path.relative_to(PACKAGE)) for path in PACKAGE.rglob("words.yaml")]
 # code of every job that draws, for code_of
 DRAWING = (
