@@ -1,7 +1,6 @@
 """Figures: the same bytes every time, honest labels, one look per method that survives a grey print."""
 
 import re
-from dataclasses import asdict
 
 import pandas as pd
 import pytest
@@ -38,7 +37,7 @@ def table_of(panels):
     points += [(name, 0.0, 3.0 + i, "best") for i, name in enumerate(COMPETITORS)]
     table = pd.DataFrame(points, columns=["method", "blanket_per_user", "mse_mean", "role"])
     table = table.assign(accounting="published", source="real", mse_stderr=0.1, mse_expected=table["mse_mean"])
-    return pd.concat([table.assign(**asdict(panel.setting), split=panel.split) for panel in panels], ignore_index=True)
+    return pd.concat([table.assign(**panel.setting._asdict(), split=panel.split) for panel in panels], ignore_index=True)
 
 
 def drawn(drawing):
