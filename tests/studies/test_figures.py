@@ -37,7 +37,8 @@ def table_of(panels):
     points += [(name, 0.0, 3.0 + i, "best") for i, name in enumerate(COMPETITORS)]
     table = pd.DataFrame(points, columns=["method", "blanket_per_user", "mse_mean", "role"])
     table = table.assign(accounting="published", source="real", mse_stderr=0.1, mse_expected=table["mse_mean"])
-    return pd.concat([table.assign(**panel.setting._asdict(), split=panel.split) for panel in panels], ignore_index=True)
+    tables = [table.assign(**panel.setting._asdict(), split=panel.split) for panel in panels]
+    return pd.concat(tables, ignore_index=True)
 
 
 def drawn(drawing):
