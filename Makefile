@@ -42,7 +42,7 @@ check: install
 	$(BIN)/snakemake --lint
 
 docs: install
-	if command -v dot >/dev/null; then $(BIN)/snakemake page --rulegraph 2>/dev/null | dot -Tsvg -o docs/figures/rules.svg; fi
+	if command -v dot >/dev/null; then PYTHONHASHSEED=0 $(BIN)/snakemake page --rulegraph 2>/dev/null | dot -Tsvg -o docs/figures/rules.svg; fi
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --conf-dir docs --builder html . build/site
 
 install: $(VENV)/.installed
