@@ -154,13 +154,13 @@ def test_figure_draws_fronts_and_references_of_every_panel():
         drawn = {line.get_label(): line for line in axes.lines}
         scale = 4 * (1 + s + epsilon)
         # of the second method the dearer plan is worse than the cheaper one
-        assert points(drawn["a"]) == [(2.0, 8.0 * scale), (4.0, 2.0 * scale)]
-        assert points(drawn["b"]) == [(3.0, 6.0 * scale)]
+        assert points(drawn["a (proven)"]) == [(2.0, 8.0 * scale), (4.0, 2.0 * scale)]
+        assert points(drawn["b (proven)"]) == [(3.0, 6.0 * scale)]
         assert points(drawn["c"]) == [(1.0, 0.5 * scale)]
-        assert [open_marks(drawn[name]) for name in "abc"] == [False, False, True], "not proven"
+        assert [open_marks(drawn[name]) for name in ("a (proven)", "b (proven)", "c")] == [False, False, True], "not proven"
         assert set(drawn["Gaussian curator, weight per level"].get_ydata()) == {scale}
         assert len(drawn) == 5, "what is refused is not drawn"
-        assert list(drawn)[:4] == ["a", "b", "c", "Gaussian curator, weight per level"], "as in the table"
+        assert list(drawn)[:4] == ["a (proven)", "b (proven)", "c", "Gaussian curator, weight per level"], "as in the table"
         assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
     assert legend_texts(figure) == list(drawn)
     assert complaints(figure) == []

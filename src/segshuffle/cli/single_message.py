@@ -183,7 +183,7 @@ def _matrix(path: Path, claimed_epsilon: float | None) -> Any:
         try:
             # a file mapped to memory cannot claim more numbers than it has
             rows: Any = np.array(np.load(path, mmap_mode="r", allow_pickle=False), dtype=float)
-        except (ValueError, TypeError, EOFError, OSError, OverflowError) as error:
+        except Exception as error:  # numpy reads the header as Python code, so damage has errors of many kinds
             raise DataError(f"{path}: is no .npy file of numbers ({error}). Write one with numpy.save.") from error
     else:
         lines, rows = _lines(path, content)
