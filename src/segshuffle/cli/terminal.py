@@ -255,4 +255,5 @@ def seldom(line: Callable[..., str]) -> Callable[..., None]:
 def complain(message: str) -> None:
     """Write a line to standard error, if it is open."""
     with contextlib.suppress(OSError, ValueError):
-        print(message, file=sys.stderr, flush=True)
+        # an option may hold what no text does, such as half of a character
+        print(message.encode(errors="backslashreplace").decode(), file=sys.stderr, flush=True)
