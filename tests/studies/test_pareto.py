@@ -157,10 +157,11 @@ def test_figure_draws_fronts_and_references_of_every_panel():
         assert points(drawn["a (proven)"]) == [(2.0, 8.0 * scale), (4.0, 2.0 * scale)]
         assert points(drawn["b (proven)"]) == [(3.0, 6.0 * scale)]
         assert points(drawn["c"]) == [(1.0, 0.5 * scale)]
-        assert [open_marks(drawn[name]) for name in ("a (proven)", "b (proven)", "c")] == [False, False, True], "not proven"
+        names = ["a (proven)", "b (proven)", "c"]
+        assert [open_marks(drawn[name]) for name in names] == [False, False, True], "not proven"
         assert set(drawn["Gaussian curator, weight per level"].get_ydata()) == {scale}
         assert len(drawn) == 5, "what is refused is not drawn"
-        assert list(drawn)[:4] == ["a (proven)", "b (proven)", "c", "Gaussian curator, weight per level"], "as in the table"
+        assert list(drawn)[:4] == [*names, "Gaussian curator, weight per level"], "as in the table"
         assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
     assert legend_texts(figure) == list(drawn)
     assert complaints(figure) == []
