@@ -60,7 +60,7 @@ def test_the_report_is_read_in_a_browser(browser, report, tmp_path):
         figure.wait_for()
         assert figure.evaluate("image => image.decode().then(() => image.naturalWidth)") > 100
         row.locator("a").nth(1).click()
-        page.get_by_text("whose proof has a gap").wait_for()
+        page.get_by_text("whose proof has a gap").first.wait_for()
         caption = page.locator("body").inner_text()
         assert "as published (Theorem 3, whose proof has a gap)" in caption
         assert "Levels ε = " in caption
