@@ -4,6 +4,9 @@ A message about a refused value names the value and what is allowed. The command
 with status 2. The pipeline prints errors of the configuration before any job starts.
 """
 
+import difflib
+from collections.abc import Iterable
+
 #: Most characters of a value in a message.
 _LONGEST = 120
 
@@ -40,6 +43,12 @@ def _brief(value: object) -> str:
     except ValueError:
         return "an integer of thousands of digits"
     return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+
+
+def similar(word: str, known: Iterable[str]) -> str:
+    """Return a question about the most similar known word, for the middle of a message; empty if none is similar."""
+    found = difflib.get_close_matches(word, known, n=1)
+    return f" (did you mean {found[0]}?)" if found else ""
 
 
 class OptionsError(SegshuffleError, ValueError):

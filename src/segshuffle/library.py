@@ -22,30 +22,20 @@ from segshuffle.accounting.single_message.mechanisms import mechanism
 from segshuffle.arrays import FloatArray
 from segshuffle.datasets.transactions import Transactions
 from segshuffle.errors import DataError, ParameterError
-from segshuffle.planning.question import (
-    Answer,
-    FewestMessages,
-    Guess,
-    LeastEpsilon,
-    LeastError,
-    Limits,
-    Question,
-    answer,
-)
+from segshuffle.planning.answer import Answer, answer
+from segshuffle.planning.asked import Goal, Guess, Limits
+from segshuffle.planning.question import Question
 from segshuffle.protocols.base import Assumptions, Plan, Problem
 from segshuffle.protocols.item_variance import ItemVariance
 from segshuffle.protocols.privacy_loss import product_of
-from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.rehearsal.run import rehearse, simulate
 
 __all__ = [
     "Answer",
     "Assumptions",
     "Estimate",
-    "FewestMessages",
+    "Goal",
     "Guess",
-    "LeastEpsilon",
-    "LeastError",
     "Limits",
     "Plan",
     "Problem",
@@ -96,40 +86,36 @@ class Estimate:
         return self.variance.interval(self.frequencies, confidence)
 
 
-def plan(
-    problem: Problem, *, copies_max: float = 1.0, max_messages: float | None = None, equal_copies: bool = False
-) -> Plan:
+def plan(problem: Problem, **asked: Any) -> Plan:
     """Choose how many dummies users send, and how many messages about a held item, with proven guarantees.
-
-    The plan has the least error within the limits.
 
     Parameters
     ----------
     problem : Problem
         Public numbers only.
-    copies_max : float
-        Most messages that a user sends about a held item, on average.
-    max_messages : float, optional
-        Most messages that a user sends, dummies included, on average.
-    equal_copies : bool
-        Whether users of all levels send equally many messages about a held item; then there is no bias even if levels
-        depend on items.
+    **asked
+        Fields of `Goal` (``target_error``, ``least``, ``top``), `Limits` (``copies_max``, ``max_messages``, ...) and
+        `Guess` (``guess``, ``mean_size``, ``sizes``), and ``blanket`` and ``hide_level``: the options of the command
+        ``segshuffle plan``, by the same names.
 
     Returns
     -------
     Plan
-        Its ``scheme.copies`` are the messages about a held item, by level, and ``blanket_per_user`` is the number of
-        dummies, both on average. Its ``certificate`` has, for each level, an interval that contains delta.
+        The plan with the least error within the limits; with ``target_error`` the one with the fewest messages, or
+        with the least epsilon. Its ``scheme.copies`` are the messages about a held item, by level, and
+        ``blanket_per_user`` is the number of dummies, both on average. Its ``certificate`` has, for each level, an
+        interval that contains delta.
 
     Raises
     ------
     InfeasibleError
         If no plan meets the guarantees within the limits.
+    OptionsError
+        If there is no such option.
     ParameterError
         If an option is outside its range.
     """
-    check_kind("problem", problem, Problem)
-    return ProvenSegmented(copies_max=copies_max, max_messages=max_messages, equal_copies=equal_copies).plan(problem)
+    return answer(Question.of(problem, **asked)).plan
 
 
 def estimate(plan: Plan, counts: ArrayLike) -> Estimate:

@@ -4,7 +4,6 @@ import argparse
 import contextlib
 import gzip
 import random
-import re
 import signal
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from commands import printed, run
 from segshuffle.cli import build_parser
 from segshuffle.errors import ConfigError
 from segshuffle.pipeline.config import check_config, read_config
+from segshuffle.planning.what_if import VARIED
 
 ROOT = Path(__file__).parents[2]
 #: Seconds for one command.
@@ -32,7 +32,7 @@ LONG = ["", 300 * "x", 5000 * "9", "a\0b", "\ud800", "\n", 'a\nb,"', '"a', 50 * 
 VALUES = [*PLAIN.split(), *LONG]
 #: Command -> a call that is answered quickly.
 CALLS = {
-    "plan": ["--items 6 --set-size 2 --levels 1:300 --delta 1e-4"],
+    "plan": ["collection.toml --delta 1e-4", "--items 6 --set-size 2 --levels 1:300 --delta 1e-4"],
     "rehearse": [
         "users.csv --items 6 --levels 1:100% --delta 1e-3 --set-size 1,2",
         "1:50%,2:50% --items 6 --levels 1:300 --delta 1e-4",
@@ -58,6 +58,7 @@ FILES = {
     "messages": "estimate plan.json messages --anyway",
     "counts": "estimate plan.json counts --anyway",
     "mine.json": "client plan.json --items 1,2 --level 1 --sets exactly --delta 1e-3 --budget 9 --account mine.json",
+    "collection.toml": "plan collection.toml",
     "matrix.csv": "account --randomizer matrix:matrix.csv --users 10 --delta 0.1",
     "matrix.npy": "account --randomizer matrix:matrix.npy --users 10 --delta 0.1",
 }
@@ -93,13 +94,15 @@ def folder(tmp_path, monkeypatch, capsys):
     table.write_parquet("users.parquet")
     Path("users.txt.gz").write_bytes(gzip.compress(60 * b"1 2 3\n"))
     Path("items").write_text("tea\nmilk\nbread\nrice\nsalt\noil\n", encoding="utf-8")
+    asked = 'items = 6\nset_size = 2\nlevels = "1:300"\ndelta = 1e-4\nequal_copies = true\nsizes = "1:50%,3:50%"\n'
+    Path("collection.toml").write_text(asked, encoding="utf-8")
     Path("guess").write_text("0.5,0.5,0.25,0.25\n0.25,0.25\n", encoding="utf-8")
     Path("messages").write_text("1\n2\n3\n", encoding="utf-8")
     Path("counts").write_text("item,count\n" + "".join(f"{i},{i}\n" for i in range(6)), encoding="utf-8")
     Path("matrix.csv").write_text("0.5,0.5\n1/4,3/4\n", encoding="utf-8")
     np.save("matrix.npy", np.array([[0.5, 0.5], [0.25, 0.75]]))
     Path("zero").symlink_to("/dev/zero")
-    for asked in (f"plan {CALLS['plan'][0]} --save plan.json", f"client {CALLS['client'][0]}"):
+    for asked in (f"plan {CALLS['plan'][1]} --save plan.json", f"client {CALLS['client'][0]}"):
         printed(capsys, asked)
     return tmp_path
 
@@ -119,8 +122,7 @@ def changed_call(rng):
     """Return a call with odd values of one or two options; which options there are is asked of the parser."""
     command = rng.choice([*CALLS])
     words = [command, *rng.choice(CALLS[command]).split()]
-    (commands,) = build_parser()._subparsers._group_actions
-    options = [each for each in commands.choices[command]._actions if each.dest != "help"]
+    options = [each for each in build_parser(command).commands[command]._actions if each.dest != "help"]
     for option in rng.sample(options, rng.choice([1, 1, 2])):
         value = rng.choice(VALUES)
         if not option.option_strings:
@@ -130,8 +132,9 @@ def changed_call(rng):
         if option.nargs == 0:
             words.append(name)
             continue
-        if keys := re.findall(r"^- ([a-z-]+):", option.help or "", re.MULTILINE):
-            value = f"{rng.choice(keys)}={value}"
+        if option.nargs == 2:
+            words += [name, rng.choice(VARIED), value]
+            continue
         words += [f"{name}={value}"] if rng.random() < 0.5 else [name, value]
     return words
 
@@ -145,11 +148,10 @@ def test_any_value_of_an_option_is_answered_or_refused(folder, capsys, seed):
 
 
 def test_an_option_with_an_empty_list_of_values_is_refused(folder, capsys):
-    (commands,) = build_parser()._subparsers._group_actions
-    for command, parser in commands.choices.items():
+    for command, parser in build_parser().commands.items():
         assert isinstance(parser, argparse.ArgumentParser)
         for option in parser._actions:
-            if option.option_strings and option.nargs != 0:
+            if option.option_strings and option.nargs in (None, "+"):
                 asked = [command, *CALLS[command][0].split(), f"{option.option_strings[0]}=--"]
                 assert "'--' is not allowed as a value" in run(capsys, asked)[2]
 

@@ -112,7 +112,7 @@ def test_a_wrong_matrix_is_one_sentence_with_file_line_and_value(capsys, tmp_pat
 def test_a_matrix_is_never_overwritten(capsys, tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text(TEXTS["mine.txt"], encoding="utf-8")
-    assert "save = " in refusal(capsys, f"account --randomizer matrix:{path} --users 9 --delta 0.01 --save {path}")
+    assert "--save " in refusal(capsys, f"account --randomizer matrix:{path} --users 9 --delta 0.01 --save {path}")
     assert path.read_text(encoding="utf-8") == TEXTS["mine.txt"].replace("\r\n", "\n")
 
 

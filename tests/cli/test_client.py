@@ -57,18 +57,18 @@ def random_plan(rng):
     s = int(rng.integers(1, min(d - 1, 5) + 1))
     n_levels = int(rng.integers(1, 4))
     levels = np.round(np.sort(rng.uniform(0.4, 4.0, n_levels)) + [0.0, 0.1, 0.2][:n_levels], 2)
-    asked = f"plan --items {d} --set-size {s} --assume sets={rng.choice(['exactly', 'at-most'])} --levels "
+    asked = f"plan --items {d} --set-size {s} --sets {rng.choice(['exactly', 'at-most'])} --levels "
     counts = rng.integers(500, 5000, n_levels)
     asked += ",".join(f"{e}:{n}" for e, n in zip(levels, counts, strict=True))
     deltas = 10.0 ** -rng.integers(5, 10, n_levels if rng.random() < 0.4 else 1)
     asked += f" --delta {','.join(f'{delta:g}' for delta in deltas)}"
-    for option in ("--assume honest-fraction=0.77", "--assume rounds=3", "--limits copies-max=2.5"):
+    for option in ("--honest-fraction 0.77", "--rounds 3", "--copies-max 2.5"):
         asked += f" {option}" if rng.random() < 0.4 else ""
     law = str(rng.choice(["poisson", "equal", "capped", "clustered", "signed"]))
     if law in ("clustered", "signed"):
-        return f"{asked} --blanket {law} --limits max-messages=60"
-    more = {"equal": "equal-copies=yes", "capped": "blanket-cap=auto", "poisson": ""}[law]
-    return f"{asked} --blanket poisson --limits blanket-per-user={rng.uniform(0.3, 20.0):.3g} {more}"
+        return f"{asked} --blanket {law} --max-messages 60"
+    more = {"equal": "--equal-copies", "capped": "--blanket-cap auto", "poisson": ""}[law]
+    return f"{asked} --blanket poisson --blanket-per-user {rng.uniform(0.3, 20.0):.3g} {more}"
 
 
 @pytest.mark.quick(6)
@@ -307,7 +307,7 @@ def test_a_broken_account_sends_nothing(published, capsys, tmp_path, content):
 
 def test_the_account_is_not_the_plan(published, capsys):
     before = published.read_text()
-    assert "account = " in refusal(capsys, client(published, account="plan.json"))
+    assert "--account " in refusal(capsys, client(published, account="plan.json"))
     assert published.read_text() == before
 
 

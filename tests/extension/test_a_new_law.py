@@ -7,7 +7,7 @@ import pytest
 from extension_files import add_law
 
 N_USERS, DOMAIN_SIZE, HELD = 200, 40, 4
-PROBLEM = f"--items {DOMAIN_SIZE} --set-size 1 --levels 0.4:100,0.8:100 --delta 1e-4 --limits max-messages=8".split()
+PROBLEM = f"--items {DOMAIN_SIZE} --set-size 1 --levels 0.4:100,0.8:100 --delta 1e-4 --max-messages 8".split()
 SEND = f"""
 import contextlib, io, random
 from segshuffle.cli import main
@@ -66,7 +66,7 @@ def test_it_is_compared_in_the_studies_under_its_own_name(made):
 @pytest.mark.exhaustive
 def test_its_plan_is_rehearsed_and_its_intervals_hold_what_they_should(made):
     (made.folder / "users.txt").write_text("".join(f"{user % HELD}\n" for user in range(N_USERS)))
-    asked = ["users.txt", "--layout", "format=lines", "--plan", "plan.json", "--repetitions", "50", "--json"]
+    asked = ["users.txt", "--format", "lines", "--plan", "plan.json", "--repetitions", "50", "--json"]
     summary = json.loads(run(made, "rehearse", *asked))["summary"]
     assert summary["items_held"] == HELD
     assert 0.9 < summary["covered"] < 0.99

@@ -1,10 +1,8 @@
 """Plans in words, for an error, for other values, beside other protocols: against closed forms and brute force."""
 
-import contextlib
 import math
 import re
 from dataclasses import fields, replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,12 +15,12 @@ from scipy import stats
 from segshuffle.blankets.clustered import Clustered
 from segshuffle.blankets.named import laws
 from segshuffle.blankets.signed import Signed
-from segshuffle.cli import build_parser
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.planning import what_if
+from segshuffle.planning.answer import answer as ask
+from segshuffle.planning.asked import Goal, Guess, Limits
 from segshuffle.planning.foresight import expected, hardest_share
-from segshuffle.planning.question import FewestMessages, Guess, LeastEpsilon, Limits, Question
-from segshuffle.planning.question import answer as ask
+from segshuffle.planning.question import Question
 from segshuffle.planning.wording import promises, resting_on, sending
 from segshuffle.protocols.base import Assumptions, Problem
 from segshuffle.protocols.item_variance import ItemVariance, coverage_of_nothing
@@ -68,17 +66,15 @@ def test_the_top_item_of_largest_relative_error_counts():
 # --- backwards -------------------------------------------------------------------------------------------------------
 
 
-MANY = (
-    "plan --items 200 --set-size 5 --assume sets=at-most --levels 1:20000 --delta 1e-7 --guess top=10 --blanket poisson"
-)
+MANY = "plan --items 200 --set-size 5 --levels 1:20000 --delta 1e-7 --top 10 --blanket poisson"
 
 
 def test_the_fewest_messages_have_just_the_error_that_was_asked_for(capsys):
     """A target far above the least error: with 2 % fewer messages it is missed."""
-    guessed = f"{MANY} --guess zipf:1 mean-size=3"
+    guessed = f"{MANY} --guess zipf:1 --mean-size 3"
     found = answer(capsys, f"{guessed} --target-error 10%")
     assert 0.098 < found["top_error"] <= 0.1
-    fewer = answer(capsys, f"{guessed} --limits max-messages={0.98 * found['messages_per_user']}")
+    fewer = answer(capsys, f"{guessed} --max-messages {0.98 * found['messages_per_user']}")
     assert fewer["top_error"] > 0.1
     # shares given one by one, equal to those of the guess, lead to the same plan
     shares = ",".join(map(str, zipf_shares(3, 200, 1.0)))
@@ -88,7 +84,7 @@ def test_the_fewest_messages_have_just_the_error_that_was_asked_for(capsys):
 
 def test_the_error_of_the_top_items_ranks_every_law(capsys, monkeypatch):
     """A million items, of which the top 20 are to be known: no row pays for fewer messages with a much larger error."""
-    monkeypatch.setattr("segshuffle.planning.question.PATIENCE", math.inf)
+    monkeypatch.setattr("segshuffle.planning.answer.PATIENCE", math.inf)
     found = answer(capsys, "plan --items 1e6 --set-size 4 --levels 1:1e6 --delta 1e-8 --guess zipf:1")["blankets"]
     rows = {row["blanket"]: row for row in found if "none" not in row}
     assert {"poisson", "clustered", "signed"} <= rows.keys()
@@ -101,14 +97,15 @@ def test_the_error_of_the_top_items_ranks_every_law(capsys, monkeypatch):
 def test_a_question_is_answered_as_a_value(top):
     problem = Problem(20, 2, (1.0, 2.0), (1000, 1000), 1e-5)
     guess = Guess(1.0)
-    least = ask(Question(problem, guess=guess, top=top))
+    least = ask(Question(problem, Goal(top=top), guess=guess))
     error = least.worth.relative if top else least.numbers["mse_sample"]
-    fewer = ask(Question(problem, FewestMessages(1.5 * error), guess=guess, top=top))
+    fewer = ask(Question(problem, Goal(1.5 * error, top=top), guess=guess))
     assert fewer.numbers["messages_per_user"] < least.numbers["messages_per_user"]
     # without a limit on messages, epsilons are within 7 % of the least, and messages the fewest with them
     limits = Limits(max_messages=1e4)
-    knee = ask(Question(problem, LeastEpsilon(1.5 * error), guess=guess, top=top))
-    safer = ask(Question(problem, LeastEpsilon(1.5 * error), limits, guess=guess, top=top))
+    goal = Goal(1.5 * error, "epsilon", top)
+    knee = ask(Question(problem, goal, guess=guess))
+    safer = ask(Question(problem, goal, limits, guess))
     assert 1 < knee.plan.problem.levels[0] / safer.plan.problem.levels[0] < 1.07
     assert knee.plan.messages_per_user < safer.plan.messages_per_user
     assert safer.plan.problem.levels[0] < 1.0
@@ -117,50 +114,44 @@ def test_a_question_is_answered_as_a_value(top):
         assert 1.4 * error < reached <= 1.5 * error * (1 + 1e-9)
     assert safer.plan.problem.levels[1] == pytest.approx(2 * safer.plan.problem.levels[0], rel=0.01)
     less = replace(problem, levels=tuple(level / 1.03 for level in safer.plan.problem.levels))
-    missed = ask(Question(less, limits=limits, guess=guess, top=top))
+    missed = ask(Question(less, Goal(top=top), limits, guess))
     assert (missed.worth.relative if top else missed.numbers["mse_sample"]) > 1.5 * error
     with pytest.raises(InfeasibleError, match="with any epsilon up to 100"):
-        ask(Question(problem, LeastEpsilon(1e-9), guess=guess, top=top))
+        ask(Question(problem, Goal(1e-9, "epsilon", top), guess=guess))
 
 
 # --- for other values ------------------------------------------------------------------------------------------------
 
 
-def test_what_is_asked_is_read():
-    asked = asked_for("users=1e4,1e5", "epsilon=0.5..2/3", "plot.png")
-    assert asked == {"users": (1e4, 1e5), "epsilon": (0.5, 1.0, 2.0), "plot": Path("plot.png")}
-    assert len(asked_for("delta=1e-9..1e-5")["delta"]) == 13
-
-
-def asked_for(*words):
-    return dict(build_parser().parse_args([*SMALL.split(), "--what-if", *words]).what_if)
-
-
-@given(st.one_of(st.text(max_size=30), st.text(alphabet="users=epsilon,0123456789:/.-e", max_size=30)))
-def test_anything_else_is_refused_in_a_sentence(text):
-    with contextlib.suppress(SystemExit):
-        assert set(asked_for(text)) <= {"users", "epsilon", "delta", "set_size", "domain_size", "plot"}
+@pytest.mark.parametrize("name", what_if.VARIED)
+def test_every_number_may_be_varied(capsys, name):
+    values = {"epsilon": "0.5..2/3", "delta": "1e-9,1e-5", "honest_fraction": "0.5,1"}.get(name, "2,3")
+    rows = answer(capsys, f"{SMALL} --blanket poisson --what-if {name.replace('_', '-')} {values}")["what_if"]
+    assert [row[name] for row in rows] == ([0.5, 1, 2] if name == "epsilon" else [*map(float, values.split(","))])
 
 
 @given(st.integers(1, 10**9), st.lists(st.integers(0, 10**6), min_size=2, max_size=2).filter(any))
 def test_users_are_in_the_same_shares(n_users, counts):
     problem = replace(PROBLEM, level_counts=tuple(counts))
-    found = what_if.changed(problem, {"users": float(n_users)}).level_counts
+    found = what_if.changed(Question(problem), {"users": float(n_users)}).problem.level_counts
     assert sum(found) == n_users
     assert all(abs(each - n_users * count / sum(counts)) < 1 for each, count in zip(found, counts, strict=True))
 
 
 def test_other_values_are_those_of_the_problem():
-    other = what_if.changed(PROBLEM, {"epsilon": 0.2, "delta": 1e-9, "set_size": 3.0, "domain_size": 70.0})
+    values = {"epsilon": 0.2, "delta": 1e-9, "set_size": 3.0, "items": 70.0, "rounds": 2.0, "max_messages": 9.0}
+    question = what_if.changed(Question(PROBLEM), values | {"honest_fraction": 0.5})
+    other = question.problem
+    assert (other.assumptions.rounds, other.assumptions.honest_fraction, question.limits.max_messages) == (2, 0.5, 9)
     assert (other.levels, other.deltas, other.set_size, other.domain_size) == ((0.2, 0.4), (1e-9,) * 2, 3, 70)
     with pytest.raises(ParameterError, match=r"set_size = 2\.5"):
-        what_if.changed(PROBLEM, {"set_size": 2.5})
+        what_if.changed(Question(PROBLEM), {"set_size": 2.5})
 
 
 def test_a_table_says_where_there_is_no_plan():
     guess = Guess(mean_size=3.0)
     error = ask(Question(PROBLEM, guess=guess)).numbers["mse_sample"]
-    question = Question(PROBLEM, FewestMessages(1.5 * error), guess=guess)
+    question = Question(PROBLEM, Goal(1.5 * error), guess=guess)
     rows = what_if.table(question, {"users": (40.0, 4000.0), "epsilon": (0.5, 1.0)})
     assert all("target_error" in row["none"] for row in rows[:2])
     assert [row["none"] for row in rows[2:]] == [None, None]
@@ -177,7 +168,7 @@ def test_a_value_that_is_not_allowed_costs_its_row_only():
     assert "set_size = 2.5" in rows[1]["none"]
     guess = np.array([1.0, 1.0, *[0.0] * (PROBLEM.domain_size - 2)])
     (row,) = what_if.table(Question(replace(PROBLEM, set_size=2), guess=Guess(guess)), {"set_size": (1.0,)})
-    assert "set-size = 1" in row["none"]
+    assert "set_size = 1" in row["none"]
 
 
 def test_a_table_has_a_curve_for_each_value_of_the_key_with_fewer():
@@ -201,7 +192,7 @@ def test_a_table_has_a_curve_for_each_value_of_the_key_with_fewer():
 
 @pytest.mark.exhaustive
 def test_every_protocol_of_the_project_is_there(capsys):
-    asked = "plan --items 20 --set-size 2 --levels 1:3000 --delta 1e-6 --alternatives --assume sets=exactly"
+    asked = "plan --items 20 --set-size 2 --levels 1:3000 --delta 1e-6 --alternatives --sets exactly"
     rows = answer(capsys, asked)["alternatives"]
     assert {(row["accounting"], row["name"]) for row in rows} == set(every())
     deviations = [row["deviation"] for row in rows if row["none"] is None]
@@ -263,7 +254,7 @@ SMALL = "plan --items 6 --set-size 2 --levels 1:300 --delta 1e-4"
 
 
 def test_the_answer_is_in_words_and_complete(capsys):
-    asked = f"{SMALL} --limits blanket-per-user=6 --guess zipf:1 top=3"
+    asked = f"{SMALL} --blanket-per-user 6 --guess zipf:1 --top 3"
     words = printed(capsys, f"{asked} --details")
     for title in ("What users send", "What they are promised", "How far off estimates are", "What this relies on"):
         assert f"{title}:" in words
@@ -279,13 +270,13 @@ def test_the_answer_is_in_words_and_complete(capsys):
     [
         "",
         f"--levels {','.join(f'{0.1 * k:g}:20' for k in range(1, 31))} --delta 1e-5",
-        "--levels 0.5:100,1:100,2:100 --hide-level 0.5 --guess zipf:1 --assume honest-fraction=0.9",
-        "--levels 0.5:9,1:9,2:9,3:9,4:9 --hide-level 0.5 --guess zipf:1 mean-size=1 --assume sets=at-most rounds=2",
+        "--levels 0.5:100,1:100,2:100 --hide-level 0.5 --guess zipf:1 --honest-fraction 0.9",
+        "--levels 0.5:9,1:9,2:9,3:9,4:9 --hide-level 0.5 --guess zipf:1 --mean-size 1 --sets at-most --rounds 2",
     ],
     ids=["one", "many", "private", "guessed"],
 )
 def test_an_answer_fits_a_screen(capsys, monkeypatch, options):
-    monkeypatch.setattr("segshuffle.planning.question.PATIENCE", 0.5)
+    monkeypatch.setattr("segshuffle.planning.answer.PATIENCE", 0.5)
     lines = printed(capsys, f"{SMALL} {options}").splitlines()
     assert len(lines) <= 39 + len(laws())
     assert max(map(len, lines)) <= 80
@@ -309,10 +300,10 @@ def test_each_level_has_the_epsilon_of_its_own_delta(capsys):
     assert all_honest["epsilons"][1] <= 2.0 * (1 + 2e-3)
 
 
-@pytest.mark.parametrize("sizes", ["--items 2 --assume sets=exactly --levels 1:1000", "--items 50 --levels 1:20"])
+@pytest.mark.parametrize("sizes", ["--items 2 --sets exactly --levels 1:1000", "--items 50 --levels 1:20"])
 def test_what_stands_beside_a_plan_never_costs_the_plan(capsys, monkeypatch, sizes):
     """Once there is nothing to hide, and once there are so few users that some laws have no blanket."""
-    monkeypatch.setattr("segshuffle.planning.question.PATIENCE", math.inf)
+    monkeypatch.setattr("segshuffle.planning.answer.PATIENCE", math.inf)
     found = answer(capsys, f"{SMALL} --delta 1e-6 {sizes}")
     assert found["copies"]
     names = [row["blanket"] for row in found["blankets"]]
@@ -320,7 +311,7 @@ def test_what_stands_beside_a_plan_never_costs_the_plan(capsys, monkeypatch, siz
 
 
 def test_a_law_that_fails_is_a_row_that_says_why(capsys, monkeypatch):
-    monkeypatch.setattr("segshuffle.planning.question.PATIENCE", math.inf)
+    monkeypatch.setattr("segshuffle.planning.answer.PATIENCE", math.inf)
 
     def failing(cls, pairs, delta):
         raise ZeroDivisionError("division by zero")
@@ -331,7 +322,7 @@ def test_a_law_that_fails_is_a_row_that_says_why(capsys, monkeypatch):
 
 def test_a_law_that_is_no_better_is_said_to_be_left_out(capsys):
     """Without a pair of items to exchange there is nothing to hide."""
-    asked = f"{SMALL} --items 2 --assume sets=exactly --blanket signed"
+    asked = f"{SMALL} --items 2 --sets exactly --blanket signed"
     assert "Note: No better plan with signed dummies was found" in printed(capsys, asked)
     found = answer(capsys, asked)
     assert found["blanket"] == "poisson"
@@ -344,14 +335,14 @@ def test_a_plan_of_too_many_messages_is_warned_of(capsys):
 
 
 def test_an_error_below_the_least_is_refused(capsys):
-    said = refusal(capsys, f"{SMALL} --guess zipf:1 top=3 --target-error 1%")
-    assert "No plan reaches target-error = 1 % in the top 3 with any number of messages: raise the levels" in said
+    said = refusal(capsys, f"{SMALL} --guess zipf:1 --top 3 --target-error 1%")
+    assert "No plan reaches --target-error 1 % in the top 3 with any number of messages: raise the levels" in said
 
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("least", ["", "epsilon:"])
 def test_the_command_plans_backwards(capsys, least, tmp_path):
-    asked = f"{SMALL} --guess zipf:1 top=3 --target-error {least}12% --what-if users=300,3000"
+    asked = f"{SMALL} --guess zipf:1 --top 3 --target-error {least}12% --what-if users 300,3000"
     values = answer(capsys, f"{asked} {tmp_path}/p.png --save {tmp_path}/p")
     assert 0.11 < values["top_error"] <= 0.12
     small, large = values["what_if"]
@@ -383,10 +374,10 @@ def test_intervals_of_rare_items_cover_94_to_96_percent_exactly(blanket):
 def test_every_assumption_that_is_not_the_default_stands_on_the_screen(capsys, name, value):
     """A new assumption needs a line here and on the screen."""
     options, said = {
-        "sets": ("--assume sets=exactly", "hold exactly 2 of 6 items"),
-        "honest_fraction": ("--assume honest-fraction=0.5", "150 of 300 users send their dummies"),
+        "sets": ("--sets exactly", "hold exactly 2 of 6 items"),
+        "honest_fraction": ("--honest-fraction 0.5", "150 of 300 users send their dummies"),
         "private_levels": ("--levels 0.5:100,1:200 --hide-level 1", "The level itself: "),
-        "rounds": ("--assume rounds=13", "of 13 collections together would be at most this many times"),
+        "rounds": ("--rounds 13", "of 13 collections together would be at most this many times"),
     }[name]
     assert getattr(Assumptions(), name) == value
     shown = " ".join(printed(capsys, f"{SMALL} {options} --blanket poisson").split())
@@ -397,24 +388,27 @@ def test_every_assumption_that_is_not_the_default_stands_on_the_screen(capsys, n
 def test_errors_include_what_cutting_larger_sets_loses():
     """Half of the users hold 2 items, half 10: with sets of 5, 7 of 12 entries are kept, of every item alike."""
     guess, kept = Guess(1.0, sizes={2: 0.5, 10: 0.5}), 3.5 / 6
-    found = ask(Question(PROBLEM, guess=guess, top=3))
+    found = ask(Question(PROBLEM, Goal(top=3), guess=guess))
     share = np.sort(zipf_shares(6, D, 1.0))[-3]
     noise = float(ItemVariance.of(found.plan).at(kept * share))
     squares = noise + ((1 - kept) * share) ** 2 + kept * (1 - kept) * share / N
     assert found.worth.relative == pytest.approx(math.sqrt(squares) / share, rel=1e-9)
     assert found.worth.as_dict(N)["top_error_from_cutting"] == pytest.approx(1 - kept, rel=1e-12)
     # sets that are not cut lose nothing
-    whole = ask(Question(PROBLEM, guess=Guess(1.0, sizes={3: 0.5, 5: 0.5}), top=3))
-    assert whole.numbers["mse_sample"] == ask(Question(PROBLEM, guess=Guess(1.0, 4.0), top=3)).numbers["mse_sample"]
+    whole = ask(Question(PROBLEM, guess=Guess(1.0, sizes={3: 0.5, 5: 0.5}), goal=Goal(top=3)))
+    assert (
+        whole.numbers["mse_sample"]
+        == ask(Question(PROBLEM, guess=Guess(1.0, 4.0), goal=Goal(top=3))).numbers["mse_sample"]
+    )
     # a target is met with cutting included
     target = 1.2 * found.worth.relative
-    fewest = ask(Question(PROBLEM, FewestMessages(target), guess=guess, top=3))
+    fewest = ask(Question(PROBLEM, Goal(target, top=3), guess=guess))
     assert 0.98 * target < fewest.worth.relative <= target * (1 + 1e-9)
     assert fewest.plan.messages_per_user < found.plan.messages_per_user
 
 
 def test_a_target_just_above_the_least_error_is_offered_a_cheaper_one(capsys):
-    asked = "plan --items 50 --set-size 5 --levels 0.2:4000 --delta 1e-6 --guess zipf:1 mean-size=3 top=20"
+    asked = "plan --items 50 --set-size 5 --levels 0.2:4000 --delta 1e-6 --guess zipf:1 --mean-size 3 --top 20"
     asked += " --blanket poisson"
     least = answer(capsys, asked)["top_error"]
     tight = answer(capsys, f"{asked} --target-error {100 * least * 1.001:.5f}%")
@@ -426,7 +420,7 @@ def test_a_target_just_above_the_least_error_is_offered_a_cheaper_one(capsys):
 
 
 def test_the_best_dummies_are_found_for_the_least_epsilon(capsys):
-    asked = f"{SMALL} --guess zipf:1 top=3 --target-error epsilon:20%"
+    asked = f"{SMALL} --guess zipf:1 --top 3 --target-error 20% --least epsilon"
     best, single = answer(capsys, f"{asked} --blanket best"), answer(capsys, f"{asked} --blanket poisson")
     assert best["levels"][0] <= single["levels"][0]
     assert best["top_error"] <= 0.2
@@ -434,7 +428,7 @@ def test_the_best_dummies_are_found_for_the_least_epsilon(capsys):
 
 def test_all_messages_are_counted_wherever_they_are_named(capsys):
     asked = "plan --items 20 --set-size 2 --levels 1:3000,2:3000 --delta 1e-6 --hide-level 0.5 --blanket poisson"
-    found = answer(capsys, f"{asked} --what-if users=6000")
+    found = answer(capsys, f"{asked} --what-if users 6000")
     about_items = found["blanket_per_user"] + 2 * float(np.mean(found["copies"]))
     total = about_items + found["level_messages_per_user"]
     assert found["level_messages_per_user"] > 1
@@ -446,4 +440,4 @@ def test_all_messages_are_counted_wherever_they_are_named(capsys):
 def test_a_guess_without_items_has_no_sizes_to_compare(capsys):
     said = refusal(capsys, "rehearse 0:100% --items 50 --levels 1:1000 --delta 1e-5")
     assert "no set with an item" in said
-    assert "delta = 5e-324" in refusal(capsys, "rehearse 1:100% --items 50 --levels 1:1000 --delta 5e-324")
+    assert "--delta 5e-324" in refusal(capsys, "rehearse 1:100% --items 50 --levels 1:1000 --delta 5e-324")

@@ -54,17 +54,24 @@ def test_more_delta_for_one_level_lowers_the_error_and_for_all_levels_even_more(
 def test_who_knows_of_one_delta_takes_the_least():
     apart, together = problem(0.05, 0.002, 0.01), problem(0.002)
     assert WEIGHTED.plan(apart).as_dict() == WEIGHTED.plan(together).as_dict()
-    capped = Capped(ProvenSegmented()).plan(apart)
-    assert capped.as_dict() == Capped(ProvenSegmented()).plan(together).as_dict()
-    assert all(each["delta_upper"] <= 0.002 for each in capped.certificate)
+
+
+def test_a_cap_spends_the_delta_of_every_level():
+    """The certificate with a cap is that without it at a smaller target; so it is below each level's own delta."""
+    apart = problem(0.05, 0.002, 0.01)
+    capped, free = (method.plan(apart) for method in (Capped(ProvenSegmented()), ProvenSegmented()))
     assert capped.problem == apart
+    for found, exact, delta in zip(capped.certificate, free.certificate, apart.deltas, strict=True):
+        assert found["delta_upper"] <= delta
+        assert found["delta_upper"] == pytest.approx(exact["delta_upper"], rel=0.01)
+    assert capped.mse_bound == pytest.approx(free.mse_bound, rel=0.01)
 
 
 @pytest.mark.exhaustive
 def test_commands_take_a_delta_for_each_level(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     asked = ["--levels", "0.5:10,1.0:30,2.0:20", "--delta", "0.2,0.05,0.002", "--json"]
-    assert main(["plan", "--items", "2", "--set-size", "1", "--assume", "sets=at-most", *asked]) == 0
+    assert main(["plan", "--items", "2", "--set-size", "1", "--sets", "at-most", *asked]) == 0
     planned = json.loads(capsys.readouterr().out)
     assert planned["level_deltas"] == [0.2, 0.05, 0.002]
     assert planned["delta"] == 0.002

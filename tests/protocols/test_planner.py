@@ -206,7 +206,7 @@ def shown(capsys, *options):
 
 
 def test_all_blankets_beside_a_plan_that_names_none(capsys, monkeypatch):
-    monkeypatch.setattr("segshuffle.planning.question.PATIENCE", 4.0)
+    monkeypatch.setattr("segshuffle.planning.answer.PATIENCE", 4.0)
     found = json.loads(shown(capsys, "--json"))
     named = json.loads(shown(capsys, "--json", "--blanket", "poisson"))
     single, saving, precise = of_shipped_laws(found.pop("blankets"))
@@ -230,7 +230,7 @@ def users(row, n_users, domain_size):
 
 @pytest.mark.exhaustive
 def test_the_readmes_numbers_are_those_of_the_guides_commands(capsys, monkeypatch, root):
-    monkeypatch.setattr("segshuffle.planning.question.PATIENCE", 4.0)
+    monkeypatch.setattr("segshuffle.planning.answer.PATIENCE", 4.0)
     guide = (root / "docs/plan.md").read_text(encoding="utf-8").partition("## Which dummy messages")[2]
     commands = [line for line in guide.splitlines() if line.startswith("segshuffle plan")][:2]
     tables = []

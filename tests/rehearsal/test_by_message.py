@@ -111,8 +111,8 @@ def without_figures(monkeypatch):
 
 def test_a_rehearsal_draws_every_message_if_asked(log, capsys):
     asked = "rehearse log.csv --set-size 2 --levels 1:30%,2:70% --delta 1e-4 --repetitions 1"
-    asked += " --hide-level 1 --assume honest-fraction=0.5 --messages take-part=0.9"
-    shown = printed(capsys, f"{asked} chunk-users=100")
+    asked += " --hide-level 1 --honest-fraction 0.5 --messages --take-part 0.9"
+    shown = printed(capsys, f"{asked} --chunk-users 100")
     assert "Message by message:" in shown
     assert "The level itself: if a user had another level and other items" in shown
     run = answer(capsys, asked)["by_message"]
@@ -156,12 +156,14 @@ def test_few_users_send_fewer_items(capsys):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ("", "the following arguments are required: data"),
+        ("", "the following arguments are required: FILE"),
         ("1:100%", "the following arguments are required: --items"),
         ("1:50%,1:50% --items 9", "each size once"),
         ("1:50%,2:half --items 9", "'1:50%,2:half' is no guess: write size:share%"),
-        ("log.csv --layout colour=blue", "'colour=blue' is not KEY=VALUE with a key out of format,"),
-        ("log.csv --layout header=perhaps", "word = 'perhaps' is not allowed: it must be yes or no"),
+        ("log.csv --colour blue", "--colour is unknown"),
+        ("--copies-max 4 log.csv --formt csv", "--formt is unknown (did you mean --format?)"),
+        ("log.csv --layout form=wide header=no", "--layout is no longer an option; write --form wide --no-header"),
+        ("1:50%,2:50%,zipf:2 --items 9", "is written 1:50%,2:50% --guess zipf:2 now"),
         ("log.csv --messages --plan plan.json", "leave --plan out"),
         ("log.csv --messages --set-size 1,2", "compare no set sizes"),
         ("log.csv --top 0", "--top: number = 0 is not allowed: it must be an integer >= 1"),
@@ -175,12 +177,12 @@ def test_what_cannot_be_rehearsed_is_refused(log, capsys, arguments, says):
 
 
 def test_a_column_of_levels_needs_those_on_offer(log, capsys):
-    assert "levels = () is not allowed: it must be the public list of all levels" in refusal(
-        capsys, "rehearse log.csv --layout level=item"
+    assert "--levels () is not allowed: it must be the public list of all levels" in refusal(
+        capsys, "rehearse log.csv --level item"
     )
 
 
 def test_a_plan_that_fails_leaves_no_folder(log, capsys):
-    asked = "rehearse log.csv --levels 1:50%,2:50% --hide-level 1 --limits max-messages=0.5"
+    asked = "rehearse log.csv --levels 1:50%,2:50% --hide-level 1 --max-messages 0.5"
     assert "is used up by round 1" in run(capsys, asked)[2]
     assert [path.name for path in log.parent.iterdir()] == ["log.csv"]

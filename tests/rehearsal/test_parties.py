@@ -29,7 +29,7 @@ from segshuffle.rehearsal.message_lines import lines_of, read_counts
 D, N = 6, 60
 NAMES = ("tea", "milk", "bread", "eggs", "a, b", "salt")
 AT_MOST = Assumptions(sets="at-most")
-SMALL = "plan --items 6 --set-size 2 --levels 1:60 --delta 1e-3 --limits blanket-per-user=20"
+SMALL = "plan --items 6 --set-size 2 --levels 1:60 --delta 1e-3 --blanket-per-user 20"
 
 
 def counts_text(counts):
@@ -287,7 +287,7 @@ def test_a_client_without_items_sends_one_dummy_at_most(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ("--level 3", "level = 3.0"),
+        ("--level 3", "--level 3.0"),
         ("--items coffee", "'coffee' names none of the plan's"),
         ("--items tea,tea", "given twice"),
         ("--delta 1e-7", "The announcement is refused"),
@@ -316,7 +316,7 @@ def test_what_a_server_cannot_read_is_refused(published, capsys, tmp_path):
         ("changed.gz", "changed.gz: the gzip file is damaged (CRC check failed"),
         (
             "messages --unknown drop --levels 1:1,3:1",
-            "levels = (1.0, 3.0) is not allowed: it must be those of the plan, (1.0, 2.0)",
+            "--levels (1.0, 3.0) is not allowed: it must be those of the plan, (1.0, 2.0)",
         ),
         ("messages --top 0", "--top: number = 0 is not allowed: it must be an integer >= 1"),
         ("counts --unknown drop", "this is a file of counts"),
@@ -398,11 +398,11 @@ def test_an_output_is_never_an_input(published, plan, capsys, tmp_path, monkeypa
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     for output in ("PLAN.json", "m", "./m", "linked"):
         said = refusal(capsys, f"estimate PLAN.json m --csv {output}")
-        assert f"csv = {output.removeprefix('./')!r} is not allowed" in said
+        assert f"--csv {output.removeprefix('./')!r} is not allowed" in said
     with (tmp_path / "m").open() as stream:
         monkeypatch.setattr(sys, "stdin", stream)
-        assert "csv = 'm'" in refusal(capsys, "estimate PLAN.json - --csv m")
-    assert "save = 'names'" in refusal(capsys, f"{SMALL} --items names --save names")
+        assert "--csv 'm'" in refusal(capsys, "estimate PLAN.json - --csv m")
+    assert "--save 'names'" in refusal(capsys, f"{SMALL} --items names --save names")
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
@@ -429,7 +429,7 @@ def test_one_user_who_stays_away_spoils_nothing(tmp_path, capsys):
 
 
 def test_plan_says_which_share_of_the_users_it_expects(tmp_path, capsys):
-    asked = "plan --items 5 --set-size 1 --levels 1:2000 --delta 1e-5 --assume honest-fraction=0.9"
+    asked = "plan --items 5 --set-size 1 --levels 1:2000 --delta 1e-5 --honest-fraction 0.9"
     found = answer(capsys, f"{asked} --save {tmp_path}/p")
     assert (found["share_expected"], found["honest_users"]) == (0.9, 1800)
     (tmp_path / "m").write_text(sent_by(read_document(tmp_path / "p").plan.of_participants((1800,))))

@@ -16,8 +16,9 @@ from segshuffle.blankets.clustered import Clustered
 from segshuffle.blankets.signed import Signed
 from segshuffle.datasets.transactions import Transactions
 from segshuffle.errors import DataError, InfeasibleError, ParameterError
+from segshuffle.planning.answer import Answer
 from segshuffle.planning.documents import Document, read_document, write_document
-from segshuffle.planning.question import Answer, Question
+from segshuffle.planning.question import Question
 from segshuffle.protocols.base import Assumptions, Problem
 from segshuffle.protocols.capped import Capped
 from segshuffle.protocols.item_variance import ItemVariance
@@ -195,7 +196,7 @@ def test_the_size_of_least_error_is_chosen(users):
     def never(size):
         raise InfeasibleError(f"none for {size}")
 
-    with pytest.raises(InfeasibleError, match="none for 1"):
+    with pytest.raises(InfeasibleError, match="none for 6"):
         chosen(users, never, 5)
 
 
@@ -325,7 +326,7 @@ def test_levels_of_a_column_are_those_of_a_saved_plan(log, saved, capsys):
     lines = log.read_text().splitlines()
     levels = ["level", *("1.0" if line < "u2" else "0.5" for line in lines[1:])]
     log.write_text("\n".join(f"{line},{level}" for line, level in zip(lines, levels, strict=True)))
-    asked = f"{SAVED} --layout user=user item=item level=level"
+    asked = f"{SAVED} --user user --item item --level level"
     higher = sum(f"u{user}" < "u2" for user in range(300))
     found = answer(capsys, asked)
     assert found["problem"]["level_counts"] == [300 - higher, higher]
@@ -337,13 +338,13 @@ def test_levels_of_a_column_are_those_of_a_saved_plan(log, saved, capsys):
 @pytest.mark.parametrize(
     ("option", "says"),
     [
-        ("--levels 1:100,2:150", "levels = (1.0, 2.0) is not allowed: it must be those of the plan, (0.5, 1.0)"),
+        ("--levels 1:100,2:150", "--levels (1.0, 2.0) is not allowed: it must be those of the plan, (0.5, 1.0)"),
         ("--delta 1e-6", "delta must be left out with PLAN.json, which is fixed"),
         ("--set-size 2", "set-size must be left out with"),
         ("--items 3", "items must be left out with"),
         ("--blanket signed", "blanket must be left out with"),
-        ("--limits copies-max=0.9", "limits must be left out with"),
-        ("--assume rounds=2", "assume must be left out with"),
+        ("--copies-max 0.9", "copies-max must be left out with"),
+        ("--rounds 2", "rounds must be left out with"),
         ("--hide-level 1", "hide-level must be left out with"),
     ],
 )

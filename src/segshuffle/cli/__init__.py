@@ -6,11 +6,13 @@ standard error, which says what was refused and what is allowed. The exit status
 """
 
 import os
+import sys
+from argparse import Namespace
 from collections.abc import Sequence
 
 from segshuffle.cli import account, client, estimate, fetch_msnbc, plan, rehearse
-from segshuffle.cli.terminal import Parser, complain, write
-from segshuffle.errors import SegshuffleError
+from segshuffle.cli.terminal import Parser, complain, typed, write
+from segshuffle.errors import SegshuffleError, similar
 from segshuffle.extras import translated
 
 _COMMANDS = (plan, rehearse, client, estimate, account, fetch_msnbc)
@@ -22,17 +24,26 @@ _DESCRIPTION = (
 )
 
 
-def build_parser() -> Parser:
-    """Make the parser of all commands."""
+#: Shells for which there are completions.
+_SHELLS = ("bash", "zsh", "tcsh")
+
+
+def build_parser(chosen: str | None = None) -> Parser:
+    """Make the parser of all commands; with `chosen`, only this command has its options."""
     parser = Parser(prog="segshuffle", description=_DESCRIPTION)
-    commands = parser.add_subparsers(dest="command", required=True, metavar="command")
+    parser.add_argument(
+        "--completion", choices=_SHELLS, help="print what a shell needs to complete commands and options"
+    )
+    commands = parser.add_subparsers(dest="command", metavar="command")
     for module in _COMMANDS:
         name = module.__name__.rpartition(".")[2].replace("_", "-")
         text = (module.__doc__ or name).strip()
         summary = text[0].lower() + text[1:].partition("\n")[0].rstrip(".")
-        command = commands.add_parser(name, help=summary, description=text)
+        parser.commands[name] = command = commands.add_parser(name, help=summary, description=text)
         command.set_defaults(run=module.run, refuse=command.error)
-        module.add_options(command)
+        if chosen in (None, name):
+            module.add_options(command)
+            command.common = getattr(module, "COMMON", ())
     return parser
 
 
@@ -40,22 +51,41 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command, and return the exit status."""
     # matrices are small: further threads only wait, and numpy reads this when it is loaded
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    program = "segshuffle"
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    chosen = words[0] if words and not words[0].startswith("-") else ""
+    program, options = f"segshuffle {chosen}".strip(), Namespace()
     try:
-        options = build_parser().parse_args(arguments)
-        program = f"segshuffle {options.command}"
-        import numpy
+        if chosen:
+            import numpy
 
-        # SciPy imports all that NumPy offers, also its tool for Fortran code, which takes a fifth of a command's start
-        numpy.f2py = None  # type: ignore[assignment]
+            # SciPy imports all that NumPy offers, also its tool for Fortran, which takes a fifth of a command's start
+            numpy.f2py = None  # type: ignore[assignment]
+        parser = build_parser(chosen)
+        if chosen in parser.commands:
+            _refuse_unknown(parser.commands[chosen], words)
+        options = parser.parse_args(words)
+        if options.completion:
+            import shtab
+
+            return write(program, shtab.complete(build_parser(), options.completion))
+        if options.command is None:
+            parser.error("a command is missing")
         answer = options.run(options)
     except (SegshuffleError, ModuleNotFoundError) as error:
         told: Exception | None = translated(error) if isinstance(error, ModuleNotFoundError) else error
         if told is None:
             raise
-        complain(f"{program}: {told}")
+        complain(f"{program}: {typed(str(told), options)}")
         return 2
     except KeyboardInterrupt:
         complain(f"{program}: interrupted. Files are written completely or not at all; start the same command again.")
         return 130
     return write(program, answer)
+
+
+def _refuse_unknown(command: Parser, words: Sequence[str]) -> None:
+    """Refuse an option that the command does not have, with the most similar one."""
+    for word in words:
+        name = word.partition("=")[0]
+        if name.startswith("--") and name != "--" and name not in command.flags:
+            command.error(f"{name} is unknown{similar(name, command.flags)}")

@@ -1,24 +1,25 @@
 """The values of options, the options that several commands share, and the question that they form.
 
-Values are numbers, lists and ranges of them, levels, and settings KEY=VALUE.
+Values are numbers, lists and ranges of them, levels, and names with numbers.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from segshuffle.blankets import law_names
 from segshuffle.cli.terminal import understood
-from segshuffle.errors import ParameterError
+from segshuffle.declared import options_of, sentence
+from segshuffle.errors import OptionsError, ParameterError
 from segshuffle.files import check_output
 from segshuffle.pipeline.design import level_counts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from segshuffle.planning.question import Question
     from segshuffle.protocols.base import Problem
@@ -74,13 +75,6 @@ def _several(text: str, read: Callable[[str], Any], digits: str) -> tuple[Any, .
     if len(found) > MOST:
         raise ParameterError("number of values", len(found), f"at most {MOST}")
     return found
-
-
-def yes_or_no(text: str) -> bool:
-    """Read a truth value."""
-    if text not in ("yes", "no"):
-        raise ParameterError("word", text, "yes or no")
-    return text == "yes"
 
 
 def output(text: str) -> Path:
@@ -172,140 +166,64 @@ def _whole_if_possible(text: str) -> int | float:
     return whole(text) if float(text).is_integer() else float(text)
 
 
-def settings(about: str, keys: Mapping[str, tuple[Callable[[str], Any], str]], plain: str = "") -> dict[str, Any]:
-    """Declare an option of words KEY=VALUE, which are read as pairs.
-
-    Parameters
-    ----------
-    about : str
-        What the settings describe.
-    keys : mapping of str to (callable, str)
-        Key -> function that reads its value, and its description.
-    plain : str
-        Key for a word without ``KEY=``.
-    """
-    names = {name.replace("_", "-"): name for name in keys}
-
-    def read(word: str) -> tuple[str, Any]:
-        key, equals, value = word.partition("=")
-        name = names.get(key) if equals else plain
-        if not name:
-            hint = "" if equals else "; a file belongs before all options"
-            raise argparse.ArgumentTypeError(
-                f"{word[:60]!r} is not KEY=VALUE with a key out of {', '.join(names)}{hint}"
-            )
-        read_value, described = keys[name]
-        return name, understood(read_value, value if equals else word, described)
-
-    said = [
-        f"{f'{key.upper()}, without KEY=' if name == plain else key}: {keys[name][1]}" for key, name in names.items()
-    ]
-    return {
-        "nargs": "+",
-        "type": read,
-        "action": "extend",
-        "default": [],
-        "metavar": "KEY=VALUE",
-        "help": "\n- ".join([about, *said]),
-    }
-
-
 # --- options that several commands share ------------------------------------------------------------------------------
 
 
-def _items(text: str) -> int | Path:
+def items(text: str) -> int | Path:
+    """Read a number of items, or the name of a file."""
     try:
         return whole(text)
     except ValueError:
         return Path(text)
 
 
-def _cap(text: str) -> int | str:
+def cap(text: str) -> int | str:
+    """Read a number, or auto."""
     return text if text == "auto" else whole(text)
 
 
-#: Option -> its arguments for argparse. Keys of settings are fields of the library's classes.
-_OPTIONS: dict[str, dict[str, Any]] = {
+def target(text: str) -> tuple[float, bool]:
+    """Read an error, and whether it is that of a top item (in per cent), not the squared error of all items."""
+    if text.startswith("epsilon:"):
+        raise ParameterError("target_error", text, f"written as --target-error {text[8:]} --least epsilon")
+    of_top = text.endswith("%")
+    value = float(text.removesuffix("%"))
+    if not 0.0 < value < math.inf:
+        raise ValueError(text)
+    return (value / 100 if of_top else value), of_top
+
+
+#: Declared option -> how its text is read if not as a number, flag or one of several words, what help calls it, and
+#: what help adds.
+_READ: dict[str, tuple[Callable[[str], Any], str, str]] = {
+    "items": (items, "D|FILE", "or a public list of their names, one per line"),
+    "set_size": (whole, "S", ""),
+    "levels": (
+        levels,
+        "EPSILON:USERS,...",
+        "with the number of users at each, such as 0.5:1250,1.0:3750, or with shares of all users and their number, "
+        "0.5:25%,1.0:75%@5000 (without @5000 if a file of users is read)",
+    ),
+    "delta": (numbers, "DELTA[,DELTA...]", "one for all levels, or one for each, separated by commas"),
+    "hide_level": (guarantee, "EPSILON[,DELTA]", ""),
+    "guess": (
+        str,
+        "zipf:A|SHARES|FILE",
+        "zipf:A, numbers with commas, a file of them, or a table with the columns item and share (or estimate), such "
+        "as the result of an earlier collection",
+    ),
+    "sizes": (set_sizes, "SIZE:SHARE%,...", "such as 1:60%,3:30%,12:10%"),
+    "blanket_cap": (cap, "C|auto", ""),
+    "target_error": (
+        target,
+        "ERROR",
+        "P% is that of a top item of the guess, a number that of all items together",
+    ),
+}
+_NUMBERS: dict[str, tuple[Callable[[str], Any], str, str]] = {"integer": (whole, "N", ""), "number": (float, "X", "")}
+#: Options that several commands share.
+_SHARED: dict[str, dict[str, Any]] = {
     "plan": {"type": Path, "metavar": "PLAN.json", "help": "the published plan, as plan --save writes it"},
-    "--items": {
-        "type": _items,
-        "metavar": "D|FILE",
-        "help": "number of items d, in [2, 1e7], which are then called 0..d-1; or a public list of their names, one "
-        "per line",
-    },
-    "--levels": {
-        "type": levels,
-        "metavar": "EPSILON:USERS,...",
-        "help": "privacy levels, in (0, 100], with the number of users at each, such as 0.5:1250,1.0:3750; or with "
-        "shares of all users and their number: 0.5:25%%,1.0:75%%@5000 (without @5000 if a file of users is read)",
-    },
-    "--delta": {
-        "type": numbers,
-        "metavar": "DELTA[,DELTA...]",
-        "help": "probability, in [1e-110, 1), with which the guarantee of epsilon may fail; much smaller than "
-        "1/users; one number for all levels, or one for each level, separated by commas",
-    },
-    "--assume": settings(
-        "what the guarantee relies on",
-        {
-            "sets": (
-                str,
-                "at-most: every user holds at most S items (default); exactly: every user holds exactly S",
-            ),
-            "honest_fraction": (
-                float,
-                "share, in (0, 1], of the users who certainly send their dummy messages and do not tell the server "
-                "which these are; less than 1 allows for drop-outs and colluders (default 1)",
-            ),
-            "rounds": (
-                whole,
-                "number of collections of the same users with this plan that epsilon and delta cover together, up to "
-                "10000 (default 1)",
-            ),
-        },
-    ),
-    "--hide-level": {
-        "type": guarantee,
-        "metavar": "EPSILON[,DELTA]",
-        "help": "hide which level a user picked, with this epsilon in (0, 100] and this delta (default: --delta); "
-        "without this option levels are only shuffled, and the server sees how many users picked each",
-    },
-    "--blanket": {
-        "metavar": "LAW",
-        "help": f"kind of dummy messages: one of {', '.join(law_names())} (default: poisson, single dummies; clustered "
-        "dummies come several at a time about one item, signed ones count +1 or -1), or best: the kind with the least "
-        "error for max-messages",
-    },
-    "--limits": settings(
-        "limits of the plan",
-        {
-            "copies_max": (
-                float,
-                "most messages that a user sends about one held item, on average, up to 64; a larger number gives a "
-                "smaller error (default 1)",
-            ),
-            "max_messages": (
-                float,
-                "most messages (> 0) per user, averaged over all users: about items, about the level, and dummies",
-            ),
-            "equal_copies": (
-                yes_or_no,
-                "yes: users of all levels send equally many messages about a held item; the estimates are then "
-                "unbiased even if the levels that users pick depend on their items, but have the error of the lowest "
-                "level",
-            ),
-            "blanket_per_user": (
-                float,
-                "dummy messages that a user sends on average, in (0, 1e9]; default: the number with the least error",
-            ),
-            "blanket_cap": (
-                _cap,
-                "most dummy messages of one user, 1 or more, or auto (the least number that costs at most a "
-                "thousandth of epsilon); this bounds what liars can do to the estimates, if the shuffler takes "
-                "from nobody more messages than an honest user may send",
-            ),
-        },
-    ),
     "--top": {
         "type": positive,
         "default": 20,
@@ -315,14 +233,101 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "--json": {"action": "store_true", "help": "print JSON, with everything"},
 }
 
-#: Options of every command that plans, apart from items and set size.
-PLANNING = ("--levels", "--delta", "--assume", "--hide-level", "--blanket", "--limits")
-
 
 def add(parser: Any, *names: str, **changed: Any) -> None:
-    """Add declared options to a parser or a group; `changed` replaces arguments for this command."""
+    """Add shared options to a parser or a group; `changed` replaces arguments for this command."""
     for name in names:
-        parser.add_argument(name, **{**_OPTIONS[name], **changed})
+        parser.add_argument(name, **{**_SHARED[name], **changed})
+
+
+#: Options KEY=VALUE of earlier versions.
+_GONE = ("assume", "limits", "layout")
+
+
+def add_declared(parser: Any, declared: Mapping[str, Any], *names: str, **changed: dict[str, Any]) -> None:
+    """Add a flag for every declared option, or for the named ones; their values are None if they are not given.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser or a group of it
+        Where they are added.
+    declared : mapping of str to Field
+        Declarations, from `segshuffle.declared.options_of`.
+    *names : str
+        Names of the options; none: all.
+    **changed
+        Arguments of `add_argument` that replace those of the declaration, by name.
+    """
+    for name in names or declared:
+        rules = declared[name].metadata
+        own: dict[str, Any] = {"default": None, "dest": name}
+        told = sentence(declared[name])
+        if rules.get("type") == "boolean":
+            own["action"] = argparse.BooleanOptionalAction
+        elif "enum" in rules:
+            own["choices"] = [each for each in rules["enum"] if each is not None]
+        else:
+            own["type"], own["metavar"], added = _reading(name, rules)
+            told = "; ".join(filter(None, (told, added)))
+        own["help"] = told.replace("%", "%%")
+        parser.add_argument(flag(name), **{**own, **changed.get(name, {})})
+
+
+def _reading(name: str, rules: Mapping[str, Any]) -> tuple[Callable[[str], Any], str, str]:
+    """Return how the value of an option is read, what help calls it, and what help adds."""
+    numbered = _NUMBERS.get(str(rules.get("type")), (str, name.rpartition("_")[2].upper(), ""))
+    return _READ.get(name, numbered)
+
+
+def value_of(name: str, declared: Any, value: Any) -> Any:
+    """Read the value of a declared option from a file; texts and numbers are read like the text of a flag.
+
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        Says what is allowed.
+    """
+    rules = declared.metadata
+    if rules.get("type") == "boolean" and isinstance(value, bool):
+        return value
+    if isinstance(value, list):
+        value = ",".join(map(str, value))
+    if rules.get("type") == "boolean" or isinstance(value, bool | dict) or value not in rules.get("enum", [value]):
+        raise argparse.ArgumentTypeError(f"{value!r} is not allowed; expected is: {sentence(declared)}")
+    return value if "enum" in rules else understood(_reading(name, rules)[0], str(value), sentence(declared))
+
+
+def flag(name: str) -> str:
+    """Return the name of an option as it is typed."""
+    return f"--{name.replace('_', '-')}"
+
+
+def refuse_old(parser: argparse.ArgumentParser) -> None:
+    """Refuse the options KEY=VALUE of earlier versions, with the new ones."""
+    for name in _GONE:
+        parser.add_argument(f"--{name}", nargs="*", action=_Gone, help=argparse.SUPPRESS)
+
+
+class _Gone(argparse.Action):
+    """Say how an old option is written now."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
+        parser.error(f"{option_string} is no longer an option; write {as_flags(values) or 'its keys as options'}")
+
+
+def as_flags(words: Sequence[str]) -> str:
+    """Write words KEY=VALUE of earlier versions as options."""
+    pairs = [word.partition("=") for word in words if "=" in word]
+    switches = {"yes": "", "no": "no-"}
+    return " ".join(
+        flag(f"{switches[value]}{key}") if value in switches else f"{flag(key)} {value}" for key, _, value in pairs
+    )
+
+
+def given(options: argparse.Namespace, *classes: type) -> dict[str, Any]:
+    """Return the values of declared options that were given."""
+    found = {name: getattr(options, name, None) for name in options_of(*classes)}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def participants(problem: Problem, levels: Sequence[Level], n_users: int) -> tuple[int, ...]:
@@ -345,25 +350,33 @@ def question_of(
     domain_size: int,
     set_size: int,
     levels: tuple[tuple[float, ...], tuple[int, ...]],
-    **asked: Any,
+    **replaced: Any,
 ) -> Question:
-    """Make a question from the options in `PLANNING`, the levels with their users, and `asked`."""
-    from segshuffle.planning.question import Limits, Question
+    """Make a question from the options that were given, the levels with their users, and replaced values."""
+    from segshuffle.planning.asked import TOP, Goal, Guess, Limits
+    from segshuffle.planning.question import Question
     from segshuffle.protocols.base import Assumptions, Problem
-    from segshuffle.protocols.messages import LevelPrivacy
-    from segshuffle.protocols.proven import SINGLE
 
-    delta, privacy = min(options.delta), None
-    if options.hide_level is not None:
-        privacy = LevelPrivacy(options.hide_level[0], options.hide_level[1] or delta)
+    assumed = {"sets": "at-most", **given(options, Assumptions)}
     problem = Problem(
         domain_size=domain_size,
         set_size=set_size,
         levels=levels[0],
         level_counts=levels[1],
-        delta=delta,
-        assumptions=Assumptions(**{"sets": "at-most", **dict(options.assume)}, private_levels=privacy is not None),
+        delta=min(options.delta),
+        assumptions=Assumptions(**assumed),
         level_deltas=options.delta if len(options.delta) > 1 else (),
     )
-    law = options.blanket or SINGLE
-    return Question(problem, limits=Limits(**dict(options.limits)), blanket=law, level_privacy=privacy, **asked)
+    asked = {**given(options, Goal, Limits, Guess, Question), **replaced}
+    error, of_top = asked.pop("target_error", (None, False))
+    if error is not None:
+        asked["target_error"] = error
+        if asked.get("top") and not of_top:
+            raise OptionsError(
+                f"--target-error {error:g} is about all items together, and top about the most frequent ones: "
+                "leave top out, or give the error as a percentage."
+            )
+    # a guess of Zipf's law, or an error in per cent, is about the most frequent items
+    if of_top or (error is None and isinstance(asked.get("guess"), float)):
+        asked.setdefault("top", TOP)
+    return Question.of(problem, **asked)

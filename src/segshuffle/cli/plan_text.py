@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from segshuffle.cli.terminal import as_json, shown, table, wrapped
-from segshuffle.planning.question import TOP, Answer, Question
+from segshuffle.cli.terminal import as_json, shown, table, typed, wrapped
+from segshuffle.planning.answer import Answer
+from segshuffle.planning.asked import TOP
+from segshuffle.planning.question import Question
 from segshuffle.planning.wording import BETWEEN, factor, many, seen
 from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.messages.received import epsilons
@@ -40,20 +42,30 @@ def told(found: Answer, options: argparse.Namespace, more: Mapping[str, Any]) ->
     A plan of the paper's analysis is shown as numbers, because sentences would promise what is not proven.
     """
     asked = replace(found.question, problem=found.plan.problem)
+    warnings = [typed(each, options) for each in found.warnings]
+    rows = [{**row, "none": typed(row["none"], options)} if "none" in row else row for row in found.rows]
     values, proven = _numbers(found, asked), found.plan.kind != "published"
+    # sentences would promise what is not proven
+    sentences = found.words if proven else {}
+    words = {title: [typed(each, options) for each in said] for title, said in sentences.items()}
     if proven:
         values = {**values, **found.numbers, **_relied_on(found.plan)}
     if options.json:
-        said: dict[str, Any] = {"blankets": found.rows, "warnings": found.warnings}
+        said: dict[str, Any] = {"blankets": rows, "warnings": warnings}
         if proven:
-            said |= {"note": found.note, "words": found.words, "guarantees": [g.as_dict() for g in found.guarantees]}
+            said |= {
+                "asked": found.question.as_dict(),
+                "note": found.note,
+                "words": words,
+                "guarantees": [g.as_dict() for g in found.guarantees],
+            }
         return as_json({**values, **_if_any(**said), **more, "public": PUBLIC_INPUTS})
-    parts = [_decision(found)] if proven else [_details({}, values)]
-    parts += [wrapped([f"Warning: {each}"], hang="  ") for each in found.warnings]
-    if found.rows:
-        parts.append(_laws_table(found.rows, asked.problem, min(asked.top or TOP, asked.problem.domain_size)))
-    parts += _further(more, asked.problem.n_users)
-    parts.append(_details(found.words, values) if options.details and proven else _REST)
+    parts = [_decision(found, words)] if proven else [_details({}, values)]
+    parts += [wrapped([f"Warning: {each}"], hang="  ") for each in warnings]
+    if rows:
+        parts.append(_laws_table(rows, asked.problem, min(asked.top or TOP, asked.problem.domain_size)))
+    parts += _further(more, asked.problem.n_users, options)
+    parts.append(_details(words, values) if options.details and proven else _REST)
     return "\n\n".join(parts)
 
 
@@ -119,9 +131,9 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _decision(found: Answer) -> str:
+def _decision(found: Answer, words: Mapping[str, list[str]]) -> str:
     """Say what users send, what they are promised, how far off estimates are, and what this relies on."""
-    words, plan, problem = found.words, found.plan, found.plan.problem
+    plan, problem = found.plan, found.plan.problem
     messages = many(plan.blanket_per_user, "dummy message")
     dummies = f"Every user also sends {messages} on average, {plan.scheme.law.words}."
     rows = [
@@ -178,12 +190,12 @@ def _laws_table(rows: Sequence[Mapping[str, Any]], problem: Problem, top: int) -
     return "\n".join(filter(None, (table(shown_rows), wrapped(said, hang="  "))))
 
 
-def _further(found: Mapping[str, Any], n_users: int) -> list[str]:
+def _further(found: Mapping[str, Any], n_users: int, options: argparse.Namespace) -> list[str]:
     """Show the tables of --what-if and --alternatives."""
     parts = []
     if "what_if" in found:
         rows = found["what_if"]
-        reasons = list(dict.fromkeys(row["none"] for row in rows if row["none"]))
+        reasons = list(dict.fromkeys(typed(row["none"], options) for row in rows if row["none"]))
         said = "error: standard deviation of a rare item's estimate"
         if any("top_error_%" in row for row in rows):
             said += "; top_error: the largest error of a top item, divided by the item's share"

@@ -20,22 +20,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from segshuffle.cli.options import (
-    PLANNING,
     Level,
     add,
+    add_declared,
     counted,
     integers,
+    items,
     participants,
     positive,
     question_of,
+    refuse_old,
     set_sizes,
-    settings,
     whole,
-    yes_or_no,
 )
-from segshuffle.cli.terminal import as_json, complain, leave_out, need, seldom, table, wrapped
-from segshuffle.datasets.layout import OPTIONS as LAYOUT
+from segshuffle.cli.options import given as given_options
+from segshuffle.cli.terminal import as_json, complain, leave_out, need, seldom, table, typed, wrapped
 from segshuffle.datasets.layout import Layout, read_items
+from segshuffle.declared import options_of
 from segshuffle.errors import DataError, OptionsError
 
 if TYPE_CHECKING:
@@ -44,51 +45,47 @@ if TYPE_CHECKING:
     import polars as pl
 
     from segshuffle.datasets.transactions import Transactions
-    from segshuffle.planning.question import Answer, Question
+    from segshuffle.planning.answer import Answer
+    from segshuffle.planning.question import Question
     from segshuffle.protocols.base import Plan, SetKind
     from segshuffle.rehearsal.run import Rehearsal
 
+#: Options in the short help.
+COMMON = ("data", "items", "set_size", "levels", "delta", "copies_max", "target_error", "plan", "messages", "out")
 #: Default number of repetitions, and the entries that they may read together if levels are random.
 _REPETITIONS, _ENTRIES = 20, 10**8
 #: Note about bias, if the data have the levels.
 _BIASED = (
     "Levels are those of the data. They depend on items, at least by chance, so expected estimates are off by up to "
-    "{:.2g} % of the users. If this is not chance, more users do not remove the error; --limits equal-copies=yes does."
+    "{:.2g} % of the users. If this is not chance, more users do not remove the error; --equal-copies does."
 )
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
+    from segshuffle.planning.asked import Goal, Limits
+    from segshuffle.planning.question import Question
+    from segshuffle.protocols.base import Assumptions, Problem
+
     parser.add_argument(
         "data",
         type=_data,
+        metavar="FILE",
         help="who holds what: csv, tsv, jsonl or parquet with a row per user and item (or per user), or text with one "
         "line per user; text may be packed by gzip or zstd; - is standard input. Or a guess of how many users hold how "
-        "many items, such as 1:60%%,3:30%%,10:10%%: then set sizes are compared, and nothing is simulated. The "
-        "share of the j-th item is then roughly proportional to 1/j, or to j^-A if ,zipf:A follows the guess",
+        "many items, such as 1:60%%,3:30%%,10:10%%: then set sizes are compared, and nothing is simulated",
     )
-    add(
-        parser,
+    layout = parser.add_argument_group("how to read the file, and what to do about irregular entries")
+    add_declared(layout, options_of(Layout))
+    public = parser.add_argument_group("public inputs")
+    public.add_argument(
         "--items",
+        type=items,
+        metavar="D|FILE",
         help="public list of all items, one per line, or their number d if they are 0..d-1; without it the items are "
         "those of the file, which is not private",
     )
-    readers: dict[str, Any] = {"header": yes_or_no, "skip_lines": whole}
-    parser.add_argument(
-        "--layout",
-        **settings(
-            "how to read the file, and what to do about irregular entries",
-            {name: (readers.get(name, str), _described(rules)) for name, rules in LAYOUT.items()},
-        ),
-    )
-    parser.add_argument(
-        "--plan",
-        type=Path,
-        metavar="PLAN.json",
-        help="rehearse this plan, as plan --save writes it, instead of a new one; --levels may say how many users of "
-        "the file are at each level of the plan",
-    )
-    parser.add_argument(
+    public.add_argument(
         "--set-size",
         type=integers,
         metavar="S",
@@ -97,48 +94,59 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "five of them, evenly on a logarithmic scale) are compared by the expected error of all items, and nothing is "
         "simulated",
     )
-    add(parser, *PLANNING)
-    parser.add_argument(
+    add_declared(public, options_of(Problem), "levels", "delta")
+    public.add_argument(
+        "--plan",
+        type=Path,
+        metavar="PLAN.json",
+        help="rehearse this plan, as plan --save writes it, instead of a new one; --levels may say how many users of "
+        "the file are at each level of the plan",
+    )
+    public.add_argument(
+        "--guess", metavar="zipf:A", help="with a guess instead of a file: the j-th share is roughly j^-A (default 1)"
+    )
+    asked = parser.add_argument_group("assumptions, limits and goal")
+    sets = {"help": "at-most (default): users hold at most S items; exactly: they hold exactly S"}
+    add_declared(asked, {**options_of(Assumptions), **options_of(Limits)}, sets=sets)
+    add_declared(asked, options_of(Question))
+    add_declared(asked, options_of(Goal), "target_error", "least")
+    add(asked, "--top")
+    simulated = parser.add_argument_group("what is simulated and written")
+    simulated.add_argument(
         "--repetitions",
         type=positive,
         metavar="R",
         help=f"how often the collection is simulated (at most 1e5; default {_REPETITIONS}, or fewer if "
         "levels are drawn at random and the file is large)",
     )
-    parser.add_argument("--seed", type=whole, default=0, help="seed of all random numbers (default 0)")
-    add(parser, "--top")
-    parser.add_argument(
+    simulated.add_argument("--seed", type=whole, default=0, help="seed of all random numbers (default 0)")
+    simulated.add_argument(
         "--messages",
-        **settings(
-            "also simulate every message of both rounds, once: in round 1 users send their level, in round 2 items; "
-            "only the errors of this simulation include round 1",
-            {
-                "take_part": (
-                    float,
-                    "probability, in (0, 1], with which each user sends items; the others drop out after sending "
-                    "their level; fewer users than honest-fraction relies on are refused (default 1)",
-                ),
-                "chunk_users": (
-                    whole,
-                    "users per batch, which bounds the memory; messages are kept in a temporary file",
-                ),
-            },
-        )
-        | {"nargs": "*", "default": None},
+        action="store_true",
+        help="also simulate every message of both rounds, once: in round 1 users send their level, in round 2 items; "
+        "only the errors of this simulation include round 1",
     )
-    parser.add_argument(
+    simulated.add_argument(
+        "--take-part",
+        type=float,
+        metavar="P",
+        help="with --messages: probability, in (0, 1], with which each user sends items; the others drop out after "
+        "sending their level; fewer users than honest-fraction relies on are refused (default 1)",
+    )
+    simulated.add_argument(
+        "--chunk-users",
+        type=whole,
+        metavar="N",
+        help="with --messages: users per batch, which bounds the memory; messages are kept in a temporary file",
+    )
+    simulated.add_argument(
         "--out",
         type=Path,
         metavar="FOLDER",
         help="where to write tables, figures and the page (default: NAME-rehearsal)",
     )
-    add(parser, "--json")
-
-
-def _described(rules: Mapping[str, Any]) -> str:
-    default = rules["default"]
-    told = "" if default is None else f" (default {'yes' if default is True else default})"
-    return f"{rules['description']}{told}"
+    add(simulated, "--json")
+    refuse_old(parser)
 
 
 def run(options: argparse.Namespace) -> str:
@@ -146,7 +154,11 @@ def run(options: argparse.Namespace) -> str:
     from segshuffle.extras import require
 
     comparing = isinstance(options.data, Guessed) or len(options.set_size or ()) > 1
-    if options.messages is not None and (comparing or options.plan is not None):
+    if not options.messages:
+        leave_out(options, ("take_part", "chunk_users"), "without --messages")
+    if not (isinstance(options.data, Guessed)):
+        leave_out(options, ("guess",), "with a file: the shares are those of the file")
+    if options.messages and (comparing or options.plan is not None):
         raise OptionsError(
             "--messages makes a new plan from the result of round 1: leave --plan out, and compare no set sizes."
         )
@@ -177,14 +189,15 @@ def run(options: argparse.Namespace) -> str:
         "groups": tables["groups"].fill_nan(None).to_dicts(),
         "recovery": tables["recovery"].to_dicts(),
     }
-    if options.messages is not None:
+    if options.messages:
+        simulated = {name: getattr(options, name) for name in ("take_part", "chunk_users")}
         answer["by_message"] = by_message(
             users,
             plan.problem,
             asked.question.planner.plan,
             level_privacy=asked.question.level_privacy,
             seed=options.seed,
-            **dict(options.messages),
+            **{name: value for name, value in simulated.items() if value is not None},
         )
     headline = _headline(found, answer["summary"])
     command = f"segshuffle {shlex.join(sys.argv[1:])}"
@@ -196,23 +209,33 @@ def run(options: argparse.Namespace) -> str:
 
 
 class Guessed(NamedTuple):
-    """A guess of what users hold: the share of the users by number of items, and an exponent of Zipf's law."""
+    """A guess of what users hold: the share of the users by number of items."""
 
     shares: dict[int, float]
-    zipf: float
 
 
 def _data(text: str) -> str | Guessed:
     """Return the name of a file, or read ``size:share%`` pairs separated by commas."""
     if not re.match(r"\d+:", text):
         return text
-    listed, _, zipf = text.partition(",zipf:")
+    if ",zipf:" in text:
+        listed, _, zipf = text.partition(",zipf:")
+        raise argparse.ArgumentTypeError(f"{text!r} is written {listed} --guess zipf:{zipf} now")
     try:
-        return Guessed(set_sizes(listed), float(zipf or "1"))
+        return Guessed(set_sizes(text))
     except ValueError:
         raise argparse.ArgumentTypeError(
             f"{text!r} is no guess: write size:share% pairs with commas, each size once, e.g. 1:60%,3:40%"
         ) from None
+
+
+def _zipf(options: argparse.Namespace) -> float:
+    """Read the exponent of --guess."""
+    text = options.guess or "zipf:1"
+    try:
+        return float(text.removeprefix("zipf:"))
+    except ValueError:
+        raise OptionsError(f"--guess {text[:40]} is not allowed here; expected is zipf:EXPONENT.") from None
 
 
 def _users(options: argparse.Namespace, saved: Plan | None = None) -> Transactions:
@@ -225,7 +248,7 @@ def _users(options: argparse.Namespace, saved: Plan | None = None) -> Transactio
         items=None if numbered else options.items,
         domain_size=options.items if numbered else None,
         levels=[level for level, _ in options.levels or ()] if saved is None else saved.problem.levels,
-        layout=Layout(**dict(options.layout)),
+        layout=Layout(**given_options(options, Layout)),
         progress=seldom("{:,} rows read".format),
     )
 
@@ -240,7 +263,7 @@ def _compared(options: argparse.Namespace) -> str:
     leave_out(options, ["plan"], "if set sizes are compared")
     if isinstance(options.data, Guessed):
         need(options, "items", "levels", "delta")
-        shares, zipf = options.data
+        shares, zipf = options.data.shares, _zipf(options)
         if not any(shares) and options.set_size is None:
             raise OptionsError(
                 "This guess has no set with an item, so there is no size to compare: add one (1:60%,0:40%)."
@@ -254,6 +277,7 @@ def _compared(options: argparse.Namespace) -> str:
         holders, sizes = holders_of(users), options.set_size
         _assume(options, users, [])
         kinds, levels = ("at-most", "exactly"), _users_by_level(options.levels, users)
+    leave_out(options, ("target_error",), "if set sizes are compared")
     question = _question(options, holders[1].shape[1], 1, levels)
     rows = compared(question, holders, sizes, kinds)
     best = min(rows, key=lambda row: row["mse"])
@@ -267,10 +291,17 @@ def _compared(options: argparse.Namespace) -> str:
 
 
 def _question(
-    options: argparse.Namespace, domain_size: int, set_size: int, levels: tuple[tuple[float, ...], tuple[int, ...]]
+    options: argparse.Namespace,
+    domain_size: int,
+    set_size: int,
+    levels: tuple[tuple[float, ...], tuple[int, ...]],
+    **replaced: Any,
 ) -> Question:
-    """Ask for the least error."""
-    return question_of(options, domain_size=domain_size, set_size=set_size, levels=levels)
+    """Ask for the least error, or for what the goal says; the plan is not made for the top items without a goal."""
+    top = {} if options.target_error and options.target_error[1] else {"top": None}
+    return question_of(
+        options, domain_size=domain_size, set_size=set_size, levels=levels, **{"guess": None, **top, **replaced}
+    )
 
 
 def _users_by_level(levels: Sequence[Level], users: Transactions) -> tuple[tuple[float, ...], tuple[int, ...]]:
@@ -293,14 +324,16 @@ def _assume(options: argparse.Namespace, users: Transactions, assumed: list[str]
 
 def _planned(options: argparse.Namespace, users: Transactions, assumed: list[str]) -> Answer:
     """Plan for the users of the file, and say which defaults were used."""
-    from segshuffle.planning.question import answer
-    from segshuffle.rehearsal.set_sizes import chosen
+    from segshuffle.planning.answer import answer
+    from segshuffle.rehearsal.set_sizes import chosen, guess_of, meeting
 
     _assume(options, users, assumed)
     counts = _users_by_level(options.levels, users)
 
     def make(size: int) -> Answer:
-        return answer(_question(options, users.domain_size, size, counts))
+        if options.target_error is None:
+            return answer(_question(options, users.domain_size, size, counts))
+        return meeting(users, _question(options, users.domain_size, size, counts, guess=guess_of(users)))
 
     if options.set_size is not None:
         return make(options.set_size[0])
@@ -314,10 +347,14 @@ def _planned(options: argparse.Namespace, users: Transactions, assumed: list[str
 
 def _saved(options: argparse.Namespace) -> Plan:
     """Read the plan of ``--plan``; the file is then read with the items of the plan, by name or by number."""
+    from segshuffle.planning.asked import Goal, Limits
     from segshuffle.planning.documents import checked_names, read_document
+    from segshuffle.planning.question import Question
+    from segshuffle.protocols.base import Assumptions
 
     rule = f"with {options.plan}, which is fixed"
-    leave_out(options, ("set_size", "delta", "assume", "hide_level", "blanket", "limits"), rule)
+    planned = ("set_size", "delta", *options_of(Assumptions, Limits, Question, Goal))
+    leave_out(options, [name for name in planned if name != "top"], rule)
     document = read_document(options.plan)
     problem = document.plan.problem
     if document.items is None and isinstance(options.items, Path):
@@ -330,7 +367,8 @@ def _saved(options: argparse.Namespace) -> Plan:
 
 def _serving(plan: Plan, users: Transactions, options: argparse.Namespace, assumed: list[str]) -> Answer:
     """Return a saved plan for the users of the file, and say what was assumed."""
-    from segshuffle.planning.question import Answer, Question
+    from segshuffle.planning.answer import Answer
+    from segshuffle.planning.question import Question
 
     problem, n = plan.problem, users.n_users
     if n < problem.honest_users:
@@ -363,6 +401,7 @@ def _answer(
     from segshuffle.rehearsal.results import summary
 
     plan, notes, rare = found.plan, [*users.notes], asked.worth.coverage
+    reached = asked.words["How far off estimates are"][:1] if options.target_error else []
     if abs(rare - 0.95) > 0.01:
         notes.append(
             f"Few dummies are sent, so the 95 % interval of an item that nobody holds contains 0 in {100 * rare:.3g} % "
@@ -375,10 +414,10 @@ def _answer(
         "summary": summary(found, options.top),
         "assumed": assumed,
         "notes": notes,
-        "warnings": asked.warnings,
-        "sending": asked.words["What users send"],
+        "warnings": [typed(each, options) for each in asked.warnings],
+        "sending": [*reached, *asked.words["What users send"]],
         "promises": asked.words["What they are promised"],
-        "rests_on": asked.words["What this relies on"],
+        "rests_on": [typed(each, options) for each in asked.words["What this relies on"]],
         "seed": options.seed,
         "problem": {
             name: getattr(plan.problem, name)

@@ -2,11 +2,13 @@
 
 import argparse
 import contextlib
+import copy
 import csv
 import io
 import itertools
 import json
 import os
+import re
 import sys
 import textwrap
 import time
@@ -61,6 +63,20 @@ WORDS = {
 }
 
 
+#: What the parser stores that is no option with a value, and names in the library of what options call otherwise.
+_NO_OPTIONS = ("command", "run", "refuse", "plan", "data", "received", "collection")
+_NUMBERS = ("epsilon", "delta", "level", "levels", "users")
+_ALIASES = {
+    "domain_size": "items",
+    "level_counts": "levels",
+    "level_deltas": "delta",
+    "n_users": "users",
+    "level_epsilon": "hide_level",
+    "level_delta": "hide_level",
+    "frequencies": "guess",
+}
+
+
 class _Paragraphs(argparse.HelpFormatter):
     """Help texts as wide as the terminal, with paragraphs."""
 
@@ -74,10 +90,37 @@ class _Paragraphs(argparse.HelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line, and whose help has paragraphs."""
+    """A parser whose errors are one line, and which has a short help (-h) beside the whole one (--help)."""
+
+    #: Names of the options in the short help, and whether there is one.
+    common: tuple[str, ...] = ()
 
     def __init__(self, **given: Any) -> None:
-        super().__init__(formatter_class=_Paragraphs, **given)
+        #: The parsers of all commands, by name.
+        self.commands: dict[str, Parser] = {}
+        super().__init__(formatter_class=_Paragraphs, add_help=False, allow_abbrev=False, **given)
+        self.add_argument("-h", action=_Help, nargs=0, help="show the most used options and exit")
+        self.add_argument("--help", action=_Help, nargs=0, help="show all options and exit")
+
+    @property
+    def flags(self) -> list[str]:
+        """All options, as they are typed."""
+        return list(self._option_string_actions)
+
+    def short_help(self) -> str:
+        """Return the help with the most used options only."""
+        summary, _, _ = (self.description or "").partition("\n\n")
+        formatter = self._get_formatter()
+        formatter.add_text(summary)
+        formatter.start_section("most used options")
+        for action in self._actions:
+            if action.dest in self.common:
+                shorter = copy.copy(action)
+                shorter.help = re.split(r"[;.] ", str(action.help))[0]
+                formatter.add_argument(shorter)
+        formatter.end_section()
+        formatter.add_text(f"All options: {self.prog} --help")
+        return formatter.format_help()
 
     def error(self, message: str) -> NoReturn:
         """Print an error about the arguments, and exit."""
@@ -96,10 +139,27 @@ class Parser(argparse.ArgumentParser):
             raise argparse.ArgumentError(action, "'--' is not allowed as a value")
         return super()._get_values(action, arg_strings)
 
-    def print_help(self, file: Any = None) -> None:
-        """Print the help; a full disk or a closed output gives a short error."""
-        if status := write(self.prog, self.format_help().rstrip("\n")):
-            raise SystemExit(status)
+
+class _Help(argparse.Action):
+    """Print the help; a full disk or a closed output gives a short error."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> NoReturn:
+        text = parser.short_help() if option_string == "-h" and parser.common else parser.format_help()
+        raise SystemExit(write(parser.prog, text.rstrip("\n")))
+
+
+def typed(text: str, options: argparse.Namespace) -> str:
+    """Write names of options in a text as they are typed: ``max_messages = 4`` becomes ``--max-messages 4``."""
+    names = {name: name for name in vars(options) if name not in _NO_OPTIONS}
+    names |= {name: known for name, known in _ALIASES.items() if known in names}
+    for name, known in names.items():
+        spelled = "--" + known.replace("_", "-")
+        # what a sentence says of an epsilon or a delta need not be about the option
+        begin = "^" if name in _NUMBERS else r"(?<![\w-])"
+        text = re.sub(rf"{begin}{name} = (?=\S)", f"{spelled} ", text)
+        if "_" in name:
+            text = re.sub(rf"(?<![\w-]){name}(?!\w)", spelled, text)
+    return text
 
 
 def understood(read: Any, text: str, described: str) -> Any:

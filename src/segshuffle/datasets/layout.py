@@ -5,10 +5,11 @@ This module does not need Polars.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from segshuffle.declared import described, option, options_of
 from segshuffle.errors import DataError, ParameterError
 from segshuffle.files import read_bounded
 
@@ -18,33 +19,10 @@ FORMATS = ("csv", "tsv", "jsonl", "parquet", "lines")
 _TEXT: Mapping[str, Any] = {"type": ["string", "null"], "minLength": 1}
 
 
-def _option(description: str, default: Any = None, **rules: Any) -> Any:
-    """Make a field, with its rules as JSON schema."""
-    return field(default=default, metadata={"description": description, "default": default, **rules})
-
-
+@described
 @dataclass(frozen=True)
 class Layout:
     """How to read a table of users and items.
-
-    Parameters
-    ----------
-    format : {"csv", "tsv", "jsonl", "parquet", "lines"}, optional
-        By default the ending of the file's name; "lines" if it says nothing.
-    form : {"long", "wide", "matrix"}, optional
-        A row per user and item; a row per user with the items in all other columns, or in one list; or a row per user
-        with a column of 0 and 1 per item. By default what the columns tell.
-    user, item, level : str, optional
-        Names of columns. Without a level column the file has no levels.
-    separator : str, optional
-        Character between columns of csv and tsv, or between items of lines, where " " means any blanks.
-    header : bool
-        Whether csv and tsv begin with the names of the columns; without them columns are called 1, 2, ...
-    skip_lines : int
-        Lines at the beginning of the file that are not data.
-    repeated, empty, unknown : str
-        What is done about an item that a user has twice, a user without items, and an item that is not in the list of
-        items: "refuse", or (in this order) "merge", "keep", "drop". What was done is counted in `Transactions.notes`.
 
     Raises
     ------
@@ -52,39 +30,69 @@ class Layout:
         If a value is not allowed.
     """
 
-    format: str | None = _option(
-        "csv, tsv, jsonl, parquet, or lines (one line per user, no header); by default the ending of the name",
-        enum=[None, *FORMATS],
+    format: str | None = field(
+        default=None,
+        metadata=option(
+            "csv, tsv, jsonl, parquet, or lines (one line per user, no header); by default the ending of the name",
+            enum=[None, *FORMATS],
+        ),
     )
-    form: str | None = _option(
-        "long (a row per user and item), wide (a row per user, with items in all other columns or in a list), or "
-        "matrix (a column per item, 1 or 0)",
-        enum=[None, "long", "wide", "matrix"],
+    form: str | None = field(
+        default=None,
+        metadata=option(
+            "long (a row per user and item), wide (a row per user, with items in all other columns or in a list), or "
+            "matrix (a column per item, 1 or 0)",
+            enum=[None, "long", "wide", "matrix"],
+        ),
     )
-    user: str | None = _option(
-        "column of the user; by default the one called user, or the only column beside the item", **_TEXT
+    user: str | None = field(
+        default=None,
+        metadata=option(
+            "column of the user; by default the one called user, or the only column beside the item", **_TEXT
+        ),
     )
-    item: str | None = _option(
-        "column of the item, or of the list of items; by default the one called item or items", **_TEXT
+    item: str | None = field(
+        default=None,
+        metadata=option(
+            "column of the item, or of the list of items; by default the one called item or items", **_TEXT
+        ),
     )
-    level: str | None = _option(
-        "column of the user's privacy level, as its epsilon; without it levels are drawn at random", **_TEXT
+    level: str | None = field(
+        default=None,
+        metadata=option(
+            "column of the user's privacy level, as its epsilon; without it levels are drawn at random", **_TEXT
+        ),
     )
-    separator: str | None = _option(
-        "character between two items or columns; by default a comma in csv, a tab in tsv, blanks in lines", **_TEXT
+    separator: str | None = field(
+        default=None,
+        metadata=option(
+            "character between two items or columns; by default a comma in csv, a tab in tsv, blanks in lines", **_TEXT
+        ),
     )
-    header: bool = _option("whether the first line of csv and tsv names the columns", True, type="boolean")
-    skip_lines: int = _option(
-        "lines at the beginning of the file that are not data", 0, type="integer", minimum=0, maximum=1_000_000
+    header: bool = field(
+        default=True, metadata=option("whether the first line of csv and tsv names the columns", type="boolean")
     )
-    repeated: str = _option(
-        "if a user has an item twice: refuse the file, or merge (count the item once)",
-        "refuse",
-        enum=["refuse", "merge"],
+    skip_lines: int = field(
+        default=0,
+        metadata=option(
+            "lines at the beginning of the file that are not data", type="integer", minimum=0, maximum=1_000_000
+        ),
     )
-    empty: str = _option("if a user has no items: refuse the file, or keep the user", "refuse", enum=["refuse", "keep"])
-    unknown: str = _option(
-        "if an item is not in the list of items: refuse the file, or drop the item", "refuse", enum=["refuse", "drop"]
+    repeated: str = field(
+        default="refuse",
+        metadata=option(
+            "if a user has an item twice: refuse the file, or merge (count the item once)", enum=["refuse", "merge"]
+        ),
+    )
+    empty: str = field(
+        default="refuse",
+        metadata=option("if a user has no items: refuse the file, or keep the user", enum=["refuse", "keep"]),
+    )
+    unknown: str = field(
+        default="refuse",
+        metadata=option(
+            "if an item is not in the list of items: refuse the file, or drop the item", enum=["refuse", "drop"]
+        ),
     )
 
     def __post_init__(self) -> None:
@@ -100,7 +108,9 @@ class Layout:
 
 
 #: JSON schema of every option, by name.
-OPTIONS: Mapping[str, Mapping[str, Any]] = {each.name: dict(each.metadata) for each in fields(Layout)}
+OPTIONS: Mapping[str, Mapping[str, Any]] = {
+    name: {**each.metadata, "default": each.default} for name, each in options_of(Layout).items()
+}
 
 
 def read_items(path: Path) -> list[str]:

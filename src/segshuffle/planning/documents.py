@@ -1,16 +1,17 @@
 """A plan as a file: what a server publishes, and what `client` and `estimate` read. Version 2, JSON.
 
     {"format": "segshuffle-plan", "version": 2, "messages": 1, "problem": {...}, "assumptions": {...},
-     "scheme": {...}, "plan": {...}, "items": ["a", "b"] or null}
+     "scheme": {...}, "plan": {...}, "asked": {...}, "items": ["a", "b"] or null}
 
-`problem`, `assumptions`, `scheme` and `plan` have fields of `Problem`, `Assumptions`, `Scheme` and `Plan`. `messages`
-is the version of the lines that clients send (`message_lines`).
+`problem`, `assumptions`, `scheme` and `plan` have fields of `Problem`, `Assumptions`, `Scheme` and `Plan`; `asked` has
+the limits, guess and goal that were given, for people. `messages` is the version of the lines that clients send
+(`message_lines`).
 """
 
 import json
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -45,10 +46,13 @@ class Document:
         A plan with a number of copies (messages about a held item) for each level.
     items : sequence of str or None
         Names, in the order of the items' numbers; None for the numbers themselves.
+    asked : mapping
+        What the plan was made for, besides the problem: fields of `Goal`, `Limits` and `Guess`, for readers.
     """
 
     plan: Plan
     items: Sequence[str] | None = None
+    asked: Mapping[str, Any] = field(default_factory=dict)
 
     def name(self, item: int) -> str:
         """Return the name of an item."""
@@ -83,7 +87,12 @@ def write_document(path: Path, document: Document) -> None:
         "plan": {**plan.as_dict(), "mse_bound": plan.mse_bound if math.isfinite(plan.mse_bound) else None},
     }
     parts = {part: {name: said[part][name] for name in names} for part, names in _PARTS.items()}
-    whole = {**HEAD, **parts, "items": None if document.items is None else list(document.items)}
+    whole = {
+        **HEAD,
+        **parts,
+        "asked": dict(document.asked),
+        "items": None if document.items is None else list(document.items),
+    }
     write_atomically(path, json.dumps(whole, indent=1, ensure_ascii=False) + "\n")
 
 

@@ -12,24 +12,28 @@ from segshuffle.digits import rounded
 from segshuffle.errors import InfeasibleError, ParameterError, SegshuffleError
 from segshuffle.looks import label_of
 from segshuffle.pipeline.design import level_counts
-from segshuffle.planning.question import TOP, Answer, LeastEpsilon, Question, answer
-from segshuffle.protocols.base import Problem
+from segshuffle.planning.answer import Answer, answer
+from segshuffle.planning.asked import TOP
+from segshuffle.planning.question import Question
 from segshuffle.protocols.registry import every, made
 
+#: Names of the numbers that may be varied.
+VARIED = ("users", "epsilon", "delta", "set_size", "items", "honest_fraction", "rounds", "max_messages")
 #: Measure -> name of a curve -> its points.
 Panels = dict[str, dict[str, list[tuple[float, float]]]]
 
 
-def changed(problem: Problem, values: Mapping[str, float]) -> Problem:
-    """Change values of the problem; shares of users and ratios between levels do not change.
+def changed(question: Question, values: Mapping[str, float]) -> Question:
+    """Change values of a question; shares of users and ratios between levels do not change.
 
     Parameters
     ----------
-    problem : Problem
+    question : Question
         What is varied.
     values : mapping of str to float
-        Key -> value, as for `table`; epsilon is the lowest level.
+        Name -> value, as for `table`; epsilon is the lowest level.
     """
+    problem, limits = question.problem, question.limits
     for name, value in values.items():
         if name == "users":
             shares = [count / problem.n_users for count in problem.level_counts]
@@ -39,9 +43,17 @@ def changed(problem: Problem, values: Mapping[str, float]) -> Problem:
             problem = replace(problem, levels=tuple(rounded(factor * level) for level in problem.levels))
         elif name == "delta":
             problem = replace(problem, delta=value, level_deltas=())
+        elif name == "set_size":
+            problem = replace(problem, set_size=_integer(name, value))
+        elif name == "items":
+            problem = replace(problem, domain_size=_integer(name, value))
+        elif name == "honest_fraction":
+            problem = replace(problem, assumptions=replace(problem.assumptions, honest_fraction=value))
+        elif name == "rounds":
+            problem = replace(problem, assumptions=replace(problem.assumptions, rounds=_integer(name, value)))
         else:
-            problem = replace(problem, **{name: _integer(name, value)})  # type: ignore[arg-type]
-    return problem
+            limits = replace(limits, max_messages=value)
+    return replace(question, problem=problem, limits=limits)
 
 
 def _integer(name: str, value: float) -> int:
@@ -58,18 +70,18 @@ def table(question: Question, values: Mapping[str, tuple[float, ...]]) -> list[d
     question : Question
         What is varied.
     values : mapping of str to tuple of float
-        Values of users, epsilon, delta, set_size or domain_size. If a value is not allowed, or there is no plan, the
+        Values of one or more of `VARIED`. If a value is not allowed, or there is no plan, the
         row has the reason in ``none``.
     """
     rows = []
     for each in itertools.product(*values.values()):
         point: dict[str, Any] = dict(zip(values, each, strict=True))
         try:
-            found = answer(replace(question, problem=changed(question.problem, point)))
+            found = answer(changed(question, point))
         except (InfeasibleError, ParameterError) as error:
             rows.append({**point, "none": str(error)})
             continue
-        if isinstance(question.goal, LeastEpsilon):
+        if question.goal.finds == "epsilon":
             point["least_epsilon"] = found.plan.problem.levels[0]
         point |= {
             "messages": found.numbers["messages_per_user"],
@@ -96,7 +108,7 @@ def curves(question: Question, rows: Sequence[Mapping[str, Any]], keys: Sequence
     """
     error = {"error_%": "error, % of the users"}
     if question.guess.frequencies is not None:
-        largest = max((row.get("domain_size", question.problem.domain_size) for row in rows), default=TOP)
+        largest = max((row.get("items", question.problem.domain_size) for row in rows), default=TOP)
         error = {"top_error_%": f"error of the top {min(question.top or TOP, int(largest))}, % of their share"}
     measures = {**error, "messages": "messages per user"}
     along, *others = sorted(keys, key=lambda key: -len({row[key] for row in rows}))

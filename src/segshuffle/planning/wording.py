@@ -119,6 +119,8 @@ def resting_on(plan: Plan) -> list[str]:
     if not assumed.private_levels and len(problem.levels) > 1:
         found.append("Levels are only shuffled: the promise is not about which level a user picked.")
     if assumed.rounds == 1:
-        found.append("The promise is for one collection. The privacy losses of several add up (--assume rounds=R).")
+        found.append(
+            "The promise is for one collection. The privacy losses of several add up (rounds = R covers R of them)."
+        )
     kind = "proven, and no smaller one holds" if plan.kind == "exact" else "proven"
     return [*found, f"Kind of the certified delta: {plan.kind} ({kind})."]

@@ -17,9 +17,9 @@ import numpy as np
 
 from segshuffle.accounting.numerics.ranges import (
     LARGEST_COUNT,
-    check_choice,
     check_flag,
     check_integer,
+    check_options,
     check_sizes,
     check_within,
     whole_if_equal,
@@ -27,6 +27,7 @@ from segshuffle.accounting.numerics.ranges import (
 from segshuffle.arrays import LARGEST_DOMAIN, NO_ITEM, FloatArray, IntArray, Numbers
 from segshuffle.blankets.base import Blanket
 from segshuffle.blankets.singles import SINGLES
+from segshuffle.declared import described, option
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.scheme import Collection, Scheme
 
@@ -38,32 +39,44 @@ MOST_ROUNDS = 10_000
 MANY_MESSAGES = 1000.0
 
 
+@described
 @dataclass(frozen=True)
 class Assumptions:
-    """What a guarantee assumes: the sets and levels of neighbours, honest users, and the number of collections.
+    """What a guarantee assumes: the sets and levels of neighbours, honest users, and the number of collections."""
 
-    Parameters
-    ----------
-    sets : {"exactly", "at-most"}
-        Whether every user holds exactly s items, or at most s (then nobody pads, and users may hold none).
-    honest_fraction : float
-        Share h in (0, 1] of the n users who certainly send their blanket, and do not reveal it to the server.
-    private_levels : bool
-        Whether neighbours may differ in their level as well as in their items.
-    rounds : int
-        Collections T >= 1 with this plan, of the same users, within one (epsilon, delta).
-    """
-
-    sets: SetKind = "exactly"
-    honest_fraction: float = 1.0
+    sets: SetKind = field(
+        default="exactly",
+        metadata=option(
+            "at-most: every user holds at most set_size items (then nobody pads, and users may hold none); exactly: "
+            "every user holds exactly set_size",
+            enum=[*get_args(SetKind)],
+        ),
+    )
+    honest_fraction: float = field(
+        default=1.0,
+        metadata=option(
+            "share of the users who certainly send their dummies, and do not tell the server which these are; less "
+            "than 1 allows for drop-outs and colluders",
+            type="number",
+            exclusiveMinimum=0,
+            maximum=1,
+        ),
+    )
+    #: Whether neighbours may differ in their level as well as in their items.
     private_levels: bool = False
-    rounds: int = 1
+    rounds: int = field(
+        default=1,
+        metadata=option(
+            "collections of the same users with this plan that one (epsilon, delta) covers together",
+            type="integer",
+            minimum=1,
+            maximum=MOST_ROUNDS,
+        ),
+    )
 
     def __post_init__(self) -> None:
-        check_choice("sets", self.sets, get_args(SetKind))
-        check_within("honest_fraction", self.honest_fraction, 0, 1, "(]")
+        check_options(self)
         check_flag("private_levels", self.private_levels)
-        check_integer("rounds", self.rounds, 1, most=MOST_ROUNDS)
 
     def honest_of(self, n_users: int) -> int:
         """Return the number of honest users among n: h n, rounded down, but at least 1, the user in question."""
@@ -102,32 +115,32 @@ _TYPES: tuple[tuple[str, type, str], ...] = (
 )
 
 
+@described
 @dataclass(frozen=True)
 class Problem:
     """A collection to be planned: public quantities only.
 
-    Parameters
-    ----------
-    domain_size, set_size : int
-        Number of items d >= 2, and of items that each user holds (or holds at most), 1 <= s <= d.
-    levels : tuple of float
-        Privacy levels E_1 < ... < E_K, each in (0, 100].
-    level_counts : tuple of int
-        Users n_k >= 0 that chose each level; their sum n_users is at least 1.
-    delta : float
-        Failure probability in (0, 1) of all levels. With `level_deltas` it is the smallest of them, for code that uses
-        only one delta.
-    assumptions : Assumptions
-        What the guarantee assumes.
-    level_deltas : tuple of float
-        Failure probability of each level; empty: `delta` for all.
+    Besides the parameters below it has `level_counts`, the users n_k >= 0 that chose each level (their sum `n_users` is
+    at least 1), `assumptions`, and `level_deltas`, the failure probability of each level (empty: `delta` for all).
     """
 
-    domain_size: int
-    set_size: int
-    levels: tuple[float, ...]
+    domain_size: int = field(
+        metadata=option(
+            "number of items d, which are then called 0..d-1",
+            name="items",
+            minimum=2,
+            maximum=LARGEST_DOMAIN,
+        )
+    )
+    set_size: int = field(metadata=option("items that a user sends, at most or exactly (see sets), in [1, d]"))
+    levels: tuple[float, ...] = field(metadata=option("privacy levels, in (0, 100], strictly increasing"))
     level_counts: tuple[int, ...]
-    delta: float
+    delta: float = field(
+        metadata=option(
+            "probability, in [1e-110, 1), with which the guarantee of epsilon may fail, much smaller than 1/users (the "
+            "smallest of level_deltas, if these are given)"
+        )
+    )
     assumptions: Assumptions = PLAIN
     level_deltas: tuple[float, ...] = ()
 

@@ -53,6 +53,8 @@ class Capped(Collected):
     def plan(self, problem: Problem) -> Plan:
         """Plan with the epsilon and delta that the cap leaves for every level (kind: upper).
 
+        kappa falls with delta, so the smallest delta of all levels bounds it for all.
+
         Raises
         ------
         ParameterError
@@ -72,9 +74,13 @@ class Capped(Collected):
             )
             return overflow <= largest
 
-        targets = [uncapped_target(epsilon=e, delta=problem.delta, overflow=largest) for e in problem.levels]
-        # with several deltas the smallest is used for all
-        inner = replace(problem, levels=tuple(epsilon for epsilon, _ in targets), delta=targets[0][1], level_deltas=())
+        targets = [
+            uncapped_target(epsilon=epsilon, delta=delta, overflow=largest)
+            for epsilon, delta in zip(problem.levels, problem.deltas, strict=True)
+        ]
+        epsilons, deltas = zip(*targets, strict=True)
+        own = deltas if problem.level_deltas else ()
+        inner = replace(problem, levels=epsilons, delta=min(deltas), level_deltas=own)
         plan = self.method.plan(inner)
         if not plan.scheme.law.can_be_capped:
             raise ParameterError(
@@ -83,8 +89,8 @@ class Capped(Collected):
         free = plan.blanket_per_user
         cap = bisect.bisect_left(range(_MOST_CAP), True, lo=1, key=functools.partial(suffices, free))
         if self.cap is not None and self.cap < cap:
-            if self.method.blanket_per_user is not None:
-                raise ParameterError("blanket_cap", self.cap, f"at least {cap} for a blanket of {free:g}")
+            if self.method.blanket_per_user is not None or self.method.target_error is not None:
+                raise ParameterError("blanket_cap", self.cap, f"at least {cap} for {free:.4g} dummies per user")
             low, high = 0.0, free
             for _ in range(_BISECTIONS):
                 middle = 0.5 * (low + high)
@@ -96,8 +102,8 @@ class Capped(Collected):
             plan = replace(self.method, blanket_per_user=rounded_down(low)).plan(inner)
         cap = cap if self.cap is None else self.cap
         certificate = []
-        for level, found in zip(problem.levels, plan.certificate, strict=True):
-            delta = capped_delta(uncapped=found["delta_upper"], delta=problem.delta, overflow=largest)
+        for level, asked, found in zip(problem.levels, problem.deltas, plan.certificate, strict=True):
+            delta = capped_delta(uncapped=found["delta_upper"], delta=asked, overflow=largest)
             # the cost of a cap has only an upper bound
             certificate.append({"epsilon": level, "delta_lower": 0.0, "delta_upper": rounded_up(delta)})
         collection = replace(plan.collections[0], announcement=replace(plan.scheme, blanket_cap=cap))

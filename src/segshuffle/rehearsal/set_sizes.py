@@ -1,6 +1,5 @@
 """Set sizes: choose the best one for the most frequent items, or compare them by the error of all items."""
 
-import contextlib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -12,17 +11,21 @@ from segshuffle.accounting.numerics.ranges import check_integer
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.datasets.transactions import Transactions
 from segshuffle.errors import InfeasibleError
-from segshuffle.planning.question import Answer, Question
-from segshuffle.protocols.base import SetKind
+from segshuffle.planning.answer import Answer, answer
+from segshuffle.planning.asked import Guess
+from segshuffle.planning.question import Question
+from segshuffle.protocols.base import Plan, SetKind
 from segshuffle.protocols.item_variance import ItemVariance
 from segshuffle.protocols.padding import error_of_sets
 
+#: Most attempts at a smaller error.
+_TIGHTENED = 6
 #: Most items, because a table has a row per size and a column per item.
 _LARGEST_DOMAIN = 4000
 
 
 def chosen(users: Transactions, make: Callable[[int], Answer], top: int) -> Answer:
-    """Choose the answer with the least error among set sizes 1, 2, 3, 4, 6, 8, 11, ... up to the largest set.
+    """Choose the answer with the least error, messages or epsilon among sizes 1, 2, 3, 4, 6, 8, 11, ... of sets.
 
     Parameters
     ----------
@@ -36,22 +39,77 @@ def chosen(users: Transactions, make: Callable[[int], Answer], top: int) -> Answ
     Raises
     ------
     InfeasibleError
-        If no size has a plan; the error is that of the smallest size.
+        If no size has a plan; the error is that of the largest size.
     """
-    holders = users.item_counts
-    items = np.argsort(-holders, kind="stable")[: min(top, int(np.count_nonzero(holders))) or 1]
-    true = users.frequencies[items]
+    items = top_items(users, top)
 
-    def squared_error(found: Answer) -> float:
-        sent = kept_shares(users, found.plan.problem.set_size)[items]
-        return float(np.mean((sent - true) ** 2 + ItemVariance.of(found.plan).at(sent)))
+    def cost(found: Answer) -> tuple[float, float]:
+        """Return what the goal minimises, and then the messages."""
+        plan, goal = found.plan, found.question.goal.finds
+        if goal == "messages":
+            return plan.messages_per_user, 0.0
+        if goal == "epsilon":
+            return plan.problem.levels[0], plan.messages_per_user
+        return float(np.mean(squared_errors(users, plan)[items])), plan.messages_per_user
 
     sizes, answers = candidates(max(users.largest_set, 1), users.domain_size), list[Answer]()
+    reasons = []
     for size in sizes:
-        with contextlib.suppress(InfeasibleError):
+        try:
             answers.append(make(size))
-    # where no size has a plan, this says why the smallest has none
-    return min(answers, key=squared_error) if answers else make(sizes[0])
+        except InfeasibleError as error:
+            reasons.append(error)
+    if not answers:
+        # small sets may only fail because they are cut
+        raise reasons[-1]
+    return min(answers, key=cost)
+
+
+def top_items(users: Transactions, top: int) -> IntArray:
+    """Return the most frequent items of a file; one item if nobody holds any."""
+    held = int(np.count_nonzero(users.item_counts))
+    return np.argsort(-users.item_counts, kind="stable")[: min(top, held) or 1]
+
+
+def squared_errors(users: Transactions, plan: Plan) -> FloatArray:
+    """Return the expected squared error of every item, of noise and of cutting, shape (domain_size,)."""
+    sent = kept_shares(users, plan.problem.set_size)
+    return np.asarray((sent - users.frequencies) ** 2 + ItemVariance.of(plan).at(sent))
+
+
+def meeting(users: Transactions, question: Question) -> Answer:
+    """Answer a question with an error to be reached, so that the expected errors on a file reach it.
+
+    A plan assumes that every item loses the same share of its holders if sets are cut. In the file some items lose
+    more; then the plan is made for a smaller error.
+
+    Raises
+    ------
+    InfeasibleError
+        If no plan reaches the error, for example because cutting alone exceeds it.
+    """
+    target, goal = question.goal.target_error or 0.0, question.goal
+    items = top_items(users, goal.top or users.domain_size)
+    for _ in range(_TIGHTENED):
+        found = answer(replace(question, goal=goal))
+        squares = squared_errors(users, found.plan)
+        error = float(squares.sum())
+        if goal.top is not None:
+            error = float(np.sqrt(np.max(squares[items] / users.frequencies[items] ** 2)))
+        if error <= target:
+            return replace(found, question=question)
+        goal = replace(goal, target_error=0.999 * (goal.target_error or 0.0) * target / error)
+    raise InfeasibleError(
+        f"No plan with set_size = {question.problem.set_size} has target_error = {question.asked_error} on this file: "
+        "raise set_size or target_error."
+    )
+
+
+def guess_of(users: Transactions) -> Guess:
+    """Return what users hold as a guess for a plan: the shares of all items, and of all sizes of sets."""
+    sizes, counts = np.unique(users.sizes, return_counts=True)
+    shares = (counts / users.n_users).tolist()
+    return Guess(users.frequencies, sizes=dict(zip(sizes.tolist(), shares, strict=True)))
 
 
 def candidates(largest: int, domain_size: int) -> list[int]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from segshuffle.arrays import FloatArray
+from segshuffle.declared import interval, options_of
 from segshuffle.errors import ParameterError
 
 #: Largest number of blanket messages per user that a search will propose.
@@ -88,6 +89,28 @@ def check_flag(name: str, value: object) -> None:
     """Refuse anything but True and False."""
     if not isinstance(value, bool):
         raise ParameterError(name, value, "True or False")
+
+
+def check_options(values: Any) -> None:
+    """Refuse a value that its declaration does not allow.
+
+    Raises
+    ------
+    ParameterError
+        Names the option, its value and its range.
+    """
+    for name, each in options_of(type(values)).items():
+        value, rules = getattr(values, each.name), each.metadata
+        if value is None and each.default is None:
+            continue
+        if "enum" in rules:
+            check_choice(name, value, rules["enum"])
+        elif rules.get("type") == "boolean":
+            check_flag(name, value)
+        elif rules.get("type") == "integer":
+            check_integer(name, value, rules["minimum"], most=rules.get("maximum", math.inf))
+        elif rules.get("type") == "number":
+            check_within(name, value, *interval(rules))
 
 
 def check_kind(name: str, value: object, *kinds: type) -> None:

@@ -1,0 +1,67 @@
+"""A question in a TOML file: keys are the names of options, and options of the command override them.
+
+    items = "items.txt"
+    set_size = 8
+    levels = "0.5:1250,1.0:3750"
+    delta = 1e-6
+    honest_fraction = 0.9
+    guess = "zipf:1"
+    target_error = "10%"
+
+Paths in it are relative to its folder.
+"""
+
+import argparse
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from segshuffle.cli.options import as_flags, value_of
+from segshuffle.errors import DataError, similar
+from segshuffle.files import read_bounded
+
+#: Largest file, in bytes.
+_LARGEST = 2**20
+#: Options whose value may be the name of a file.
+_FILES = ("items", "guess")
+
+
+class Collection(argparse.Action):
+    """Read the options that the command line does not give from a file."""
+
+    #: Declared options that may stand in the file, by name.
+    declared: Mapping[str, Any]
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
+        """Store what the file says."""
+        if values is None:
+            return
+        namespace.collection = path = Path(values)
+        if "=" in values and not path.exists():
+            parser.error(f"{values} is no option; write {as_flags([values])}")
+        for name, (line, value) in self._read(path).items():
+            try:
+                found = value_of(name, self.declared[name], value)
+            except argparse.ArgumentTypeError as error:
+                parser.error(f"{path}, line {line}: {name}: {error}")
+            if name in _FILES and isinstance(found, str | Path) and (path.parent / found).exists():
+                found = type(found)(path.parent / found)
+            # options before the file are stored already, and those after it replace this value
+            if getattr(namespace, name) is None:
+                setattr(namespace, name, found)
+
+    def _read(self, path: Path) -> dict[str, tuple[int, Any]]:
+        """Return the line and the value of every key."""
+        text = read_bounded(path, limit=_LARGEST).decode("utf-8-sig", errors="replace")
+        try:
+            found = tomllib.loads(text)
+        except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
+            raise DataError(f"{path} is no TOML file: {error}. Write lines KEY = VALUE.") from error
+        keys = [line.partition("=")[0].strip() for line in text.splitlines()]
+        lines = {name: keys.index(name) + 1 if name in keys else 1 for name in found}
+        for name in found:
+            if name not in self.declared:
+                told = f"{path}, line {lines[name]}: {name} is unknown{similar(name, self.declared)}"
+                raise DataError(f"{told}. Known are {', '.join(self.declared)}.")
+        return {name: (lines[name], value) for name, value in found.items()}

@@ -1,0 +1,66 @@
+"""Options, declared once: fields of dataclasses with a description, a range and a default.
+
+The flags of the command line, the keywords of `segshuffle.plan`, the keys of files and the documentation of the classes
+are made from these declarations. They mean the same everywhere.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, fields
+from typing import Any, TypeVar
+
+Declared = TypeVar("Declared", bound=type)
+
+
+def option(description: str, **rules: Any) -> dict[str, Any]:
+    """Return the metadata of a field that is an option.
+
+    Parameters
+    ----------
+    description : str
+        One sentence; the range and the default are added where it is shown.
+    **rules
+        What is allowed, in words of JSON schema: ``type``, ``enum``, ``minimum``, ``exclusiveMinimum``, ``maximum``,
+        ``exclusiveMaximum``. ``name``: what it is called outside the class, if not like the field.
+    """
+    return {"description": description, **rules}
+
+
+def options_of(*classes: type) -> dict[str, Field[Any]]:
+    """Return the declared fields of classes, by the name that callers use."""
+    every = [each for one in classes for each in fields(one)]
+    return {each.metadata.get("name", each.name): each for each in every if "description" in each.metadata}
+
+
+def interval(rules: Mapping[str, Any]) -> tuple[float, float, str]:
+    """Return the ends of the allowed range, and which of them belong to it."""
+    low, high = rules.get("exclusiveMinimum"), rules.get("exclusiveMaximum")
+    least = rules.get("minimum", -math.inf) if low is None else low
+    most = rules.get("maximum", math.inf) if high is None else high
+    left = "(" if low is not None or least == -math.inf else "["
+    return least, most, left + (")" if high is not None or most == math.inf else "]")
+
+
+def sentence(declared: Field[Any]) -> str:
+    """Return the description of an option with its range and default."""
+    text, default = str(declared.metadata["description"]), declared.default
+    least, most, ends = interval(declared.metadata)
+    if most < math.inf:
+        text += f", in {ends[0]}{least:g}, {most:g}{ends[1]}"
+    elif least > -math.inf:
+        text += f", {'above' if ends[0] == '(' else 'at least'} {least:g}"
+    if default in (None, False, MISSING):
+        return text
+    return f"{text} (default: {'yes' if default is True else default})"
+
+
+def described(declared: Declared) -> Declared:
+    """Add the declared fields to the documentation of a dataclass, before what it raises."""
+    lines = ["    Parameters", "    ----------"]
+    for each in fields(declared):
+        if "description" in each.metadata:
+            kind = each.type if isinstance(each.type, str) else getattr(each.type, "__name__", str(each.type))
+            lines += [f"    {each.name} : {kind}", f"        {sentence(each)}"]
+    text, raises, errors = (declared.__doc__ or "").partition("    Raises\n")
+    declared.__doc__ = "\n".join([text.rstrip(), "", *lines, "", raises + errors])
+    return declared
