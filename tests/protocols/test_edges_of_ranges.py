@@ -100,7 +100,7 @@ RANGES = [
     (lambda level_delta: privacy(delta=level_delta), "level_delta", "in (0, 1)", (TINY, BELOW_ONE), (0.0, 1.0)),
     (partial(left_for_items, spent=-1.0), "max_messages", "positive and finite", (TINY, 1e308), (0.0, math.inf)),
     (partial(project, np.zeros((1, 3))), "set_size", "an integer in [0, 3]", (0, 3), (-1, 4)),
-    (holders, "domain_size", "in [2, 4000]", (2, 4000), (1, 4001)),
+    (holders, "domain_size", "an integer", (2, 5000), (1, 10**7 + 1)),
     (holders, "zipf", "in [0, 10]", (0.0, 10.0), (-TINY, math.nextafter(10.0, 11.0), math.nan)),
     (partial(zipf_shares, 2, 9), "zipf", "in [0, 10]", (0.0, 10.0), (-TINY, math.nextafter(10.0, 11.0))),
     (lambda guess: guessed_holders({1: 0.5, guess: 0.5}, 9, 1.0), "guess", "sizes in 0..8", (0, 2, 8), (-1, 9)),

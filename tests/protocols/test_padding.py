@@ -9,7 +9,7 @@ from plans import given_plan
 
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import Assumptions, Problem
-from segshuffle.protocols.padding import error_of_sets, guessed_holders, zipf_shares
+from segshuffle.protocols.padding import Holders, error_of_sets, guessed_holders, zipf_shares
 from segshuffle.protocols.proven import ProvenSegmented
 
 HELD = [(0, 1, 2), (1,), (), (0, 2)]
@@ -61,7 +61,7 @@ def test_what_is_sent_and_its_error_by_enumeration(s, sets):
     truth, n = matrix().mean(axis=0), len(HELD)
     expected = sum(weight * counts for weight, counts in found) / n
     problem = Problem(D, s, (0.5, 1.0), (1, 3), 0.1, Assumptions(sets=sets))
-    plan, squared_bias, error = error_of_sets(Given(), problem, users, holders)
+    plan, squared_bias, error = error_of_sets(Given(), problem, Holders(np.arange(D + 1), users, holders))
     # estimates have the sent shares as their means; those miss the true ones
     mse = sum(
         weight * (Given().expected_mse(plan, counts) + ((counts / n - truth) ** 2).sum()) for weight, counts in found
@@ -75,10 +75,10 @@ def test_users_who_were_counted_may_be_others_than_those_who_are_asked():
     """Only shares count: ten times as many users of the same kinds lead to the same error."""
     users, holders = counted()
     problem = Problem(D, 2, (0.5, 1.0), (1, 3), 0.1, Assumptions(sets="at-most"))
-    one, ten = (error_of_sets(Given(), problem, k * users, k * holders) for k in (1, 10))
+    one, ten = (error_of_sets(Given(), problem, Holders(np.arange(D + 1), k * users, k * holders)) for k in (1, 10))
     assert ten[1:] == pytest.approx(one[1:], rel=1e-12)
     with pytest.raises(ParameterError, match=r"holders = \(4, 4\)"):
-        error_of_sets(Given(), problem, users, holders[1:])
+        error_of_sets(Given(), problem, Holders(np.arange(D + 1), users, holders[1:]))
 
 
 @pytest.mark.parametrize(("size", "d", "zipf"), [(1, 5, 0.0), (3, 5, 1.0), (4, 5, 2.5), (1, 2, 10.0)])
@@ -97,13 +97,14 @@ SHARES = {0: 0.1, 1: 0.5, 2: 0.0, 3: 0.3, 6: 0.1}
 
 @pytest.mark.parametrize("zipf", [0.0, 1.0, 3.0])
 def test_everybody_holds_as_many_as_guessed(zipf):
-    users, holders = guessed_holders(SHARES, 7, zipf)
-    for size in range(8):
+    sizes, users, holders = guessed_holders(SHARES, 7, zipf)
+    assert dict(zip(sizes.tolist(), users.tolist(), strict=True)) == SHARES
+    for size, share, holding in zip(sizes, users, holders, strict=True):
         # as many items as the size says, no item by more users than there are, or than hold a lower number
-        assert users[size] == SHARES.get(size, 0.0)
-        assert holders[size].sum() == pytest.approx(size * users[size], rel=1e-9)
-        assert (holders[size] <= users[size] + 1e-15).all()
-        assert (np.diff(holders[size]) <= 1e-15).all()
+        assert holding.sum() == pytest.approx(size * share, rel=1e-9)
+        assert (holding <= share + 1e-15).all()
+        assert (np.diff(holding) <= 1e-15).all()
+    assert sizes.tolist() == [0, 1, 2, 3, 6]
     if zipf == 0.0:
         np.testing.assert_allclose(holders[3], 0.3 * 3 / 7, rtol=1e-9)
     else:

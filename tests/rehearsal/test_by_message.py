@@ -12,6 +12,7 @@ from segshuffle.datasets.transactions import Transactions
 from segshuffle.errors import DataError, ParameterError
 from segshuffle.protocols.base import Assumptions, Problem
 from segshuffle.protocols.messages import LevelPrivacy
+from segshuffle.protocols.padding import guessed_holders
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.rehearsal.by_message import by_message
 from segshuffle.rehearsal.set_sizes import holders_of
@@ -134,12 +135,13 @@ def test_sizes_of_sets_are_compared_on_a_file(log, capsys):
 def test_users_are_counted_by_size_and_item(users):
     matrix = np.zeros((N, D), dtype=bool)
     matrix[np.repeat(np.arange(N), users.sizes), users.codes] = True
-    counts, holders = holders_of(users)
-    for size in range(D + 1):
+    held = holders_of(users)
+    assert held.sizes.tolist() == sorted(set(users.sizes.tolist()))
+    for size, count, holding in zip(*held, strict=True):
         of_size = matrix[users.sizes == size]
-        assert (counts[size], holders[size].tolist()) == (len(of_size), of_size.sum(axis=0).tolist())
-    with pytest.raises(ParameterError, match="at most 4000"):
-        holders_of(replace(users, domain_size=4001, names=None))
+        assert (count, holding.tolist()) == (len(of_size), of_size.sum(axis=0).tolist())
+    with pytest.raises(ParameterError, match="for 6 sizes of sets"):
+        guessed_holders(dict.fromkeys(range(6), 1 / 6), 10**7, 1.0)
 
 
 def test_few_users_send_fewer_items(capsys):

@@ -169,6 +169,7 @@ def run(options: argparse.Namespace) -> str:
     from segshuffle.rehearsal.by_message import by_message
     from segshuffle.rehearsal.results import check_place, tables_of, write
     from segshuffle.rehearsal.run import rehearse
+    from segshuffle.rehearsal.targets import error_on, over_epsilon
 
     name = "input" if options.data == "-" else Path(options.data).name.partition(".")[0]
     folder = options.out or Path(f"{name or 'transactions'}-rehearsal")
@@ -189,6 +190,15 @@ def run(options: argparse.Namespace) -> str:
         "groups": tables["groups"].fill_nan(None).to_dicts(),
         "recovery": tables["recovery"].to_dicts(),
     }
+    if options.target_error is not None:
+        goal = asked.question.goal
+        answer["over_epsilon"] = {
+            "target_error": goal.target_error,
+            "top": goal.top,
+            "epsilon": plan.problem.levels[0],
+            "error": error_on(users, plan, goal),
+            "rows": over_epsilon(users, asked),
+        }
     if options.messages:
         simulated = {name: getattr(options, name) for name in ("take_part", "chunk_users")}
         answer["by_message"] = by_message(
@@ -258,7 +268,6 @@ def _compared(options: argparse.Namespace) -> str:
     from segshuffle.protocols.padding import guessed_holders
     from segshuffle.rehearsal.set_sizes import compared, holders_of
 
-    holders: Any
     kinds: tuple[SetKind, ...] = ("at-most",)
     leave_out(options, ["plan"], "if set sizes are compared")
     if isinstance(options.data, Guessed):
@@ -268,18 +277,18 @@ def _compared(options: argparse.Namespace) -> str:
             raise OptionsError(
                 "This guess has no set with an item, so there is no size to compare: add one (1:60%,0:40%)."
             )
-        holders = guessed_holders(shares, options.items, zipf)
+        held = guessed_holders(shares, options.items, zipf)
         sizes, levels = options.set_size or sorted(filter(None, shares)), counted(options.levels, None)
     else:
         users = _users(options)
         for note in users.notes:
             complain(f"{users.label}: {note}")
-        holders, sizes = holders_of(users), options.set_size
+        held, sizes = holders_of(users), options.set_size
         _assume(options, users, [])
         kinds, levels = ("at-most", "exactly"), _users_by_level(options.levels, users)
     leave_out(options, ("target_error",), "if set sizes are compared")
-    question = _question(options, holders[1].shape[1], 1, levels)
-    rows = compared(question, holders, sizes, kinds)
+    question = _question(options, held.holders.shape[1], 1, levels)
+    rows = compared(question, held, sizes, kinds)
     best = min(rows, key=lambda row: row["mse"])
     if options.json:
         return as_json({"users": question.problem.n_users, "rows": rows, "least_error": best})
@@ -325,7 +334,8 @@ def _assume(options: argparse.Namespace, users: Transactions, assumed: list[str]
 def _planned(options: argparse.Namespace, users: Transactions, assumed: list[str]) -> Answer:
     """Plan for the users of the file, and say which defaults were used."""
     from segshuffle.planning.answer import answer
-    from segshuffle.rehearsal.set_sizes import chosen, guess_of, meeting
+    from segshuffle.rehearsal.set_sizes import chosen
+    from segshuffle.rehearsal.targets import guess_of, meeting
 
     _assume(options, users, assumed)
     counts = _users_by_level(options.levels, users)

@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -93,14 +94,33 @@ def recovery_figure(found: Rehearsal) -> Figure:
     return finished(figure)
 
 
-def write_figures(found: Rehearsal, top: int, folder: Path) -> list[tuple[str, str]]:
-    """Write all figures as SVG and PNG; return the SVG text and a description of each, in the order of the page."""
+def epsilon_figure(asked: Mapping[str, Any]) -> Figure:
+    """Draw the least error over the lowest epsilon, with the error that was asked for and the plan that reaches it."""
+    scale = 100 if asked["top"] else 1
+    epsilon, error = zip(*((row["epsilon"], scale * row["error"]) for row in asked["rows"]), strict=True)
+    figure, (axes,) = panel_grid(1, height=2.4)
+    axes.plot(epsilon, error, "o-", color=PALETTE["blue"], label="least error")
+    axes.axhline(scale * asked["target_error"], color=PALETTE["vermilion"], linestyle="--", label="asked for")
+    axes.plot(asked["epsilon"], scale * asked["error"], "D", color=PALETTE["black"], label="this plan")
+    unit = f"error of the top {asked['top']} in %" if asked["top"] else "squared error of all items"
+    axes.set(xlabel="lowest epsilon", ylabel=unit)
+    log_axes(axes)
+    return finished(figure)
+
+
+def write_figures(
+    found: Rehearsal, top: int, folder: Path, asked: Mapping[str, Any] | None = None
+) -> list[tuple[str, str]]:
+    """Write all figures as SVG and PNG; return the SVG text and a description of each, in the order of the page.
+
+    `asked` has an error that the plan must reach, and errors at other epsilons.
+    """
     if not found.recovery:  # nobody holds anything
         return []
     with warnings.catch_warnings():
         # names may have characters that the font lacks: SVG keeps them as text, PNG has boxes
         warnings.filterwarnings("ignore", "Glyph .* missing")
-        made = (
+        made = [
             (
                 "top",
                 top_figure(found, top),
@@ -112,7 +132,12 @@ def write_figures(found: Rehearsal, top: int, folder: Path) -> list[tuple[str, s
                 "At most 3,000 held items: (a) estimate and (b) error, over the share in the data.",
             ),
             ("recovery", recovery_figure(found), "How many of the most frequent items are found."),
-        )
+        ]
+        if asked:
+            told = (
+                "The least error on this file over epsilon, the error that was asked for, and the plan that reaches it."
+            )
+            made.insert(0, ("epsilon", epsilon_figure(asked), told))
         for name, figure, _ in made:
             save(figure, [folder / f"{name}.svg", folder / f"{name}.png"])
         return [((folder / f"{name}.svg").read_text(encoding="utf-8"), sentence) for name, _, sentence in made]

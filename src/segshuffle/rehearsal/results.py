@@ -175,7 +175,10 @@ def write(
             groups=tables["groups"],
             recovery=tables["recovery"],
             headline=headline,
-            figures=[(data_uri(svg), sentence) for svg, sentence in write_figures(found, top, place)],
+            figures=[
+                (data_uri(svg), sentence)
+                for svg, sentence in write_figures(found, top, place, answer.get("over_epsilon"))
+            ],
             columns=COLUMNS,
             cell=_cell,
             command=command,

@@ -7,21 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from segshuffle.accounting.numerics.ranges import check_integer
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.datasets.transactions import Transactions
 from segshuffle.errors import InfeasibleError
-from segshuffle.planning.answer import Answer, answer
-from segshuffle.planning.asked import Guess
+from segshuffle.planning.answer import Answer
 from segshuffle.planning.question import Question
 from segshuffle.protocols.base import Plan, SetKind
 from segshuffle.protocols.item_variance import ItemVariance
-from segshuffle.protocols.padding import error_of_sets
-
-#: Most attempts at a smaller error.
-_TIGHTENED = 6
-#: Most items, because a table has a row per size and a column per item.
-_LARGEST_DOMAIN = 4000
+from segshuffle.protocols.padding import Holders, check_cells, error_of_sets
 
 
 def chosen(users: Transactions, make: Callable[[int], Answer], top: int) -> Answer:
@@ -77,41 +70,6 @@ def squared_errors(users: Transactions, plan: Plan) -> FloatArray:
     return np.asarray((sent - users.frequencies) ** 2 + ItemVariance.of(plan).at(sent))
 
 
-def meeting(users: Transactions, question: Question) -> Answer:
-    """Answer a question with an error to be reached, so that the expected errors on a file reach it.
-
-    A plan assumes that every item loses the same share of its holders if sets are cut. In the file some items lose
-    more; then the plan is made for a smaller error.
-
-    Raises
-    ------
-    InfeasibleError
-        If no plan reaches the error, for example because cutting alone exceeds it.
-    """
-    target, goal = question.goal.target_error or 0.0, question.goal
-    items = top_items(users, goal.top or users.domain_size)
-    for _ in range(_TIGHTENED):
-        found = answer(replace(question, goal=goal))
-        squares = squared_errors(users, found.plan)
-        error = float(squares.sum())
-        if goal.top is not None:
-            error = float(np.sqrt(np.max(squares[items] / users.frequencies[items] ** 2)))
-        if error <= target:
-            return replace(found, question=question)
-        goal = replace(goal, target_error=0.999 * (goal.target_error or 0.0) * target / error)
-    raise InfeasibleError(
-        f"No plan with set_size = {question.problem.set_size} has target_error = {question.asked_error} on this file: "
-        "raise set_size or target_error."
-    )
-
-
-def guess_of(users: Transactions) -> Guess:
-    """Return what users hold as a guess for a plan: the shares of all items, and of all sizes of sets."""
-    sizes, counts = np.unique(users.sizes, return_counts=True)
-    shares = (counts / users.n_users).tolist()
-    return Guess(users.frequencies, sizes=dict(zip(sizes.tolist(), shares, strict=True)))
-
-
 def candidates(largest: int, domain_size: int) -> list[int]:
     """List the sizes to try: 1, 2, 3, 4, 6, 8, 11, ..., and the largest set; below the domain size if possible."""
     steps = {round(2 ** (i / 2)) for i in range(2 * math.ceil(math.log2(largest)) + 1)}
@@ -126,23 +84,24 @@ def kept_shares(users: Transactions, set_size: int) -> FloatArray:
     return np.bincount(users.codes, weights=np.repeat(kept, sizes), minlength=users.domain_size) / users.n_users
 
 
-def holders_of(users: Transactions) -> tuple[IntArray, IntArray]:
-    """Count users by the size of their set, shape (d + 1,), and who holds each item, shape (d + 1, d).
+def holders_of(users: Transactions) -> Holders:
+    """Count users by the size of their set, and who holds each item.
 
     Raises
     ------
     ParameterError
-        If there are more than 4000 items.
+        If the table of sizes and items has more than 5e7 entries.
     """
-    d, sizes = users.domain_size, users.sizes
-    check_integer("domain_size", d, 1, f"at most {_LARGEST_DOMAIN} where sizes are compared", most=_LARGEST_DOMAIN)
-    cells = np.repeat(sizes, sizes) * d + users.codes
-    return np.bincount(sizes, minlength=d + 1), np.bincount(cells, minlength=(d + 1) * d).reshape(d + 1, d)
+    d = users.domain_size
+    sizes, place, counts = np.unique(users.sizes, return_inverse=True, return_counts=True)
+    check_cells(d, sizes.size)
+    cells = np.repeat(place, users.sizes) * d + users.codes
+    return Holders(sizes, counts, np.bincount(cells, minlength=sizes.size * d).reshape(sizes.size, d))
 
 
 def compared(
     question: Question,
-    holders: tuple[IntArray | FloatArray, IntArray | FloatArray],
+    held: Holders,
     sizes: Sequence[int],
     kinds: Sequence[SetKind] = ("at-most",),
 ) -> list[dict[str, Any]]:
@@ -152,7 +111,7 @@ def compared(
     ----------
     question : Question
         How to plan; set size and kind of sets of its problem are replaced.
-    holders : tuple of ndarray
+    held : Holders
         As from `holders_of` or `protocols.padding.guessed_holders`; the problem's users have the same shares.
     sizes : sequence of int
         Largest numbers of items that a user sends.
@@ -169,7 +128,7 @@ def compared(
     def row(kind: SetKind, size: int) -> dict[str, Any]:
         problem = question.problem
         asked = replace(problem, set_size=size, assumptions=replace(problem.assumptions, sets=kind))
-        plan, squared_bias, mse = error_of_sets(question.planner, asked, *holders)
+        plan, squared_bias, mse = error_of_sets(question.planner, asked, held)
         return {
             "sets": kind,
             "set_size": size,
