@@ -91,7 +91,7 @@ def test_estimates_are_those_of_who_took_part(users):
 @pytest.mark.parametrize(
     ("change", "options", "error", "says"),
     [
-        ({}, {"take_part": 0.0}, ParameterError, r"take-part = 0.0 .* in \(0, 1\]"),
+        ({}, {"take_part": 0.0}, ParameterError, r"take_part = 0.0 .* in \(0, 1\]"),
         ({}, {"chunk_users": 0}, ParameterError, "chunk_users"),
         ({"level_counts": (100, 199)}, {}, DataError, "300 users, but the plan is for 299"),
         ({"domain_size": 5}, {}, DataError, "10 items, but the plan is for 5"),
@@ -116,6 +116,8 @@ def test_a_rehearsal_draws_every_message_if_asked(log, capsys):
     shown = printed(capsys, f"{asked} --chunk-users 100")
     assert "Message by message:" in shown
     assert "The level itself: if a user had another level and other items" in shown
+    assert "No plan.json is written" in shown
+    assert not list(log.parent.rglob("plan.json"))
     run = answer(capsys, asked)["by_message"]
     assert 200 < run["participants"] < 300
 

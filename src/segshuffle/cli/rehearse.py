@@ -417,6 +417,8 @@ def _answer(
             f"Few dummies are sent, so the 95 % interval of an item that nobody holds contains 0 in {100 * rare:.3g} % "
             "of all collections."
         )
+    if plan.problem.assumptions.private_levels:
+        notes.append("No plan.json is written, because no command sends messages about hidden levels (--hide-level).")
     if found.bias is not None:
         notes.append(_BIASED.format(100 * float(abs(found.bias).max())))
     return {

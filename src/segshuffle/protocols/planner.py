@@ -117,6 +117,11 @@ class Search:
         return Surface(self)
 
     @functools.cached_property
+    def found(self) -> dict[float, Plan]:
+        """The best plan of every budget that was searched."""
+        return {}
+
+    @functools.cached_property
     def plans(self) -> list[Plan]:
         """Every plan that was made for a budget so far."""
         return []
@@ -312,11 +317,20 @@ def _fewest_of(search: Search, error: float, tops: Sequence[float]) -> Plan | No
     return None
 
 
-@functools.lru_cache(maxsize=1024)
 def _best(search: Search, budget: float) -> Plan:
-    """Plan for the least error within a budget, with one law."""
+    """Plan for the least error within a budget, with one law; a plan that was found for a smaller one may be better."""
+    if budget not in search.found:
+        plans = _tried(search, budget)
+        earlier = [each for each in search.plans if each.messages_per_user <= budget]
+        search.plans.extend(plans)
+        search.found[budget] = min([*earlier, *plans], key=search.error_of)
+    return search.found[budget]
+
+
+def _tried(search: Search, budget: float) -> tuple[Plan, ...]:
+    """Return the plans around the best point of a law's surface, within a budget."""
     if search.problem.pairs == 0:  # nothing to hide: any blanket will do
-        return search.plan_at(SINGLES, rounded(search.per_user(2 * BLANKET_MEAN_RANGE[0])), budget)
+        return (search.plan_at(SINGLES, rounded(search.per_user(2 * BLANKET_MEAN_RANGE[0])), budget),)
     best = search.surface.best(budget)
     if best is None:
         raise InfeasibleError(f"max_messages = {budget:g} is too small: raise it, or lower the domain size.")
@@ -338,10 +352,7 @@ def _best(search: Search, budget: float) -> Plan:
             break
     if not plans:
         raise failure
-    # a plan for a smaller budget may be better than all that were found for this one
-    earlier = [each for each in search.plans if each.messages_per_user <= budget]
-    search.plans.extend(plans)
-    return min([*earlier, *plans], key=search.error_of)
+    return tuple(plans)
 
 
 def _noise(search: Search, best: Best) -> float:

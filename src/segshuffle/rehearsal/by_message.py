@@ -63,7 +63,7 @@ def by_message(
     ParameterError
         If a number is outside its range, or fewer take part than the guarantee relies on.
     """
-    check_within("take-part", take_part, 0, 1, "(]")
+    check_within("take_part", take_part, 0, 1, "(]")
     check_users(problem, users)
     n_levels, n = len(problem.levels), users.n_users
     cut = users.cut(problem.set_size, stream(seed, _ROLE, "cut"))

@@ -184,7 +184,8 @@ def write(
             command=command,
         )
         (place / "index.html").write_text(page, encoding="utf-8")
-        write_document(place / "plan.json", Document(found.plan, found.names))
+        if not found.plan.problem.assumptions.private_levels:
+            write_document(place / "plan.json", Document(found.plan, found.names))
         (place / MARK).write_text(json.dumps(answer, indent=2) + "\n", encoding="utf-8")
 
 
