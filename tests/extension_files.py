@@ -297,6 +297,9 @@ class Mixed(Blanket):
         return MixedPair(mean, copies, self)
 
 
+LAW = Mixed
+
+
 @functools.lru_cache(maxsize=8)
 def _masses(mean, high):
     count = np.arange(high + 1)

@@ -19,17 +19,18 @@ def extended(new_checkout):
 
 @pytest.fixture
 def package(tmp_path, monkeypatch):
-    """Yield a function that writes a package of protocols or datasets, and returns its folder and name."""
+    """Yield a function that writes a package of protocols or datasets, and returns its name."""
     monkeypatch.syspath_prepend(tmp_path)
 
     def build(**files):
-        folder = tmp_path / f"extra_{len(list(tmp_path.iterdir()))}"
+        # a name of its own for each, because what is found under a name is kept
+        folder = tmp_path / f"extra_{tmp_path.name}_{len(list(tmp_path.iterdir()))}"
         folder.mkdir()
         (folder / "__init__.py").touch()
         for name, text in files.items():
             (folder / f"{name}.py").write_text(text, encoding="utf-8")
         importlib.invalidate_caches()
-        return folder, folder.name
+        return folder.name
 
     yield build
     for name in [name for name in sys.modules if name.startswith("extra_")]:

@@ -2,6 +2,25 @@
 
 import pandas as pd
 import pytest
+from extension_files import ACCOUNTANT
+
+from segshuffle.accounting.single_message.accountants import every
+from segshuffle.errors import ConfigError
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        (dict.fromkeys(("one", "two"), ACCOUNTANT), r"two\.py: declares the accountant 'half-of-it'.*rename"),
+        (
+            {"broken": "import nowhere\nACCOUNTANTS = ()"},
+            r"broken\.py: cannot be imported: .*nowhere",
+        ),
+    ],
+)
+def test_a_file_that_declares_no_accountant_of_its_own_is_named(package, files, said):
+    with pytest.raises(ConfigError, match=said):
+        every(package(**files))
 
 
 @pytest.mark.exhaustive

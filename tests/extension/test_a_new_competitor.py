@@ -16,12 +16,12 @@ from segshuffle.studies.claims import report as claims
 
 
 def test_a_file_is_found_by_being_there(package):
-    folder, name = package(guess=COMPETITOR.replace("\nOPTIONS =", "\nOPTIONS: dict[str, object] ="), helper="x = 1")
-    assert list(source.listed(folder)) == ["guess"]
-    found = source.listed(folder)["guess"]
+    name = package(guess=COMPETITOR.replace("\nOPTIONS =", "\nOPTIONS: dict[str, object] ="), helper="x = 1")
+    assert list(source.listed(name)) == ["guess"]
+    found = source.listed(name)["guess"]
     assert found.methods == (("published", "competitor", "guess"), ("proven", "competitor", "guess"))
     assert list(found.published) == list(found.proven) == ["share"]
-    declared = registry.every(folder, name)["published", "guess"]
+    declared = registry.every(name)["published", "guess"]
     assert declared.make({"share": 0.5}).share == 0.5
     assert not declared.in_paper
 
@@ -42,11 +42,11 @@ def test_names_in_the_source_are_the_names_that_run():
             assert registry.every()[accounting, name].role == role
 
 
-@pytest.mark.parametrize("text", ["METHODS = (", "\x00"])
+@pytest.mark.parametrize("text", ["METHODS = (", "METHODS = \x00"])
 def test_a_file_that_is_no_python_is_named(package, text):
-    folder, _ = package(broken=text)
+    name = package(broken=text)
     with pytest.raises(ConfigError, match=r"broken\.py: not a Python file"):
-        source.listed(folder)
+        source.listed(name)
 
 
 @pytest.mark.parametrize(
@@ -54,21 +54,21 @@ def test_a_file_that_is_no_python_is_named(package, text):
     ["METHODS = (Declared(NAME),)", "METHODS = (Declared(),)", "OPTIONS = dict(x=1)\nMETHODS = (Declared('a'),)"],
 )
 def test_a_declaration_that_cannot_be_read_is_named(package, text):
-    folder, _ = package(odd=text)
+    name = package(odd=text)
     with pytest.raises(ConfigError, match=r"odd\.py: METHODS must be a tuple of Declared"):
-        source.listed(folder)
+        source.listed(name)
 
 
 def test_a_file_that_fails_to_import_is_named(package):
-    folder, name = package(guess=COMPETITOR.replace("import numpy", "import nowhere"))
+    name = package(guess=COMPETITOR.replace("import numpy", "import nowhere"))
     with pytest.raises(ConfigError, match=r"guess\.py: cannot be imported: ModuleNotFoundError: .*nowhere"):
-        registry.every(folder, name)
+        registry.every(name)
 
 
 def test_a_name_that_is_taken_is_refused_with_both_files(package):
-    folder, name = package(guess=COMPETITOR, other=COMPETITOR)
+    name = package(guess=COMPETITOR, other=COMPETITOR)
     with pytest.raises(ConfigError, match=r"other\.py: declares the published method 'guess', as .*guess\.py does"):
-        registry.every(folder, name)
+        registry.every(name)
 
 
 def test_options_come_from_the_configuration_or_have_their_default():

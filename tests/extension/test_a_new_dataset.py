@@ -19,18 +19,18 @@ from segshuffle.errors import ConfigError
 
 
 def test_a_file_is_found_by_being_there(package):
-    dataset = registry.every(*package(baskets=DATASET, helper="DATASETS = 1"))["baskets"]
+    dataset = registry.every(package(baskets=DATASET, helper="DATASETS = 1"))["baskets"]
     assert dataset.domain_size({"goods": 5}, 2) == 5
 
 
 def test_a_file_that_fails_to_import_is_named(package):
     with pytest.raises(ConfigError, match=r"baskets\.py: cannot be imported: NameError"):
-        registry.every(*package(baskets=DATASET.replace("keys={", "keys={nothing: 1, ")))
+        registry.every(package(baskets=DATASET.replace("keys={", "keys={nothing: 1, ")))
 
 
 def test_a_name_that_is_taken_is_refused(package):
     with pytest.raises(ConfigError, match=r"other\.py: declares the dataset 'baskets'"):
-        registry.every(*package(baskets=DATASET, other=DATASET))
+        registry.every(package(baskets=DATASET, other=DATASET))
 
 
 def test_every_dataset_says_what_a_user_needs_to_know():

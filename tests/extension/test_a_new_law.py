@@ -4,7 +4,11 @@ import json
 
 import numpy as np
 import pytest
-from extension_files import add_law
+from extension_files import LAW, add_law
+
+from segshuffle.blankets import law_names
+from segshuffle.blankets.named import laws
+from segshuffle.errors import ConfigError
 
 N_USERS, DOMAIN_SIZE, HELD = 200, 40, 4
 PROBLEM = f"--items {DOMAIN_SIZE} --set-size 1 --levels 0.4:100,0.8:100 --delta 1e-4 --max-messages 8".split()
@@ -22,6 +26,14 @@ words = sent.getvalue().split()
 random.shuffle(words)
 open("messages.txt", "w").write("\\n".join([*words, ""]))
 """
+
+
+def test_a_law_has_the_name_of_its_file(package):
+    """So `--help` can list the names of all laws without importing them."""
+    assert set(law_names()) == set(laws())
+    assert list(laws(package(mixed=LAW))) == ["mixed"]
+    with pytest.raises(ConfigError, match=r"other\.py: declares the law 'mixed', but its name must be 'other'"):
+        laws(package(other=LAW))
 
 
 @pytest.fixture(scope="module")

@@ -90,3 +90,6 @@ class ClusteredPair(CountPair):
 
     def _atoms(self, log_tail: float) -> Atoms:
         return super()._atoms(TAIL_STEP * math.ceil(log_tail / TAIL_STEP))
+
+
+LAW = Clustered

@@ -1,38 +1,44 @@
-"""All laws of dummy messages by name, found in the files of this folder."""
+"""All laws of dummy messages by name: every file of this folder that declares its class as ``LAW``."""
 
 import functools
-import importlib
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from segshuffle.blankets.base import Blanket
+from segshuffle.blankets.binomial import Binomial
 from segshuffle.blankets.singles import SINGLES
-from segshuffle.errors import ParameterError
-
-
-def laws() -> dict[str, type[Blanket]]:
-    """Return all laws for which the proof holds: single dummies first, then those with the fewest parameters."""
-    return {name: law for name, law in _every_law().items() if law.proven}
+from segshuffle.discovered import discovered
+from segshuffle.errors import ConfigError, ParameterError
 
 
 @functools.cache
-def _every_law() -> dict[str, type[Blanket]]:
-    for path in Path(__file__).parent.glob("*.py"):
-        importlib.import_module(f"{__package__}.{path.stem}")
-    found = sorted(Blanket.__subclasses__(), key=lambda law: (len(law.parameters()), law.name))
-    return {law.name: law for law in (type(SINGLES), *found)}
+def laws(package: str = __name__.rpartition(".")[0]) -> dict[str, type[Blanket]]:
+    """Return all laws for which the proof holds: single dummies first, then those with the fewest parameters.
+
+    Raises
+    ------
+    ConfigError
+        If a file cannot be imported, or its law has another name than the file; says which.
+    """
+    found: dict[str, type[Blanket]] = {}
+    for path, law in discovered(package, "LAW").items():
+        if law.name != path.stem:
+            raise ConfigError(f"{path}: declares the law {law.name!r}, but its name must be {path.stem!r}.")
+        found[law.name] = law
+    order = sorted(found, key=lambda name: (name != SINGLES.name, len(found[name].parameters())))
+    return {name: found[name] for name in order}
 
 
 def law_from(values: Mapping[str, Any]) -> Blanket:
-    """Return the law that `as_dict` describes.
+    """Return the law that `as_dict` describes: one of `laws`, or the published one.
 
     Raises
     ------
     ParameterError
         If there is no such law, or it has other parameters.
     """
-    known, name = _every_law(), values.get("name")
+    known: dict[Any, type[Blanket]] = {**laws(), Binomial.name: Binomial}
+    name = values.get("name")
     if name not in known:
         raise ParameterError("blanket", name, f"one of {', '.join(known)}")
     own, needed = {key: value for key, value in values.items() if key != "name"}, known[name].parameters()

@@ -43,7 +43,8 @@ class Poisson(Blanket):
         return ItemPair(mean, copies)
 
 
-POISSON = Poisson()
+LAW = Poisson
+POISSON = LAW()
 
 
 @dataclass(frozen=True)

@@ -279,3 +279,6 @@ def _atoms(pair: SignedPair, log_tail: float) -> Atoms:
         4 * error,
         missing=2 * missing,
     )
+
+
+LAW = Signed

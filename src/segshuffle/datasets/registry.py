@@ -1,26 +1,24 @@
 """All datasets that there are: every file of this folder that says ``DATASET = Dataset(...)``, and files of your own.
 
 A section of ``datasets`` that has no such file is a file of your own, with a path. The Snakefile imports this module,
-so it does not import numpy, and only jobs read data. A job that imports this module depends on every file of this
-folder, unless its rule names those that it uses (`manifest.Rule.follows`).
+so it does not import numpy, and only jobs read data.
 """
 
 from __future__ import annotations
 
 import functools
-import importlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from segshuffle.datasets.declared import ITEMS, PADDING, Dataset, DataSource, Place, Section, padded_size, padded_users
 from segshuffle.datasets.layout import OPTIONS, Layout
+from segshuffle.discovered import discovered
 from segshuffle.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-FOLDER, PACKAGE = Path(__file__).parent, __name__.rpartition(".")[0]
 #: Names of sections: they become parts of file names.
 NAME = "^[a-z][a-z0-9-]*$"
 
@@ -38,7 +36,7 @@ KEYS: Mapping[str, Mapping[str, Any]] = {
 
 
 @functools.cache
-def every(folder: Path = FOLDER, package: str = PACKAGE) -> dict[str, Dataset]:
+def every(package: str = __name__.rpartition(".")[0]) -> dict[str, Dataset]:
     """Find all datasets, by name.
 
     Raises
@@ -47,13 +45,7 @@ def every(folder: Path = FOLDER, package: str = PACKAGE) -> dict[str, Dataset]:
         If a file cannot be imported, or its dataset has another name than the file; says which.
     """
     found: dict[str, Dataset] = {}
-    for path in sorted(folder.glob("*.py")):
-        if "\nDATASET = " not in path.read_text(encoding="utf-8", errors="replace"):
-            continue
-        try:
-            dataset: Dataset = importlib.import_module(f"{package}.{path.stem}").DATASET
-        except Exception as error:
-            raise ConfigError(f"{path}: cannot be imported: {type(error).__name__}: {error}") from error
+    for path, dataset in discovered(package, "DATASET").items():
         if dataset.name != path.stem:
             raise ConfigError(f"{path}: declares the dataset {dataset.name!r}, but its name must be {path.stem!r}.")
         found[dataset.name] = dataset

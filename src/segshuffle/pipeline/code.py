@@ -13,6 +13,7 @@ CORE = (
     "__init__.py",
     "arrays.py",
     "digits.py",
+    "discovered.py",
     "errors.py",
     "extras.py",
     "files.py",

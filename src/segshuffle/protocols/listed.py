@@ -5,12 +5,12 @@ The configuration is checked with them before any job starts, without numpy.
 
 import ast
 import functools
-from pathlib import Path
 from typing import Any, NamedTuple
 
+from segshuffle.discovered import declaring
 from segshuffle.errors import ConfigError
 
-FOLDER = Path(__file__).parent
+PACKAGE = __name__.rpartition(".")[0]
 _SHAPE = (
     'METHODS must be a tuple of Declared("name", ...) with the name as a literal, '
     "and OPTIONS and PROVEN_OPTIONS literal dictionaries"
@@ -25,7 +25,8 @@ class Listed(NamedTuple):
     proven: dict[str, dict[str, Any]]
 
 
-def listed(folder: Path = FOLDER) -> dict[str, Listed]:
+@functools.cache
+def listed(package: str = PACKAGE) -> dict[str, Listed]:
     """Map every file (without ending) to what it declares, without importing it.
 
     Raises
@@ -33,29 +34,15 @@ def listed(folder: Path = FOLDER) -> dict[str, Listed]:
     ConfigError
         If a file is not Python, or its declaration has another form. The error names the file.
     """
-    found = {path.stem: _declared_in(path, path.read_bytes()) for path in sorted(folder.glob("*.py"))}
-    return {file: declared for file, declared in found.items() if declared is not None}
-
-
-@functools.cache  # cached, because every construction of a method asks for it
-def _declared_in(path: Path, text: bytes) -> Listed | None:
-    try:
-        tree = ast.parse(text.decode("utf-8"))
-    except (SyntaxError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: not a Python file: {error}") from error
-    values: dict[str, ast.expr] = {}
-    for node in tree.body:
-        match node:
-            case ast.Assign([ast.Name(name)], value) | ast.AnnAssign(ast.Name(name), _, ast.expr() as value):
-                values[name] = value
-    if "METHODS" not in values:
-        return None
-    try:
-        calls = [node for node in ast.iter_child_nodes(values["METHODS"]) if isinstance(node, ast.Call)]
-        options = (values.get(name, ast.Dict([], [])) for name in ("OPTIONS", "PROVEN_OPTIONS"))
-        return Listed(tuple(map(_declared, calls)), *map(ast.literal_eval, options))
-    except (ValueError, IndexError) as error:
-        raise ConfigError(f"{path}: {_SHAPE}.") from error
+    found = {}
+    for path, values in declaring(package, "METHODS").items():
+        try:
+            calls = [node for node in ast.iter_child_nodes(values["METHODS"]) if isinstance(node, ast.Call)]
+            options = (values.get(name, ast.Dict([], [])) for name in ("OPTIONS", "PROVEN_OPTIONS"))
+            found[path.stem] = Listed(tuple(map(_declared, calls)), *map(ast.literal_eval, options))
+        except (ValueError, IndexError) as error:
+            raise ConfigError(f"{path}: {_SHAPE}.") from error
+    return found
 
 
 def _declared(call: ast.Call) -> tuple[str, str, str]:

@@ -1,32 +1,26 @@
-"""All methods that the files of this folder declare in ``METHODS``.
-
-A job of the pipeline that imports this module depends on every file of this folder, unless its rule names those that
-it uses (`manifest.Rule.follows`).
-"""
+"""All methods that the files of this folder declare in ``METHODS``."""
 
 from __future__ import annotations
 
 import functools
-import importlib
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from segshuffle.discovered import discovered
 from segshuffle.errors import ConfigError
-from segshuffle.protocols.listed import FOLDER, listed
+from segshuffle.protocols.listed import PACKAGE, listed
 from segshuffle.protocols.method import Declared, Options
 
 if TYPE_CHECKING:
     from segshuffle.protocols.method import Method
 
-PACKAGE = __name__.rpartition(".")[0]
 #: Accounting and name; a method may be declared under both accountings.
 Key = tuple[str, str]
 
 
 @functools.cache
-def every(folder: Path = FOLDER, package: str = PACKAGE) -> dict[Key, Declared]:
+def every(package: str = PACKAGE) -> dict[Key, Declared]:
     """Return all declared methods by accounting and name.
 
     Raises
@@ -35,20 +29,15 @@ def every(folder: Path = FOLDER, package: str = PACKAGE) -> dict[Key, Declared]:
         If a file cannot be imported, or two files declare the same name under one accounting. The error names the file.
     """
     found: dict[Key, Declared] = {}
-    for file in listed(folder):
-        path = folder / f"{file}.py"
-        try:
-            module: Any = importlib.import_module(f"{package}.{file}")
-        except Exception as error:
-            raise ConfigError(f"{path}: cannot be imported: {type(error).__name__}: {error}") from error
-        for declared in module.METHODS:
+    for path, methods in discovered(package, "METHODS").items():
+        for declared in methods:
             key = (declared.accounting, declared.name)
             if key in found:
                 raise ConfigError(
                     f"{path}: declares the {declared.accounting} method {declared.name!r}, as "
                     f"{found[key].file}.py does; give it a name of its own."
                 )
-            found[key] = replace(declared, file=file)
+            found[key] = replace(declared, file=path.stem)
     return found
 
 

@@ -13,9 +13,8 @@ from extension_files import ACCOUNTANT
 
 import segshuffle
 from segshuffle.accounting.single_message import accountants
-from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, every
+from segshuffle.accounting.single_message.accountants import ACCOUNTANTS
 from segshuffle.accounting.single_message.mechanisms import mechanism
-from segshuffle.errors import ConfigError
 
 FOLDER = Path(accountants.__file__).parent
 ASKED = """
@@ -89,23 +88,3 @@ def test_every_delta_is_a_probability_and_falls_with_epsilon_and_with_users(aske
         if each.kind_for(made) == "upper":
             assert all(after.upper <= before.upper for before, after in pairwise(found)), each.name
             assert found[-2] == found[-1] == (0.0, 0.0), each.name
-
-
-BROKEN = "import nowhere_at_all\n\nACCOUNTANTS = ()\n"
-
-
-@pytest.mark.parametrize(
-    ("files", "said"),
-    [
-        (dict.fromkeys(("one", "two"), ACCOUNTANT), r"two\.py: declares the accountant 'half-of-it'.*rename"),
-        ({"broken": BROKEN}, r"broken\.py: cannot be imported: ModuleNotFoundError: .*nowhere_at_all"),
-    ],
-)
-def test_a_file_that_declares_no_accountant_of_its_own_is_named(tmp_path, monkeypatch, files, said):
-    folder = tmp_path / "_".join(files)
-    folder.mkdir()
-    for name, text in files.items():
-        (folder / f"{name}.py").write_text(text, encoding="utf-8")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    with pytest.raises(ConfigError, match=said):
-        every(folder, folder.name)
