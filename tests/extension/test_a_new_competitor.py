@@ -33,7 +33,7 @@ def test_names_in_the_source_are_the_names_that_run():
         for (accounting, name), each in registry.every().items()
         if accounting == "published" and each.role == "competitor"
     ]
-    assert list(source.competitor_names()) == competitors
+    assert source.names_of("published", "competitor") == competitors
     for file, declared in source.listed().items():
         module = importlib.import_module(f"segshuffle.protocols.{file}")
         assert getattr(module, "OPTIONS", {}) == declared.published

@@ -7,17 +7,15 @@ import pytest
 from matplotlib import pyplot as plt
 
 from segshuffle.datasets.registry import dataset_label
-from segshuffle.looks import METHODS
+from segshuffle.looks import METHODS, looks_in
 from segshuffle.pipeline.design import Scenario, Setting
 from segshuffle.pipeline.style import save
-from segshuffle.protocols.listed import competitor_names
+from segshuffle.protocols.listed import names_of
 from segshuffle.studies.reproduction.report import draw
 
 GRID = (0.1, 1.0, 10.0)
 #: Looks of the methods in Figures 2-6; the proven ones have figures of their own.
-COMPETITORS = competitor_names()
-LOOKS = {(side, name): look for side, methods in METHODS.items() for name, look in methods.items()}
-PAPER = {name: METHODS["published"][name] for name in ("segmented", *COMPETITORS)}
+COMPETITORS = names_of("published", "competitor")
 
 
 @pytest.fixture(autouse=True)
@@ -74,11 +72,13 @@ def test_only_a_stand_in_is_labelled_as_one():
 
 def test_methods_are_told_apart_without_colour(full_config):
     """Colour, mark or dashes alone are enough for the shipped configuration, else colour and mark together."""
-    assert len({look.label for look in LOOKS.values()}) == len(LOOKS)
-    shipped = [PAPER[name] for name in ("segmented", "inverse-variance-sepmm", *full_config["competitors"]["methods"])]
+    labels = [look.label for methods in METHODS.values() for look in methods.values()]
+    assert len(set(labels)) == len(labels)
+    looks = looks_in(table_of(PANELS), "published")
+    shipped = [looks[name] for name in ("segmented", "inverse-variance-sepmm", *full_config["competitors"]["methods"])]
     for field in ("color", "marker", "dashes"):
         assert len({getattr(look, field) for look in shipped}) == len(shipped), field
-    assert len({(look.color, look.marker) for look in PAPER.values()}) == len(PAPER)
+    assert len({(look.color, look.marker) for look in looks.values()}) == len(looks)
 
 
 # --- what is drawn -----------------------------------------------------------------------------------------------

@@ -1,5 +1,7 @@
 """Error over messages: cases and choices, fronts and winners by hand, and the figure against its table."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +12,7 @@ from segshuffle.pipeline.words import Words
 from segshuffle.protocols.base import Assumptions, Problem
 from segshuffle.protocols.central import WEIGHTED
 from segshuffle.protocols.fake_users import FakeUsers
+from segshuffle.protocols.registry import every
 from segshuffle.studies.pareto import compute
 from segshuffle.studies.pareto.report import draw, front, readable, winners
 
@@ -26,10 +29,11 @@ CHEAP = ("poisson-copies", "curator-weighted", "fake-users", "almost-single", "a
 @pytest.fixture(scope="module")
 def found():
     """Return the table of methods whose plans take milliseconds; a quick run of the pipeline has all methods."""
-    chosen = [each for each in compute.compared() if each.name in CHEAP]
+    chosen = {key: each for key, each in every().items() if each.name in CHEAP}
+    for key in [key for key in chosen if key[1] == "fake-users"]:
+        chosen[key] = replace(chosen[key], compared=({"fakes_per_user": 8}, {"fakes_per_user": 16}))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compute, "compared", lambda: chosen)
-        patch.setitem(compute.CHOICES, "fake-users", [{"fakes_per_user": fakes} for fakes in (8, 16)])
+        patch.setattr(compute, "every", lambda: chosen)
         table = compute.size_table(CONFIG, n_users=400, domain_size=17, set_size=2)
         return table[table["split"] == "one"]
 
@@ -99,21 +103,21 @@ def test_cases_are_in_the_order_of_the_table():
     assert 0 < text.index("| one | a: 8.00") < text.index("| S1 | a: 8.00")
 
 
-def test_every_number_of_the_table_is_proven_but_those_of_methods_with_choices():
-    chosen = [each for each in compute.compared() if each.name not in compute.CHOICES]
-    assert {(each.accounting, each.role == "variant") for each in chosen} == {("proven", False)}
-    assert {each.name for each in compute.compared()} >= compute.CHOICES.keys()
-
-
-CHOOSING = [each for each in compute.compared() if each.name in compute.CHOICES]
+CHOOSING = [each for each in every().values() if each.compared]
 
 
 @pytest.mark.parametrize("declared", CHOOSING, ids=lambda each: f"{each.accounting}-{each.name}")
 def test_every_choice_makes_a_plan(declared):
     problem = compute.problem_of(CONFIG, n_users=10_000, domain_size=1000, set_size=1, epsilon=1.0, split="one")
     numbers = [compute.numbers_of(*plan, np.ones(1000)) for plan in compute.plans_of(declared, problem, [])]
-    assert len(numbers) == len(compute.CHOICES[declared.name]) > 1
+    assert len(numbers) == len(declared.compared) > 1
     assert not [each["refused"] for each in numbers if "refused" in each]
+
+
+def test_without_a_declaration_only_proven_methods_are_compared():
+    for each in every().values():
+        if each.compared is None:
+            assert len(each.comparisons) == (each.accounting == "proven")
 
 
 def test_front_by_hand():

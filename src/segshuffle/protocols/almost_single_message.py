@@ -231,15 +231,20 @@ OPTIONS = {
         "default": 1.0,
     }
 }
+#: What comparisons of all protocols try.
+_COMPARED = tuple({"log_power": power} for power in (0.0, 0.5, 1.0, 2.0, 3.0))
+
 METHODS = (
     Declared(
         "almost-single",
         lambda options: AlmostSingleMessage(options["log_power"]),
+        compared=_COMPARED,
     ),
     Declared(
         "almost-single",
         lambda options: AlmostSingleMessage(options.get("log_power", 1.0), "proven"),
         accounting="proven",
         role="compared",
+        compared=_COMPARED,
     ),
 )

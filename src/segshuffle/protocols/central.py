@@ -160,6 +160,8 @@ METHODS = (
         lambda _: UNIFORM,
         accounting="proven",
         role="reference",
+        # curator-weighted has no larger error
+        compared=(),
     ),
     Declared(
         "curator-weighted",

@@ -91,5 +91,6 @@ METHODS = (
     Declared(
         "correlated-noise",
         lambda options: CorrelatedNoise(options["flood_share"]),
+        compared=tuple({"flood_share": share} for share in (0.03, 0.1, 0.3, 0.6)),
     ),
 )

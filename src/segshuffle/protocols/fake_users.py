@@ -97,15 +97,20 @@ OPTIONS = {
         "default": 1,
     }
 }
+#: What comparisons of all protocols try.
+_COMPARED = tuple({"fakes_per_user": fakes} for fakes in (1, 2, 4, 8, 16))
+
 METHODS = (
     Declared(
         "fake-users",
         lambda options: FakeUsers(options["fakes_per_user"]),
+        compared=_COMPARED,
     ),
     Declared(
         "fake-users",
         lambda options: FakeUsers(options.get("fakes_per_user", 1), "proven"),
         accounting="proven",
         role="compared",
+        compared=_COMPARED,
     ),
 )

@@ -15,6 +15,7 @@ _SHAPE = (
     'METHODS must be a tuple of Declared("name", ...) with the name as a literal, '
     "and OPTIONS and PROVEN_OPTIONS literal dictionaries"
 )
+_NAMES = {"type": "array", "uniqueItems": True}
 
 
 class Listed(NamedTuple):
@@ -52,19 +53,22 @@ def _declared(call: ast.Call) -> tuple[str, str, str]:
     return found["accounting"], found["role"], ast.literal_eval(call.args[0])
 
 
-def competitor_names() -> tuple[str, ...]:
-    """Return the names that ``competitors.methods`` of the configuration may list."""
-    methods = (method for declared in listed().values() for method in declared.methods)
-    return tuple(name for accounting, role, name in methods if (accounting, role) == ("published", "competitor"))
+def names_of(accounting: str, role: str) -> list[str]:
+    """List the names of the methods of one accounting and role."""
+    methods = [method for declared in listed().values() for method in declared.methods]
+    return [name for *kind, name in methods if kind == [accounting, role]]
 
 
 def schemas() -> dict[str, dict[str, Any]]:
     """Return the JSON schemas of the keys that the files add to the sections ``competitors`` and ``proven``.
 
-    These keys are the options of each file, under its name, and the list of methods.
+    These keys are the options of each file, under its name, and the lists of names.
     """
-    methods = {"type": "array", "uniqueItems": True, "items": {"enum": list(competitor_names())}}
-    return {"competitors": {"methods": methods, **_sections("published")}, "proven": _sections("proven")}
+    competitors, variants = names_of("published", "competitor"), names_of("proven", "variant")
+    return {
+        "competitors": {"methods": {**_NAMES, "items": {"enum": competitors}}, **_sections("published")},
+        "proven": {"variants": {**_NAMES, "items": {"enum": variants}}, **_sections("proven")},
+    }
 
 
 def _sections(accounting: str) -> dict[str, Any]:

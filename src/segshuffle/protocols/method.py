@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import astuple, dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -157,6 +157,9 @@ class Collected:
 
 
 Options = Mapping[str, Any]
+#: What a row of the tidy table is: a point over the grid of m, the method's own best m, the best within a budget of
+#: messages, or the estimates of "best" moved to sum to s, or projected onto possible frequencies.
+Row = Literal["grid", "best", "budget", "recentred", "projected"]
 
 
 @dataclass(frozen=True)
@@ -180,8 +183,13 @@ class Declared:
         "curve": drawn over the dummies per user; "competitor": one number per panel; "reference": not a protocol of the
         shuffle model; "variant": a curve that runs if the configuration names it (``proven.variants``); "compared":
         only in comparisons of all protocols, not in the panels.
+    rows : tuple of Row
+        What a panel has of it; "recentred" follows the configuration.
     in_paper : bool
         Whether it is a competitor of the paper; only these count for the verdicts on the paper's statements.
+    compared : tuple of mapping, optional
+        Options with which it is planned in comparisons of all protocols, one plan for each; empty if it is left out.
+        By default the options of the configuration if it is proven, else left out.
     file : str
         File of the declaration, without ending; set by `registry.every`.
     """
@@ -190,5 +198,13 @@ class Declared:
     make: Callable[[Options], Method]
     accounting: str = "published"
     role: str = "competitor"
+    rows: tuple[Row, ...] = ("best",)
     in_paper: bool = False
+    compared: tuple[Options, ...] | None = None
     file: str = ""
+
+    @property
+    def comparisons(self) -> tuple[Options, ...]:
+        """Options of every plan in comparisons of all protocols."""
+        by_default: tuple[Options, ...] = ({},) if self.accounting == "proven" else ()
+        return by_default if self.compared is None else self.compared

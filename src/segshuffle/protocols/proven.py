@@ -146,24 +146,33 @@ METHODS = (
         lambda _: ProvenSegmented(group_privacy=True),
         accounting="proven",
         role="curve",
+        rows=("grid", "best"),
+        # poisson-copies has no larger error
+        compared=(),
     ),
     Declared(
         "poisson",
         lambda _: ProvenSegmented(),
         accounting="proven",
         role="curve",
+        rows=("grid", "best", "budget", "projected"),
+        compared=(),
     ),
     Declared(
         "poisson-copies",
         lambda options: ProvenSegmented(copies_max=float(options["copies_max"])),
         accounting="proven",
         role="curve",
+        # no "best": without a budget a plan would take as many copies as are allowed
+        rows=("grid", "budget"),
     ),
     Declared(
         "poisson-equal",
         lambda _: ProvenSegmented(equal_copies=True),
         accounting="proven",
         role="variant",
+        rows=("grid", "best"),
+        compared=(),
     ),
     *(
         Declared(

@@ -30,40 +30,28 @@ def every(package: str = PACKAGE) -> dict[Key, Declared]:
     """
     found: dict[Key, Declared] = {}
     for path, methods in discovered(package, "METHODS").items():
-        for declared in methods:
-            key = (declared.accounting, declared.name)
+        for each in methods:
+            key = (each.accounting, each.name)
             if key in found:
                 raise ConfigError(
-                    f"{path}: declares the {declared.accounting} method {declared.name!r}, as "
+                    f"{path}: declares the {each.accounting} method {each.name!r}, as "
                     f"{found[key].file}.py does; give it a name of its own."
                 )
-            found[key] = replace(declared, file=path.stem)
+            found[key] = replace(each, file=path.stem)
     return found
 
 
-def proven(section: Mapping[str, Any], *roles: str) -> dict[str, Method]:
-    """Make the proven methods of some roles, with the options of their section, role by role.
-
-    Parameters
-    ----------
-    section : mapping
-        The section ``proven`` of the configuration; "variants" names the variants that run. Missing options have their
-        defaults.
-    roles : str
-        As `Declared.role` says.
-    """
-    chosen = [each for role in roles for each in every().values() if (each.accounting, each.role) == ("proven", role)]
-    return {
-        each.name: made(each, section) for each in chosen if each.role != "variant" or each.name in section["variants"]
-    }
+def declared(accounting: str, role: str) -> list[Declared]:
+    """List the methods of one accounting and role."""
+    return [each for each in every().values() if (each.accounting, each.role) == (accounting, role)]
 
 
-def made(declared: Declared, section: Mapping[str, Any], chosen: Options | None = None) -> Method:
+def made(method: Declared, section: Mapping[str, Any], chosen: Options | None = None) -> Method:
     """Make the method with options from the configuration; options of its file are under the file's name.
 
     Parameters
     ----------
-    declared : Declared
+    method : Declared
         One of `every`.
     section : mapping
         The section ``competitors`` or ``proven``; missing options have their defaults.
@@ -75,9 +63,9 @@ def made(declared: Declared, section: Mapping[str, Any], chosen: Options | None 
     ParameterError
         If the method refuses its options.
     """
-    schemas, given = getattr(listed()[declared.file], declared.accounting), section.get(declared.file, {})
+    schemas, given = getattr(listed()[method.file], method.accounting), section.get(method.file, {})
     own = {key: given.get(key, schema["default"]) for key, schema in schemas.items()} | dict(chosen or {})
-    return declared.make({**section, **own} if declared.accounting == "proven" else own)
+    return method.make({**section, **own} if method.accounting == "proven" else own)
 
 
 def paper_competitors() -> frozenset[str]:

@@ -106,4 +106,4 @@ def optimize_parameters(problem: Problem) -> Plan:
     return plan_at(problem, rounded(math.exp(log_blanket)))
 
 
-METHODS = (Declared("segmented", lambda _: Segmented(), role="curve"),)
+METHODS = (Declared("segmented", lambda _: Segmented(), role="curve", rows=("grid", "best")),)

@@ -8,7 +8,7 @@ import dataclasses
 import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -19,28 +19,18 @@ from segshuffle.pipeline.design import Config, Scenario, Setting, blanket_grid, 
 from segshuffle.pipeline.processors import parallel
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.base import PLAIN, Assumptions, Problem, Sample
-from segshuffle.protocols.method import Method
+from segshuffle.protocols.method import Method, Row
 from segshuffle.protocols.planner import least_error
-from segshuffle.protocols.registry import every, made, proven
-from segshuffle.protocols.segmented import Segmented
+from segshuffle.protocols.registry import declared, every, made
 
 #: Split -> points; a point has its role, its budget of messages (None without one) and its plan.
 Plans = dict[str, list[dict[str, Any]]]
-#: What a row of the tidy table is: a point over the grid of m, the method's own best m, the best within a budget of
-#: messages, or the estimates of "best" moved to sum to s, or projected onto possible frequencies.
-Role = Literal["grid", "best", "budget", "recentred", "projected"]
-#: Roles of the methods that are drawn over m, if not "grid" and "best"; all other methods have the role "best" alone.
-_ROLES: dict[str, tuple[Role, ...]] = {
-    "poisson": ("grid", "best", "budget", "projected"),
-    # no "best": without a budget a plan would take as many copies as are allowed
-    "poisson-copies": ("grid", "budget"),
-}
 #: Blanket messages per item below which the exact accountant has no numbers.
 _LEAST_MEAN = BLANKET_MEAN_RANGE[0]
 
 
-def lineup(config: Config, accounting: str) -> dict[str, tuple[Method, tuple[Role, ...]]]:
-    """List every method of one accounting by name, with the roles in which it runs, in a fixed order.
+def lineup(config: Config, accounting: str) -> dict[str, tuple[Method, tuple[Row, ...]]]:
+    """List every method of one accounting by name, with the rows that a panel has of it, in a fixed order.
 
     Parameters
     ----------
@@ -51,13 +41,13 @@ def lineup(config: Config, accounting: str) -> dict[str, tuple[Method, tuple[Rol
     """
     if accounting == "published":
         section = config["competitors"]
-        curves: dict[str, Method] = {"segmented": Segmented()}
-        points = {name: made(every()["published", name], section) for name in section["methods"]}
+        chosen = [*declared("published", "curve"), *(every()["published", name] for name in section["methods"])]
     else:
         section = config["proven"]
-        curves, points = proven(section, "curve", "variant"), proven(section, "competitor", "reference")
-    entries = {name: (method, _ROLES.get(name, ("grid", "best"))) for name, method in curves.items()}
-    return entries | {name: (method, ("best",)) for name, method in points.items()}
+        variants = [each for each in declared("proven", "variant") if each.name in section["variants"]]
+        points = [*declared("proven", "competitor"), *declared("proven", "reference")]
+        chosen = [*declared("proven", "curve"), *variants, *points]
+    return {each.name: (made(each, section), each.rows) for each in chosen}
 
 
 def problem_of(config: Config, setting: Setting, split: str, accounting: str = "published") -> Problem:
@@ -95,14 +85,14 @@ def plan_setting(config: Config, setting: Setting, accounting: str, *, left_out:
     """
     problems = {split: problem_of(config, setting, split, accounting) for split in config["splits"]}
     plans: Plans = {split: [] for split in problems}
-    for name, (method, roles) in lineup(config, accounting).items():
+    for name, (method, rows) in lineup(config, accounting).items():
         if name in left_out:
             continue
         # what is found out for one plan serves the others of its split and role
         groups = [
             (split, role, list(points))
             for split, problem in problems.items()
-            for role, points in groupby(_points(config, accounting, problem, method, roles), lambda point: point[0])
+            for role, points in groupby(_points(config, accounting, problem, method, rows), lambda point: point[0])
         ]
         planned = parallel(_planned, ((problems[split], [each[-1] for each in points]) for split, _, points in groups))
         for (split, role, points), found in zip(groups, planned, strict=True):
@@ -121,21 +111,21 @@ def _planned(problem: Problem, methods: Sequence[Any]) -> list[dict[str, Any]]:
 
 
 def _points(
-    config: Config, accounting: str, problem: Problem, method: Any, roles: Collection[Role]
-) -> Iterator[tuple[Role, float | None, Method]]:
+    config: Config, accounting: str, problem: Problem, method: Any, rows: Collection[Row]
+) -> Iterator[tuple[Row, float | None, Method]]:
     """Yield role, budget and method of every plan of a method; "projected" shares the plan of "best".
 
     On the proven side the grid of m begins where the blanket is large enough for the accountant.
     """
-    if "grid" in roles:
+    if "grid" in rows:
         for blanket in blanket_grid(config):
             if accounting == "published" or problem.honest_mean(blanket) >= _LEAST_MEAN:
                 yield "grid", None, dataclasses.replace(method, blanket_per_user=blanket)
             else:
                 print(f"no proven plan at m = {blanket:g}: fewer than {_LEAST_MEAN:g} blanket messages per item")
-    if "best" in roles:
+    if "best" in rows:
         yield "best", None, method
-    if "budget" in roles:
+    if "budget" in rows:
         for budget in map(float, config["proven"]["max_messages"]):
             yield "budget", budget, dataclasses.replace(method, max_messages=budget)
 

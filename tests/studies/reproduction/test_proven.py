@@ -17,6 +17,7 @@ from segshuffle.pipeline.words import columns
 from segshuffle.protocols.base import Problem, uniform_item_counts
 from segshuffle.protocols.central import WEIGHTED
 from segshuffle.protocols.proven import ProvenSegmented
+from segshuffle.protocols.registry import declared, every
 from segshuffle.protocols.segmented import Segmented, plan_at, sampling_rates
 from segshuffle.studies import planning
 from segshuffle.studies.planning import lineup, plan_setting, problem_of
@@ -72,7 +73,9 @@ def tasks(case):
 
 
 def test_the_line_up_is_ours_the_competitors_and_the_curators(full_config):
-    assert tuple(lineup(full_config, "proven")) == (*OURS, *RIVALS, SLOW, *CURATORS)
+    found = [every()["proven", name] for name in lineup(full_config, "proven")]
+    order = ["curve", "competitor", "reference"]
+    assert found == [each for role in order for each in declared("proven", role)]
     assert tuple(lineup(full_config, "published")) == ("segmented", *full_config["competitors"]["methods"])
 
 

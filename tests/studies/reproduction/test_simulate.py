@@ -13,12 +13,12 @@ from segshuffle.pipeline.design import Scenario, blanket_grid, level_counts
 from segshuffle.pipeline.processors import workers
 from segshuffle.pipeline.scenarios import settings
 from segshuffle.pipeline.seeds import stream
-from segshuffle.protocols.listed import competitor_names
+from segshuffle.protocols.listed import names_of
 from segshuffle.protocols.segmented import Segmented
 from segshuffle.studies.planning import draw_samples, plan_setting, problem_of
 from segshuffle.studies.reproduction.compute import simulate_scenario, tasks_of
 
-COMPETITORS = competitor_names()
+COMPETITORS = names_of("published", "competitor")
 
 
 @pytest.fixture

@@ -25,20 +25,12 @@ from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.registry import every, made
 from segshuffle.studies import planning
 
-#: What the protocols of the literature can choose beside the guarantee.
-CHOICES: Mapping[str, Sequence[Mapping[str, Any]]] = {
-    "almost-single": [{"log_power": power} for power in (0.0, 0.5, 1.0, 2.0, 3.0)],
-    "fake-users": [{"fakes_per_user": fakes} for fakes in (1, 2, 4, 8, 16)],
-    "correlated-noise": [{"flood_share": share} for share in (0.03, 0.1, 0.3, 0.6)],
-}
 #: What every error is divided by.
 MEASURE = "curator-weighted"
 COLUMNS = (
     *("n_users", "domain_size", "set_size", "epsilon", "split", "method", "accounting", "role", "kind"),
     *("messages_per_user", "mse_expected", "error_ratio", "parameters", "refused"),
 )
-#: Methods that another one in the table generalises or improves on, and a competitor whose plans would take minutes.
-_LEFT_OUT = ("poisson", "poisson-group", "curator-uniform", "subexp-shuffle")
 _ONE = "one"
 _MOST_COPIES = 64.0
 
@@ -69,25 +61,14 @@ def plans_of(
     declared: Declared, problem: Problem, budgets: Sequence[float]
 ) -> Iterator[tuple[Method, Callable[[], Plan]]]:
     """Yield a method and its planners: one for every budget if it takes budgets, else one per value of its option."""
-    section = {"copies_max": _MOST_COPIES}
-    method: Any = made(declared, section)
-    if isinstance(method, ProvenSegmented):
-        searches = method.searches(problem)  # what is found out for one budget serves the others
-        for budget in budgets:
-            yield method, partial(least_error, searches, budget)
-    else:
-        for choice in CHOICES.get(declared.name, [{}]):
-            method = made(declared, section, choice)
+    for options in declared.comparisons:
+        method: Any = made(declared, {"copies_max": _MOST_COPIES}, options)
+        if isinstance(method, ProvenSegmented):
+            searches = method.searches(problem)  # what is found out for one budget serves the others
+            for budget in budgets:
+                yield method, partial(least_error, searches, budget)
+        else:
             yield method, partial(method.plan, problem)
-
-
-def compared() -> list[Declared]:
-    """List the methods compared: proven ones but `_LEFT_OUT` and variants, and `CHOICES` with published accounting."""
-    return [
-        each
-        for (accounting, name), each in every().items()
-        if (accounting == "proven" and each.role != "variant" and name not in _LEFT_OUT) or name in CHOICES
-    ]
 
 
 def size_table(config: Mapping[str, Any], *, n_users: int, domain_size: int, set_size: int) -> pd.DataFrame:
@@ -115,7 +96,7 @@ def size_table(config: Mapping[str, Any], *, n_users: int, domain_size: int, set
         problem = problem_of(config, **case)
         counts = np.round(uniform_item_counts(problem)).astype(np.int64)
         plans = []
-        for each in compared():
+        for each in every().values():
             head = {**case, "method": each.name, "accounting": each.accounting, "role": each.role}
             plans += [head | numbers_of(method, make, counts) for method, make in plans_of(each, problem, budgets)]
         measure = next(plan["mse_expected"] for plan in plans if plan["method"] == MEASURE)

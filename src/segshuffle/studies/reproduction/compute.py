@@ -19,6 +19,7 @@ from segshuffle.pipeline.tables import to_json
 from segshuffle.protocols.base import Plan, Sample
 from segshuffle.protocols.method import Method
 from segshuffle.protocols.postprocessing import project, recentred, recentred_mse
+from segshuffle.protocols.registry import declared
 from segshuffle.studies.planning import Plans, draw_samples, lineup, problem_of
 
 #: What is done to the estimates of "best" in a role of its own.
@@ -45,11 +46,13 @@ def tasks_of(config: Config, scenario: Scenario, accounting: str, plans: Plans) 
     tasks = []
     for point in plans[scenario.split]:
         plan = Plan.from_dict(problem, point["plan"])
-        method, roles = entries[plan.method]
+        method, wanted = entries[plan.method]
         tasks.append(Task(method, plan, point["role"], point["max_messages"]))
         if point["role"] == "best":
-            changed = {"recentred": config["recentring"], "projected": "projected" in roles}
-            tasks += [Task(method, plan, role) for role, wanted in changed.items() if wanted]
+            if config["recentring"]:
+                tasks.append(Task(method, plan, "recentred"))
+            if "projected" in wanted:
+                tasks.append(Task(method, plan, "projected"))
     return tasks
 
 
@@ -153,8 +156,6 @@ def checked(table: pd.DataFrame) -> pd.DataFrame:
 
 
 _PANEL = ["dataset", "n_users", "set_size", "split"]
-#: What is not a competitor: the Poisson blanket, and whoever is trusted.
-_OURS = ("poisson", "curator")
 
 
 def proven_summary(table: pd.DataFrame, budgets: list[float]) -> pd.DataFrame:
@@ -167,6 +168,7 @@ def proven_summary(table: pd.DataFrame, budgets: list[float]) -> pd.DataFrame:
     budgets : list of float
         Budgets of messages per user whose errors are listed against the weighted curator's.
     """
+    competitors, curators = ([each.name for each in declared("proven", role)] for role in ("competitor", "reference"))
     rows = []
     for key, both in table.groupby(_PANEL, sort=False):
         theirs, panel = (both[both["accounting"] == accounting] for accounting in ACCOUNTINGS)
@@ -174,7 +176,7 @@ def proven_summary(table: pd.DataFrame, budgets: list[float]) -> pd.DataFrame:
         best = proven.xs("best", level="role")
         error = best["mse_expected"]
         ours, curator = error["poisson"], error["curator-weighted"]
-        rivals = error[~error.index.str.startswith(_OURS)]
+        rivals = error[error.index.isin(competitors)]
         # at its best m, on the grid or by optimizeParameter, whichever is lower
         drawn = theirs["role"].isin(["grid", "best"]) & (theirs["method"] == "segmented")
         published = theirs.loc[drawn, "mse_expected"].min()
@@ -189,7 +191,7 @@ def proven_summary(table: pd.DataFrame, budgets: list[float]) -> pd.DataFrame:
                 "best_competitor": rivals.idxmin(),
                 "competitor_over_poisson": rivals.min() / ours,
                 "poisson_over_curator": ours / curator,
-                "curator_best_over_weighted": error[error.index.str.startswith("curator")].min() / curator,
+                "curator_best_over_weighted": error[error.index.isin(curators)].min() / curator,
                 # nan where a run does without recentring
                 "recentred_over_poisson": roles["mse_expected"].get("recentred", math.nan) / ours,
                 # Monte Carlo: error after the projection divided by error before, on the same random draws
