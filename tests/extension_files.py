@@ -8,18 +8,17 @@ import yaml
 COMPETITOR = '''
 """Nobody says anything of use, and the server answers that all items are equally frequent."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from segshuffle.protocols.base import Plan
 from segshuffle.protocols.method import Declared
 
 
-@dataclass(frozen=True)
-class Guess:
-    share: float
-    name: str = "guess"
+class Guess:  # its repr differs in every process
+    name = "guess"
+
+    def __init__(self, share):
+        self.share = share
 
     def plan(self, problem):
         return Plan("guess", problem, "exact", 0.0, 1.0, 1.0, {"share": self.share})
