@@ -41,7 +41,7 @@ def rules(root):
 def test_every_rule_depends_on_all_that_its_script_imports(root, rules):
     """The looks of figures, which methods declare, are no dependency of a rule that draws nothing."""
     common = (root / "workflow/rules/common.smk").read_text(encoding="utf-8")
-    drawing = re.search(r"^DRAWING = \((.*?)\)", common, re.MULTILINE | re.DOTALL)[1]
+    groups = re.findall(r"^([A-Z]+) = \((.*?)\)", common, re.MULTILINE | re.DOTALL)
     scripts = {path.name: path.read_text(encoding="utf-8") for path in (root / "workflow/scripts").glob("*.py")}
     imports = {
         name: "\n".join(
@@ -54,7 +54,9 @@ def test_every_rule_depends_on_all_that_its_script_imports(root, rules):
     loaded, missing, run_by = json.loads(done.stdout), {}, set()
     for rule, text in rules.items():
         if script := re.search(r'script:\s+"\.\./scripts/(\w+\.py)"', text):
-            (named,) = re.findall(r"code=code_of\((.*?)\)", text.replace("*DRAWING", drawing), re.DOTALL)
+            for group, parts in groups:
+                text = text.replace(f"*{group}", parts)
+            (named,) = re.findall(r"code=code_of\((.*?)\)", text, re.DOTALL)
             followed = {*map(str, files_of(*re.findall(r'"(.*?)"', named))), str(PACKAGE / "looks.py")}
             assert str(PACKAGE / "pipeline/jobs.py") in loaded[script[1]]
             missing |= {rule: set(loaded[script[1]]) - followed}

@@ -30,15 +30,7 @@ rule participation:
         panels=FIRST_PANELS,
         settings=PUBLIC | used("proven", "assumptions"),
         captions=said("figures/participation"),
-        code=code_of(
-            *DRAWING,
-            "accounting",
-            "blankets",
-            "datasets",
-            "protocols",
-            "studies/assumptions",
-            "studies/planning.py",
-        ),
+        code=code_of(*DRAWING, *PLANNING, "studies/assumptions"),
     script:
         "../scripts/participation.py"
 
@@ -69,15 +61,7 @@ rule influence:
         panels=FIRST_PANELS,
         settings=PUBLIC | used("competitors", "proven"),
         captions=said("figures/influence"),
-        code=code_of(
-            *DRAWING,
-            "accounting",
-            "blankets",
-            "datasets",
-            "protocols",
-            "studies/assumptions",
-            "studies/planning.py",
-        ),
+        code=code_of(*DRAWING, *PLANNING, "studies/assumptions"),
     script:
         "../scripts/influence.py"
 
@@ -103,15 +87,7 @@ rule dependence:
         panels=FIRST_PANELS,
         settings=PUBLIC | used("seed", "repetitions") | honest(),
         captions=said("figures/dependence"),
-        code=code_of(
-            *DRAWING,
-            "accounting",
-            "blankets",
-            "datasets",
-            "protocols",
-            "studies/assumptions",
-            "studies/planning.py",
-        ),
+        code=code_of(*DRAWING, *PLANNING, "studies/assumptions"),
     script:
         "../scripts/dependence.py"
 
@@ -135,14 +111,6 @@ rule rounds:
         panels=FIRST_PANELS,
         settings=PUBLIC | used("proven", "assumptions"),
         captions=said("figures/rounds"),
-        code=code_of(
-            *DRAWING,
-            "accounting",
-            "blankets",
-            "datasets",
-            "protocols",
-            "studies/assumptions",
-            "studies/planning.py",
-        ),
+        code=code_of(*DRAWING, *PLANNING, "studies/assumptions"),
     script:
         "../scripts/rounds.py"

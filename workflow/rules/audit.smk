@@ -20,14 +20,7 @@ rule audit_setting:
     params:
         setting=setting_of,
         settings=used("delta_times_n", "levels", "splits"),
-        code=code_of(
-            "accounting",
-            "blankets",
-            "datasets",
-            "protocols",
-            "studies/audit",
-            "studies/planning.py",
-        ),
+        code=code_of(*PLANNING, "studies/audit"),
     script:
         "../scripts/audit_setting.py"
 

@@ -48,7 +48,8 @@ OUT = output_folder(config)
 FORMATS = (".pdf", ".svg", ".png")
 # words of all studies, for code_of of the page and the list of results
 SAID = [str(path.relative_to(PACKAGE)) for path in PACKAGE.rglob("words.yaml")]
-# code of every job that draws, for code_of
+# code of every job that plans, and of every job that draws, for code_of
+PLANNING = ("accounting", "blankets", "datasets", "protocols", "studies/planning.py")
 DRAWING = (
     "looks.py",
     "pipeline/style.py",

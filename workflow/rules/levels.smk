@@ -29,14 +29,7 @@ rule levels:
             "private_levels",
         )
         | honest(),
-        code=code_of(
-            "accounting",
-            "blankets",
-            "datasets",
-            "protocols",
-            "studies/levels",
-            "studies/planning.py",
-        ),
+        code=code_of(*PLANNING, "studies/levels"),
     script:
         "../scripts/levels.py"
 

@@ -19,9 +19,7 @@ rule plan:
     params:
         setting=setting_of,
         settings=plan_settings,
-        code=code_of(
-            "accounting", "blankets", "datasets", "protocols", "studies/planning.py"
-        ),
+        code=code_of(*PLANNING),
     script:
         "../scripts/plan.py"
 
@@ -47,14 +45,7 @@ rule simulate:
     params:
         panel=panel_of,
         settings=simulate_settings,
-        code=code_of(
-            "accounting",
-            "blankets",
-            "datasets",
-            "protocols",
-            "studies/planning.py",
-            "studies/reproduction",
-        ),
+        code=code_of(*PLANNING, "studies/reproduction"),
     script:
         "../scripts/simulate.py"
 
@@ -80,13 +71,6 @@ rule aggregate:
         mem_mb=memory,
         runtime=minutes(10),
     params:
-        code=code_of(
-            "accounting",
-            "blankets",
-            "datasets",
-            "protocols",
-            "studies/planning.py",
-            "studies/reproduction",
-        ),
+        code=code_of(*PLANNING, "studies/reproduction"),
     script:
         "../scripts/aggregate.py"

@@ -30,14 +30,7 @@ rule pareto_case:
         runtime=minutes(60),
     params:
         settings=used("delta_times_n", "splits", "pareto"),
-        code=code_of(
-            "accounting",
-            "blankets",
-            "datasets",
-            "protocols",
-            "studies/pareto",
-            "studies/planning.py",
-        ),
+        code=code_of(*PLANNING, "studies/pareto"),
     script:
         "../scripts/pareto_case.py"
 

@@ -21,15 +21,7 @@ rule proven_summary:
     params:
         budgets=lookup("proven/max_messages", within=config),
         captions=said("proven-summary.csv"),
-        code=code_of(
-            *DRAWING,
-            "accounting",
-            "blankets",
-            "datasets",
-            "protocols",
-            "studies/planning.py",
-            "studies/reproduction",
-        ),
+        code=code_of(*DRAWING, *PLANNING, "studies/reproduction"),
     script:
         "../scripts/proven_summary.py"
 
