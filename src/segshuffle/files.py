@@ -61,7 +61,7 @@ def check_output(path: Path) -> Path:
     return path
 
 
-def write_atomically(path: Path, content: str | bytes) -> None:
+def write_atomically(path: Path | str, content: str | bytes) -> None:
     """Write a file (text as UTF-8, newlines as given) so that no reader ever sees a part of it.
 
     Raises
@@ -69,7 +69,7 @@ def write_atomically(path: Path, content: str | bytes) -> None:
     DataError
         If the file cannot be written; nothing is left behind then.
     """
-    with writing(path) as temporary:
+    with writing(Path(path)) as temporary:
         temporary.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
@@ -123,12 +123,12 @@ def _reason(error: Exception) -> str:
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
-def read_bounded(path: Path, *, limit: int) -> bytes:
+def read_bounded(path: Path | str, *, limit: int) -> bytes:
     """Read a file of at most `limit` bytes.
 
     Parameters
     ----------
-    path : pathlib.Path
+    path : pathlib.Path or str
         The file.
     limit : int
         Largest size that is read, in bytes.
@@ -144,7 +144,7 @@ def read_bounded(path: Path, *, limit: int) -> bytes:
         If the file is missing, unreadable, not a file or larger than `limit`.
     """
     try:
-        with path.open("rb") as stream:
+        with Path(path).open("rb") as stream:
             content = stream.read(limit + 1)
     except (OSError, ValueError) as error:  # ValueError: a NUL character in the name
         raise unreadable(path, error) from error
@@ -153,7 +153,7 @@ def read_bounded(path: Path, *, limit: int) -> bytes:
     return content
 
 
-def sha256_of(path: Path) -> str:
+def sha256_of(path: Path | str) -> str:
     """Return the SHA-256 of a file's bytes, in hex."""
-    with path.open("rb") as stream:
+    with Path(path).open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,7 +1,5 @@
 """Obtain the data of one dataset: a given file, the download, or the labelled stand-in."""
 
-from pathlib import Path
-
 from segshuffle.pipeline.jobs import job
 from segshuffle.datasets.registry import dataset_of
 from segshuffle.files import write_atomically
@@ -18,4 +16,4 @@ with job(snakemake):
     save_rows(snakemake.output.data, rows)
     write_json(snakemake.output.source, source)
     licence = dataset_of(snakemake.wildcards.dataset).licence
-    write_atomically(Path(snakemake.output.licence), f"{licence}\n")
+    write_atomically(snakemake.output.licence, f"{licence}\n")

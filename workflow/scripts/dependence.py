@@ -10,7 +10,7 @@ from segshuffle.studies.assumptions.compute import dependence_table
 from segshuffle.studies.assumptions.report import draw_dependence
 
 with job(snakemake) as edition:
-    users = {path.stem: load_population(path) for path in map(Path, snakemake.input)}
+    users = {Path(path).stem: load_population(path) for path in snakemake.input}
     table = dependence_table(snakemake.params.settings, snakemake.params.panels, users)
     write_table(snakemake.output.table, table)
     save(draw_dependence(table), snakemake.output.figure, edition)

@@ -1,12 +1,10 @@
 """Compute the error over the privacy of the levels, for one setting."""
 
-from pathlib import Path
-
 from segshuffle.pipeline.jobs import job
 from segshuffle.datasets.population import load_population
 from segshuffle.pipeline.tables import write_table
 from segshuffle.studies.levels.compute import levels_table
 
 with job(snakemake):
-    users = load_population(Path(snakemake.input.population))
+    users = load_population(snakemake.input.population)
     write_table(snakemake.output[0], levels_table(snakemake.params.settings, snakemake.params.setting, users))

@@ -1,7 +1,5 @@
 """Put everything on one page."""
 
-from pathlib import Path
-
 from segshuffle.pipeline.jobs import job
 from segshuffle.files import write_atomically
 from segshuffle.page.build import page
@@ -10,4 +8,4 @@ with job(snakemake):
     files = snakemake.input
     figures = [path for path in files.results if path.endswith(".svg")]
     text = page(files.tables, figures, files.provenance, files.config)
-    write_atomically(Path(snakemake.output[0]), text)
+    write_atomically(snakemake.output[0], text)

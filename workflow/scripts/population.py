@@ -1,7 +1,5 @@
 """Draw the users of one setting."""
 
-from pathlib import Path
-
 from segshuffle.pipeline.jobs import job
 from segshuffle.datasets.population import save_population
 from segshuffle.pipeline.data import load_rows, population
@@ -16,4 +14,4 @@ with job(snakemake):
         section=snakemake.params.section,
         seed=snakemake.params.seed,
     )
-    save_population(Path(snakemake.output[0]), users)
+    save_population(snakemake.output[0], users)

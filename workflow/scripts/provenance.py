@@ -1,7 +1,5 @@
 """Record what the run was made of, with a list of the results."""
 
-from pathlib import Path
-
 from segshuffle.pipeline.jobs import job
 from segshuffle.files import write_atomically
 from segshuffle.pipeline.provenance import contents, effective, provenance
@@ -9,7 +7,7 @@ from segshuffle.pipeline.tables import write_markdown
 
 with job(snakemake) as edition:
     config, outputs, sources = snakemake.params.config, snakemake.input.outputs, snakemake.input.sources
-    write_atomically(Path(snakemake.output.config), effective(config=config))
+    write_atomically(snakemake.output.config, effective(config=config))
     write_markdown(snakemake.output.contents, contents(outputs, sources, config=config), edition)
     record = provenance(outputs, sources, config=config, commit=snakemake.params.commit)
-    write_atomically(Path(snakemake.output.record), record)
+    write_atomically(snakemake.output.record, record)

@@ -1,7 +1,5 @@
 """Simulate every method, m and repetition of one panel."""
 
-from pathlib import Path
-
 from segshuffle.pipeline.jobs import job
 from segshuffle.datasets.population import load_population
 from segshuffle.pipeline.tables import read_json, write_table
@@ -9,7 +7,7 @@ from segshuffle.studies.reproduction.compute import panel_table
 
 with job(snakemake):
     table = panel_table(
-        load_population(Path(snakemake.input.population)),
+        load_population(snakemake.input.population),
         *map(read_json, snakemake.input.plans),
         config=snakemake.params.settings,
         scenario=snakemake.params.panel,

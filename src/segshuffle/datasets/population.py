@@ -97,12 +97,12 @@ def check_integer(name: str, value: object, least: int, most: int) -> None:
         raise ParameterError(name, value, f"an integer in {least}..{most}")
 
 
-def save_population(path: Path, population: Population) -> None:
+def save_population(path: Path | str, population: Population) -> None:
     """Write a population to an npz file; the same population gives the same bytes.
 
     Parameters
     ----------
-    path : pathlib.Path
+    path : pathlib.Path or str
         The file; written under a temporary name first, so that it is whole or not there.
     population : Population
         What to write.
@@ -118,12 +118,12 @@ def save_population(path: Path, population: Population) -> None:
     write_atomically(path, buffer.getvalue())
 
 
-def load_population(path: Path) -> Population:
+def load_population(path: Path | str) -> Population:
     """Read a population that `save_population` wrote.
 
     Parameters
     ----------
-    path : pathlib.Path
+    path : pathlib.Path or str
         The file.
 
     Returns

@@ -82,7 +82,7 @@ def save_rows(path: str, rows: NDArray[Any]) -> None:
     """Write the data of a dataset as an npy file, completely or not at all."""
     # by way of memory: on a full disk numpy's own writer does not say why it failed
     np.save(packed := io.BytesIO(), rows)
-    write_atomically(Path(path), packed.getvalue())
+    write_atomically(path, packed.getvalue())
 
 
 def load_rows(path: str) -> NDArray[Any]:

@@ -64,7 +64,7 @@ def provenance(outputs: Sequence[str], sources: Sequence[str], *, config: Config
         "seed": config["seed"],
         "versions": {"python": platform.python_version(), **versions},
         "data": data_of(sources),
-        "outputs": {Path(path).relative_to(root).as_posix(): sha256_of(Path(path)) for path in sorted(outputs)},
+        "outputs": {Path(path).relative_to(root).as_posix(): sha256_of(path) for path in sorted(outputs)},
     }
     return json.dumps(record, indent=2, ensure_ascii=False) + "\n"
 

@@ -29,17 +29,17 @@ def read_yaml(path: str) -> Any:
 
 def write_table(path: str, table: pd.DataFrame, *, lower: Collection[str] = (), upper: Collection[str] = ()) -> None:
     """Write a table as CSV; `lower` and `upper` are as in `to_csv`."""
-    write_atomically(Path(path), to_csv(table, lower=lower, upper=upper))
+    write_atomically(path, to_csv(table, lower=lower, upper=upper))
 
 
 def write_json(path: str, value: Any) -> None:
     """Write JSON with ten significant digits."""
-    write_atomically(Path(path), to_json(value, indent=1) + "\n")
+    write_atomically(path, to_json(value, indent=1) + "\n")
 
 
 def write_markdown(path: str, text: str, edition: str) -> None:
     """Write a Markdown text; below its title stands the edition, unless it is the full one."""
-    write_atomically(Path(path), remarked(text, edition))
+    write_atomically(path, remarked(text, edition))
 
 
 def remarked(text: str, edition: str) -> str:
