@@ -67,7 +67,7 @@ RANGES = [
     ),
     (intervals, "confidence", "in (0, 1)", (1e-9, BELOW_ONE), (0.0, 1.0, math.nan)),
     (CorrelatedNoise, "flood_share", "in (0, 1)", (TINY, BELOW_ONE), (0.0, 1.0)),
-    (FakeUsers, "fakes_per_user", "an integer in [1, 1e+06]", (1, 10**6), (0, 10**6 + 1)),
+    (FakeUsers, "fakes_per_user", "an integer in [1, 1000000]", (1, 10**6), (0, 10**6 + 1)),
     (partial(Demand, 1.0, 1e-3), "honest_users", "an integer >= 1", (1, 10**12), (0,)),
     (partial(Demand, 1.0, 1e-3, 9), "sets", "one of exactly", ("exactly",), ("all",)),
     (partial(Demand, 1.0, 1e-3, 9), "rounds", "in [1, 10000]", (1,), (0,)),

@@ -158,8 +158,7 @@ class Problem:
         object.__setattr__(self, "level_counts", tuple(map(whole_if_equal, self.level_counts)))
         for count in self.level_counts:
             check_integer("level_counts", count, 0, f"an integer >= 0, all together at most {LARGEST_COUNT:g}")
-        most = LARGEST_DOMAIN
-        check_integer("domain_size", self.domain_size, 2, f"an integer in [2, {most}]", most=most)
+        check_integer("domain_size", self.domain_size, 2, most=LARGEST_DOMAIN)
         check_sizes(domain_size=self.domain_size, n_users=self.n_users, set_size=self.set_size)
         for name, values, most, ends in (
             ("levels", self.levels, 100, "(]"),

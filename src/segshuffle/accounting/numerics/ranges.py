@@ -69,7 +69,8 @@ def check_positive(name: str, value: object) -> None:
 def check_integer(name: str, value: object, least: int, allowed: str = "", *, most: float = math.inf) -> None:
     """Refuse anything but an integer between `least` and `most`."""
     if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) <= most:
-        default = f"an integer >= {least}" if most == math.inf else f"an integer in [{least}, {most:g}]"
+        upto = most if most < 10**9 else f"{most:g}"
+        default = f"an integer >= {least}" if most == math.inf else f"an integer in [{least}, {upto}]"
         raise ParameterError(name, value, allowed or default)
 
 
