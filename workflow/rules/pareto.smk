@@ -58,7 +58,7 @@ rule pareto_winners:
     params:
         budgets=lookup("pareto/budgets", within=config),
         captions=said("pareto-claims.csv"),
-        code=code_of(*DRAWING, "studies/pareto", "studies/verdicts.py"),
+        code=code_of(*DRAWING, *PLANNING, "studies/pareto", "studies/verdicts.py"),
     script:
         "../scripts/pareto_winners.py"
 

@@ -62,5 +62,6 @@ METHODS = (
         lambda _: AugmentedShuffling(),
         accounting="proven",
         role="compared",
+        shuffle_model=False,
     ),
 )

@@ -160,6 +160,7 @@ METHODS = (
         lambda _: UNIFORM,
         accounting="proven",
         role="reference",
+        shuffle_model=False,
         # curator-weighted has no larger error
         compared=(),
     ),
@@ -168,17 +169,20 @@ METHODS = (
         lambda _: WEIGHTED,
         accounting="proven",
         role="reference",
+        shuffle_model=False,
     ),
     Declared(
         "curator-discrete-laplace",
         lambda _: DISCRETE_LAPLACE,
         accounting="proven",
         role="reference",
+        shuffle_model=False,
     ),
     Declared(
         "curator-best",
         lambda _: BEST,
         accounting="proven",
         role="reference",
+        shuffle_model=False,
     ),
 )

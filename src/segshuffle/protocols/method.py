@@ -187,6 +187,8 @@ class Declared:
         What a panel has of it; "recentred" follows the configuration.
     in_paper : bool
         Whether it is a competitor of the paper; only these count for the verdicts on the paper's statements.
+    shuffle_model : bool
+        Whether users need to trust nobody but a shuffler that only shuffles.
     compared : tuple of mapping, optional
         Options with which it is planned in comparisons of all protocols, one plan for each; empty if it is left out.
         By default the options of the configuration if it is proven, else left out.
@@ -200,6 +202,7 @@ class Declared:
     role: str = "competitor"
     rows: tuple[Row, ...] = ("best",)
     in_paper: bool = False
+    shuffle_model: bool = True
     compared: tuple[Options, ...] | None = None
     file: str = ""
 

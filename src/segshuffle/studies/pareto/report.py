@@ -45,10 +45,11 @@ def winners(table: pd.DataFrame, budgets: Sequence[float]) -> pd.DataFrame:
         curator's), second (the next protocol) and its error divided by the winner's. Empty if no protocol has a plan
         within the budget.
     """
-    rows = []
-    shuffled = table[(table["accounting"] == "proven") & (table["role"] != "reference")].dropna(subset=["mse_expected"])
-    shuffled = shuffled[shuffled["method"] != "augmented-shuffling"]
-    for key, case in shuffled.groupby(CASE, sort=False):
+    from segshuffle.protocols.registry import every  # not at the top: figures need no protocol
+
+    rows, others = [], [each.name for each in every().values() if not each.shuffle_model]
+    shuffled = table[(table["accounting"] == "proven") & ~table["method"].isin(others)]
+    for key, case in shuffled.dropna(subset=["mse_expected"]).groupby(CASE, sort=False):
         sizes: dict[str, Any] = dict(zip(CASE, key, strict=True))
         measure = case["mse_expected"].iloc[0] / case["error_ratio"].iloc[0]
         for share in budgets:
