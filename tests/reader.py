@@ -8,6 +8,8 @@ import numpy as np
 from matplotlib.offsetbox import AnchoredOffsetbox
 from matplotlib.text import Text
 
+from segshuffle.pipeline.style import mark_edition
+
 #: Overlaps in pixels below which nobody sees anything.
 SLACK = 1.0
 #: Shares of an axis: how far a point may lie outside, and the least part of a logarithmic axis that points cover.
@@ -32,6 +34,13 @@ def complaints(figure):
     }
     layout = [*_cut(figure, shown), *_overlapping(shown), *_beneath_legends(figure, shown)]
     return [*layout, *_axes(figure), *_wrong_numbers(figure), *_misplaced(figure)]
+
+
+def assert_readable(figure):
+    """Check that a figure can be read in both editions: the watermark moves nothing."""
+    assert complaints(figure) == []
+    mark_edition(figure, "quick")
+    assert complaints(figure) == []
 
 
 def _watermark(text):
@@ -145,9 +154,10 @@ def visible(figure):
     return [axes for axes in figure.axes if axes.get_visible()]
 
 
-def legend_texts(figure):
-    """Return the texts of the legend of a figure, in order."""
-    return [text.get_text() for text in figure.legends[0].get_texts()]
+def legend_texts(drawn):
+    """Return the entries of the legend of a figure or of its axes."""
+    legend = drawn.get_legend() if hasattr(drawn, "get_legend") else drawn.legends[0]
+    return [text.get_text() for text in legend.get_texts()]
 
 
 def points(line):

@@ -7,12 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib import pyplot as plt
-from reader import complaints, points, room, shape, visible
+from reader import assert_readable, legend_texts, points, room, shape, visible
 
 from segshuffle.datasets.population import Population
 from segshuffle.pipeline.design import Scenario, Setting
-from segshuffle.pipeline.style import mark_edition
 from segshuffle.protocols.almost_single_message import AlmostSingleMessage
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.studies.assumptions import compute
@@ -30,22 +28,6 @@ CONFIG = {
     "proven": {"copies_max": 8, "honest_fraction": 1.0, "variants": [], "max_messages": [8, 16]},
     "assumptions": {"honest_fractions": [0.75, 0.5], "rounds": [1, 4]},
 }
-
-
-@pytest.fixture(autouse=True)
-def every_figure_is_closed():
-    yield
-    plt.close("all")
-
-
-def legend_texts(axes):
-    return [text.get_text() for text in axes.get_legend().get_texts()]
-
-
-def assert_readable(figure):
-    assert complaints(figure) == []
-    mark_edition(figure, "quick")
-    assert complaints(figure) == []
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +85,11 @@ def test_participation_draws_every_curve(participated):
             axes.figure.draw_without_rendering()
             for tick in axes.get_xticklabels():
                 assert tick.get_text() == f"{tick.get_position()[0]:.0%}"
-        assert legend_texts(left) == ["plan assumes 100%", "plan assumes 80%", "plan assumes 50%"]
+        assert legend_texts(left) == [
+            "plan assumes 100%",
+            "plan assumes 80%",
+            "plan assumes 50%",
+        ]
         mine = errors[errors["split"] == split]
         *curves, limit = [points(line) for line in right.lines]
         wanted = [
@@ -112,7 +98,12 @@ def test_participation_draws_every_curve(participated):
         ]
         assert sorted(curves) == sorted(wanted)
         # as in the table
-        assert legend_texts(right) == ["copies, 16 messages", "copies, 8 messages", "sampling", "1 / assumed share"]
+        assert legend_texts(right) == [
+            "copies, 16 messages",
+            "copies, 8 messages",
+            "sampling",
+            "1 / assumed share",
+        ]
         assert [limit[0], limit[-1]] == [(0.5, 2.0), (1.0, 1.0)]
         assert all(y == 1 / x for x, y in limit)
     assert_readable(figure)
@@ -232,7 +223,7 @@ def test_dependence_draws_lines_and_marks(depended):
             wanted = zip(rows[f"{what}_mean"], 2 * rows[f"{what}_stderr"], strict=True)
             assert ends == [pytest.approx((mean - error, mean + error)) for mean, error in wanted]
             assert list(zip(rows["strength"], rows[f"{what}_expected"], strict=True)) in [points(x) for x in axes.lines]
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
+    assert legend_texts(figure) == [
         "Poisson blanket, equal copies for all levels (ours, proven)",
         "Poisson blanket, sampling (ours, proven)",
     ]
@@ -274,7 +265,7 @@ def test_rounds_draws_every_curve(repeated):
         assert [points(line) for line in axes.lines] == [wanted[:2], wanted[2:4], wanted[4:]]
         assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
         assert list(axes.get_xticks()) == [1.0, 4.0]
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
+    assert legend_texts(figure) == [
         "copies, 16 messages",
         "sampling",
         "sampling, each round within ($\\epsilon/T$, $\\delta/T$)",

@@ -5,12 +5,10 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib import pyplot as plt
-from reader import complaints, legend_texts, points, room, shape, strokes, visible
+from reader import assert_readable, legend_texts, points, room, shape, strokes, visible
 
 from segshuffle.looks import ACCOUNTANTS as ACCOUNTANT_LOOKS
 from segshuffle.looks import PALETTE, series_looks
-from segshuffle.pipeline.style import mark_edition
 from segshuffle.studies.amplification import report as amplification
 from segshuffle.studies.audit import report as audit
 from segshuffle.studies.levels import report as levels
@@ -22,21 +20,8 @@ SETTINGS = [("msnbc", 5000, 4, 17), ("synthetic", 50000, 16, 128), ("synthetic",
 SIZES = ["dataset", "n_users", "set_size", "domain_size"]
 
 
-@pytest.fixture(autouse=True)
-def every_figure_is_closed():
-    yield
-    plt.close("all")
-
-
 def approx(pairs):
     return [pytest.approx(pair, rel=1e-12, abs=0) for pair in pairs]
-
-
-def assert_readable(figure):
-    """Check that a figure can be read in both editions: the watermark moves nothing."""
-    assert complaints(figure) == []
-    mark_edition(figure, "quick")
-    assert complaints(figure) == []
 
 
 def titles(figure):

@@ -6,13 +6,11 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib import pyplot as plt
-from reader import complaints, legend_texts, points, room, shape, strokes, visible
+from reader import assert_readable, complaints, legend_texts, points, room, shape, strokes, visible
 
 from segshuffle.looks import METHODS as LOOKS
 from segshuffle.looks import PALETTE, label_of, spare_look
 from segshuffle.pipeline.design import Scenario, Setting, figures_of
-from segshuffle.pipeline.style import mark_edition
 from segshuffle.protocols.registry import every
 from segshuffle.studies.reproduction.report import draw
 
@@ -64,12 +62,6 @@ def table():
     return pd.DataFrame(rows())
 
 
-@pytest.fixture(autouse=True)
-def every_figure_is_closed():
-    yield
-    plt.close("all")
-
-
 def of(table, panel, accounting=None):
     key = [panel.setting.dataset, panel.setting.n_users, panel.setting.set_size, panel.split]
     chosen = (table[["dataset", "n_users", "set_size", "split"]] == key).all(axis=1)
@@ -89,13 +81,6 @@ def assert_looks(line, key):
     spare = [each for each in METHODS if each[1] not in LOOKS[each[0]]]
     look = spare_look("", spare.index(key)) if key in spare else LOOKS[key[0]][key[1]]
     assert (line.get_color(), line.get_marker()) == (look.color, look.marker), key
-
-
-def assert_readable(figure):
-    """Check that a figure can be read in both editions: the watermark moves nothing."""
-    assert complaints(figure) == []
-    mark_edition(figure, "quick")
-    assert complaints(figure) == []
 
 
 def bands(axes):
