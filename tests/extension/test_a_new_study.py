@@ -1,7 +1,6 @@
 """A study is one folder in studies/, a file of rules and a script."""
 
 import json
-import re
 import zipfile
 
 import pytest
@@ -12,23 +11,6 @@ from extension_files import add_study
 def made(new_checkout):
     """Return a copy of the project with the folder; nothing has run."""
     return add_study(new_checkout())
-
-
-@pytest.mark.quick(0)
-def test_it_appears_in_targets(made):
-    status, said = made.run("--list")
-    assert status == 0, said
-    assert "greeting (A greeting to every panel.)" in said
-
-
-@pytest.mark.exhaustive
-def test_it_is_part_of_everything_and_of_the_page(made):
-    status, said = made.run("-n", "--cores", "1", "-p")
-    assert status == 0, said
-    assert re.search(r"^greeting +1$", said, re.MULTILINE), "part of everything"
-    page = said[said.index("rule page:") :]
-    for name in ("greeting.csv", "figures/greeting.svg"):
-        assert f"results/quick/{name}" in page.partition("output:")[0], name
 
 
 @pytest.mark.exhaustive
