@@ -5,6 +5,7 @@ import itertools
 import math
 
 import numpy as np
+import pytest
 from matplotlib.offsetbox import AnchoredOffsetbox
 from matplotlib.text import Text
 
@@ -163,6 +164,11 @@ def legend_texts(drawn):
 def points(line):
     """Return what a line connects: pairs of abscissa and ordinate."""
     return [(float(x), float(y)) for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True)]
+
+
+def close(pairs):
+    """Return pairs of numbers that compare as equal to those that differ in round-off alone."""
+    return [pytest.approx(pair, rel=1e-12, abs=0) for pair in pairs]
 
 
 def strokes(axes, **wanted):

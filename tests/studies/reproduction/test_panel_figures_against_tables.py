@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from reader import assert_readable, complaints, legend_texts, points, room, shape, strokes, visible
+from reader import assert_readable, close, complaints, legend_texts, points, room, shape, strokes, visible
 
 from segshuffle.looks import METHODS as LOOKS
 from segshuffle.looks import PALETTE, label_of, spare_look
@@ -66,10 +66,6 @@ def of(table, panel, accounting=None):
     key = [panel.setting.dataset, panel.setting.n_users, panel.setting.set_size, panel.split]
     chosen = (table[["dataset", "n_users", "set_size", "split"]] == key).all(axis=1)
     return table[chosen & ((table["accounting"] == accounting) | (accounting is None))]
-
-
-def close(pairs):
-    return [pytest.approx(pair, rel=1e-12, abs=0) for pair in pairs]
 
 
 def label(key):
