@@ -5,10 +5,10 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from reader import assert_readable, close, legend_texts, open_marks, points, room, shape, strokes, visible
+from reader import assert_draws, assert_readable, close, legend_texts, open_marks, points, room, shape, strokes, visible
 
 from segshuffle.looks import ACCOUNTANTS as ACCOUNTANT_LOOKS
-from segshuffle.looks import PALETTE, series_looks
+from segshuffle.looks import series_looks
 from segshuffle.studies.amplification import report as amplification
 from segshuffle.studies.audit import report as audit
 from segshuffle.studies.levels import report as levels
@@ -38,20 +38,11 @@ def test_limit_draws_every_curve():
     table.loc[len(table)] = {"set_size": 4, "delta": 2e-7, "blanket_mean": 10.0, "error_ratio": np.nan}
     figure = limit.draw(table)
     (axes,) = visible(figure)
-    lines = {line.get_label(): line for line in axes.lines}
-    looks = set()
-    for s, delta in groups:
-        rows = table[(table["set_size"] == s) & (table["delta"] == delta)].dropna().sort_values("blanket_mean")
-        line = lines[f"$\\min(s, d - s)$ = {s}, $\\delta$ = {delta:g}"]
-        assert points(line) == close(zip(rows["blanket_mean"], rows["error_ratio"], strict=True))
-        looks.add((line.get_marker(), line.get_linestyle(), line.get_color()))
-    assert len(looks) == len({look[0] for look in looks}) == 6, "told apart without colour"
-    assert points(lines["5 % above the curator"]) == [(100.0, 1.05), (1e5, 1.05)]
-    # the curator's own error, across the panel
-    assert [set(line.get_ydata()) for line in strokes(axes, color=PALETTE["black"], marker="None")] == [{1.0}]
-    drawn = [text.get_text() for text in axes.get_legend().get_texts()]
-    curves = [f"$\\min(s, d - s)$ = {s}, $\\delta$ = {delta:g}" for s, delta in sorted(groups)]
-    assert drawn == [*curves, "5 % above the curator"]
+    rows = table.dropna().sort_values("blanket_mean").groupby(["set_size", "delta"])[["blanket_mean", "error_ratio"]]
+    curves = {f"$\\min(s, d - s)$ = {s}, $\\delta$ = {d:g}": curve.to_numpy() for (s, d), curve in rows}
+    *found, near, _ = assert_draws(axes, *curves.values(), [(100.0, 1.05), (1e5, 1.05)], [(0, 1), (1, 1)])
+    assert [line.get_label() for line in (*found, near)] == [*curves, "5 % above the curator"] == legend_texts(axes)
+    assert len({line.get_marker() for line in found}) == len(curves) == 6, "told apart without colour"
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "linear")
     assert_readable(figure)
 
@@ -87,22 +78,19 @@ def test_levels_draws_every_split_with_its_errors():
         "(c) Synthetic: $n$ = 50,000, $d$ = 128, $s$ = 8",
     ]
     for axes, setting in zip(panels, SETTINGS, strict=True):
-        assert len(axes.containers) == len(splits)
-        for i, (split, look, bars) in enumerate(zip(splits, looks, axes.containers, strict=True)):
+        series = []
+        for i, split in enumerate(splits):
             mine = table[(table[SIZES] == list(setting)).all(axis=1) & (table["split"] == split)]
-            exact, curve = mine[mine["epsilon_levels"] == np.inf], mine[mine["epsilon_levels"] < np.inf]
-            curve = curve.sort_values("epsilon_levels")
-            x, mean = curve["epsilon_levels"] * 1.04 ** (i - 1.5), curve["mse_mean"]
-            marks, _, (sticks,) = bars.lines
-            assert points(marks) == close(zip(x, mean, strict=True))
-            assert (marks.get_color(), marks.get_marker()) == (look.color, look.marker)
-            ends = [(segment[0][1], segment[1][1]) for segment in sticks.get_segments()]
-            assert ends == close(zip(mean - 2 * curve["mse_stderr"], mean + 2 * curve["mse_stderr"], strict=True))
-            solid = strokes(axes, color=look.color, marker="None", linestyle="-")
-            predicted = close(zip(curve["epsilon_levels"], curve["mse_predicted"], strict=True))
-            assert predicted in [points(line) for line in solid]
-            dashed = strokes(axes, color=look.color, marker="None", linestyle="--")
-            assert [set(line.get_ydata()) for line in dashed] == [set(exact["mse_predicted"])]
+            curve = mine[mine["epsilon_levels"] < np.inf].sort_values("epsilon_levels")
+            exact = mine.loc[mine["epsilon_levels"] == np.inf, "mse_predicted"].item()
+            x, mean, error = curve["epsilon_levels"], curve["mse_mean"], 2 * curve["mse_stderr"]
+            # splits stand side by side, with ends of bars
+            series += [zip(x * 1.04 ** (i - 1.5), y, strict=True) for y in (mean, mean - error, mean + error)]
+            series += [zip(x, curve["mse_predicted"], strict=True), [(0, exact), (1, exact)]]
+        lines = assert_draws(axes, *series)
+        assert [line.get_color() for line in lines] == [look.color for look in looks for _ in range(5)]
+        assert [line.get_marker() for line in lines[::5]] == [look.marker for look in looks]
+        assert [{line.get_linestyle() for line in lines[i::5]} for i in (3, 4)] == [{"-"}, {"--"}]
     assert shape(figure) == (2, 2)
     spans = [high / low for low, high in (axes.get_ylim() for axes in panels)]
     assert spans[:2] == pytest.approx([2.0, 2.0], rel=1e-9), "a small effect does not fill the panel"
