@@ -65,9 +65,10 @@ def schemas() -> dict[str, dict[str, Any]]:
     These keys are the options of each file, under its name, and the lists of names.
     """
     competitors, variants = names_of("published", "competitor"), names_of("proven", "variant")
+    what = "Further variants of the proven protocol to run"
     return {
         "competitors": {"methods": {**_NAMES, "items": {"enum": competitors}}, **_sections("published")},
-        "proven": {"variants": {**_NAMES, "items": {"enum": variants}}, **_sections("proven")},
+        "proven": {"variants": {"description": what, **_NAMES, "items": {"enum": variants}}, **_sections("proven")},
     }
 
 
