@@ -18,9 +18,9 @@ def at_most(value: Any, *, digits: int = 3) -> str:
     return _rounded(value, digits, ROUND_CEILING)
 
 
-def at_least(value: Any, *, digits: int = 3) -> str:
+def at_least(value: Any) -> str:
     """Format a lower bound, rounded down."""
-    return _rounded(value, digits, ROUND_FLOOR)
+    return _rounded(value, 3, ROUND_FLOOR)
 
 
 def mean_and_error(mean: Any, stderr: Any) -> str:

@@ -185,7 +185,6 @@ def largest_copies(
     delta: float,
     copies_max: float = 1.0,
     blanket: Blanket = SINGLES,
-    start: float | None = None,
 ) -> float:
     """Return the largest number of expected copies that keeps the guarantee, rounded down.
 
@@ -204,8 +203,6 @@ def largest_copies(
         Upper limit, in [1e-120, 64].
     blanket : Blanket
         Law of the blanket.
-    start : float or None
-        A first guess; None takes the copies that Gaussian noise would allow.
 
     Returns
     -------
@@ -224,7 +221,7 @@ def largest_copies(
     check_product(pairs=pairs, epsilon=epsilon, delta=delta)
     check_within("copies_max", copies_max, *COPIES_RANGE)
     log_scale, slope = gaussian_start(epsilon, delta)
-    near = math.log(start) if start else log_scale + 0.5 * math.log(variance / (2 * pairs))
+    near = log_scale + 0.5 * math.log(variance / (2 * pairs))
     ends, target = (COPIES_RANGE[0], copies_max), (pairs, epsilon, delta)
     return _calibrate(
         lambda copies: blanket.pair(blanket_mean, copies), ends, target, near, slope, "No number of copies"
