@@ -108,4 +108,3 @@ rule amplification:
     input:
         [exhibit(name) for name in EXHIBITS],
         rules.claims_amplification.output,
-    localrule: True

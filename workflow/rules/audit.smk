@@ -53,4 +53,3 @@ rule audit:
     """The published guarantee, compared with the guarantee if the server sees everything: table and figure."""
     input:
         rules.figure_audit.output,
-    localrule: True

@@ -33,46 +33,39 @@ rule figures:
             name=[*FIGURE_PANELS, "summary"],
             format=FORMATS,
         ),
-    localrule: True
 
 
 rule fig2:
     """Figure 2: MSNBC, split S1. Drawn by the rule `figure`."""
     input:
         multiext("<results>/figures/fig2", *FORMATS),
-    localrule: True
 
 
 rule fig3:
     """Figure 3: synthetic data, split S1."""
     input:
         multiext("<results>/figures/fig3", *FORMATS),
-    localrule: True
 
 
 rule fig4:
     """Figure 4: MSNBC, splits S2 and S3."""
     input:
         multiext("<results>/figures/fig4", *FORMATS),
-    localrule: True
 
 
 rule fig5:
     """Figure 5: synthetic data, split S2."""
     input:
         multiext("<results>/figures/fig5", *FORMATS),
-    localrule: True
 
 
 rule fig6:
     """Figure 6: synthetic data, split S3."""
     input:
         multiext("<results>/figures/fig6", *FORMATS),
-    localrule: True
 
 
 rule summary:
     """All panels at a glance."""
     input:
         multiext("<results>/figures/summary", *FORMATS),
-    localrule: True

@@ -62,4 +62,3 @@ rule fig_levels:
     input:
         rules.figure_levels.input,
         rules.figure_levels.output,
-    localrule: True

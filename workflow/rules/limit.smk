@@ -34,4 +34,3 @@ rule fig_limit:
     """Error of a plan with one level, divided by a Gaussian curator's, over the size of the blanket."""
     input:
         rules.limit.output,
-    localrule: True

@@ -95,4 +95,3 @@ rule pareto:
             name=PARETO_FIGURES,
             format=FORMATS,
         ),
-    localrule: True

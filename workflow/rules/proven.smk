@@ -35,46 +35,39 @@ rule proven:
             name=[*FIGURE_PANELS, "messages"],
             format=FORMATS,
         ),
-    localrule: True
 
 
 rule fig2_proven:
     """Figure 2 with proven accounting."""
     input:
         multiext("<results>/figures/fig2-proven", *FORMATS),
-    localrule: True
 
 
 rule fig3_proven:
     """Figure 3 with proven accounting."""
     input:
         multiext("<results>/figures/fig3-proven", *FORMATS),
-    localrule: True
 
 
 rule fig4_proven:
     """Figure 4 with proven accounting."""
     input:
         multiext("<results>/figures/fig4-proven", *FORMATS),
-    localrule: True
 
 
 rule fig5_proven:
     """Figure 5 with proven accounting."""
     input:
         multiext("<results>/figures/fig5-proven", *FORMATS),
-    localrule: True
 
 
 rule fig6_proven:
     """Figure 6 with proven accounting."""
     input:
         multiext("<results>/figures/fig6-proven", *FORMATS),
-    localrule: True
 
 
 rule messages_proven:
     """Error over messages per user."""
     input:
         multiext("<results>/figures/messages-proven", *FORMATS),
-    localrule: True

@@ -52,4 +52,3 @@ rule referee:
     input:
         rules.referee_trials.output,
         rules.referee_verdicts.output,
-    localrule: True

@@ -37,4 +37,3 @@ rule claims:
     """Verdicts on the statements of the paper."""
     input:
         rules.verdicts.output,
-    localrule: True
