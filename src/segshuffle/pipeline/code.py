@@ -8,15 +8,10 @@ import subprocess
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
-#: What every script imports: the package's single modules without the looks of figures, and what jobs share.
+#: Single modules that no script imports, or only those that draw.
+APART = ("__main__.py", "library.py", "looks.py")
+#: What every script imports, beside the other single modules.
 CORE = (
-    "__init__.py",
-    "arrays.py",
-    "digits.py",
-    "discovered.py",
-    "errors.py",
-    "extras.py",
-    "files.py",
     "pipeline/__init__.py",
     "pipeline/design.py",
     "pipeline/jobs.py",
@@ -32,7 +27,7 @@ CORE = (
 
 
 def files_of(*parts: str) -> list[Path]:
-    """List the files of `CORE` and of some parts of the package.
+    """List the files that every script imports, and those of some parts of the package.
 
     Parameters
     ----------
@@ -45,7 +40,7 @@ def files_of(*parts: str) -> list[Path]:
     FileNotFoundError
         If there is no such part.
     """
-    found: set[Path] = set()
+    found = {path for path in PACKAGE.glob("*.py") if path.name not in APART}
     for part in (*CORE, *parts):
         path = PACKAGE / part
         if not path.exists():
