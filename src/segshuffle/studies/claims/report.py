@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from segshuffle.pipeline.design import Config
-from segshuffle.protocols.registry import paper_competitors
+from segshuffle.protocols.registry import every, paper_competitors
 from segshuffle.studies.verdicts import Measured, NotRunError, judge
 
 #: What every panel of the paper has in common.
@@ -23,7 +23,7 @@ SPLITS = {"S1": [0.25, 0.5, 0.25], "S2": [0.5, 0.25, 0.25], "S3": [0.25, 0.25, 0
 #: The paper's local epsilon, and the competitor that uses it.
 LOCAL_EPSILON, LOCAL = 2.0, "subexp-local"
 #: Our analysis of balls into bins. The paper leaves it open, so competitors with another one are judged and marked.
-ANALYSIS, BALLS_INTO_BINS = "numerical", ("mm", "sepmm", "weighted-sepmm", "strongest")
+ANALYSIS, BALLS_INTO_BINS = "numerical", "balls_into_bins"
 #: An m is a best one if its error is at most so much above the least: no more than 200 simulations can tell apart.
 NEARLY_LEAST = 0.02
 #: Range of m that the figures show, and the largest factor between neighbours of a grid on which a best m is judged.
@@ -142,8 +142,9 @@ class Panels:
     def said(self, method: str) -> str:
         """Name a method, and mark another analysis of balls into bins than ours."""
         name = "the strongest" if method == "strongest" else method
-        analysis = self._option("balls_into_bins", "analysis", ANALYSIS)
-        if method not in BALLS_INTO_BINS or analysis == ANALYSIS:
+        analysis = self._option(BALLS_INTO_BINS, "analysis", ANALYSIS)
+        marked = {each.name for each in every().values() if each.file == BALLS_INTO_BINS} | {"strongest"}
+        if method not in marked or analysis == ANALYSIS:
             return name
         return f"{name} (balls into bins by {analysis} analysis)"
 
