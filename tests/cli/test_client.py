@@ -3,16 +3,21 @@
 import io
 import json
 import re
+import resource
+import shutil
 import subprocess
 import sys
 
 import numpy as np
+import polars as pl
 import pytest
 from commands import printed, refusal, run
 from plans import given_plan
+from scipy import stats
 
 from segshuffle.cli import main
 from segshuffle.cli.client_account import default_path
+from segshuffle.datasets.reading import read_transactions
 from segshuffle.errors import DataError
 from segshuffle.planning.documents import Document, read_document, write_document
 from segshuffle.protocols.base import Assumptions, Problem
@@ -230,7 +235,7 @@ def test_a_collection_is_answered_once_and_the_same_messages_are_sent_again(tmp_
         assert "mine.json; nothing more is spent" in said
     for options, user in (("", {"items": "0,1,2"}), ("", {"level": 1.0}), ("--rounds 3 --collection 1", {"items": ""})):
         said = refusal(capsys, client(plan, f"--budget 9 --hide-level 9 {options}", **user))
-        assert "mine.json says that this user has answered collection 1" in said
+        assert "mine.json says that collection 1 of this plan was answered already" in said
         assert "give --collection 2" in said
     assert (tmp_path / "mine.json").read_bytes() == before
     # another collection: other messages, which are paid for; those of the first are kept
@@ -329,14 +334,116 @@ def test_of_too_many_items_a_random_choice_is_sent(tmp_path, capsys):
     assert seen == set(range(5))
 
 
-def test_blanks_around_names_make_no_difference(planned, tmp_path, capsys):
-    names = ["About Microsoft ", " a, b", *map(str, range(15))]
-    document = Document(planned, names)
-    assert [document.number(name) for name in ("About Microsoft", "About Microsoft  ", "a, b", "14")] == [0, 0, 1, 16]
+def test_names_are_the_same_on_all_sides(planned, tmp_path, capsys):
+    """Blanks around a name and the two ways to write an accent make no difference, in a call, a file and a list."""
+    names = ["About Microsoft ", " a, b", "caf\u00e9", *map(str, range(14))]
     plan = saved(tmp_path, planned, names)
-    printed(capsys, client(plan, items='About Microsoft , "a, b",0, 1'))
+    items = 'About Microsoft , "a, b",cafe\u0301, 1'
+    first = printed(capsys, client(plan, items=items))
+    assert printed(capsys, client(plan, items='"About Microsoft","a, b ",caf\u00e9,1')) == first
+    assert spent(plan)[0]["answers"][0]["items"] == [0, 1, 2, 4]
     assert "given twice" in refusal(capsys, client(plan, items="About Microsoft,About Microsoft "))
-    assert json.loads(plan.read_text())["items"] == names
-    differ_in_blanks = Document(planned, ["a", "a ", *names[2:]])
-    with pytest.raises(DataError, match="item 'a' names 2 of the plan's 17 items"):
-        differ_in_blanks.number("a")
+    assert "item 'milk' is none of the plan's 17 items" in refusal(capsys, client(plan, items="milk"))
+    (tmp_path / "names.txt").write_text("\n".join(names) + "\n", encoding="utf-8")
+    (tmp_path / "users.csv").write_text(
+        'user,item\na,About Microsoft \na," a, b"\na,cafe\u0301 \na,1\n', encoding="utf-8"
+    )
+    found = read_transactions(tmp_path / "users.csv", items=tmp_path / "names.txt")
+    assert found.codes.tolist() == [0, 1, 2, 4]
+    with pytest.raises(DataError, match="'a' twice"):
+        read_transactions(tmp_path / "users.csv", items=["a", "a "])
+
+
+# --- many users ------------------------------------------------------------------------------------------------------
+
+
+def many(plan, options="", text="user,item,level\na,0,0.5\nb,1,2.0\nc,2,2.0\n"):
+    """Return the command for the users of a file, beside the plan."""
+    (plan.parent / "users.csv").write_text(text)
+    own = "" if "--level" in options else "--level-column level"
+    return f"client {plan} --users {plan.parent}/users.csv {own} --account {plan.parent}/all.json {options}".split()
+
+
+def test_many_users_pay_once_and_their_messages_are_kept(published, capsys):
+    """An account of many users has the largest epsilons of any of them; the same call prints the same messages."""
+    first = printed(capsys, many(published, "--honest-users 5000"))
+    assert first
+    (entry,) = spent(published, "all.json")
+    assert (entry["level"], entry["items_spent"][0], entry["level_spent"][0]) == (2.0, 2.0, 2.0)
+    status, again, said = run(capsys, many(published))
+    assert (status, again) == (0, first)
+    assert "nothing more is spent" in said
+    (kept,) = published.parent.glob("*.messages")
+    assert kept.stat().st_mode & 0o077 == 0
+    # one user more, or another level, is another answer; another collection exceeds the budget
+    for text in ("user,item,level\na,0,0.5\nb,1,2.0\n", "user,item,level\na,0,2.0\nb,1,2.0\nc,2,2.0\n"):
+        assert "answered already" in refusal(capsys, many(published, text=text))
+    assert "--budget is 2" in refusal(capsys, many(published, "--collection 2"))
+    kept.unlink()
+    assert ".messages: cannot be read" in run(capsys, many(published))[2]
+
+
+@pytest.mark.parametrize(
+    ("options", "text", "says"),
+    [
+        ("--level 0.5 --level-column level", None, "Give either --level"),
+        ("", "user,item\na,0\n", "there is no column 'level'"),
+        ("", "user,item,level\na,0,3.0\n", "line 2: '3.0' is not a level on offer"),
+        ("", "user,item,level\na,17,0.5\n", "line 2: the item '17' is not allowed"),
+        ("--sets exactly", None, "user 0 (from 0) holds 1 items, but with --sets exactly every user holds 4"),
+        ("--honest-users 50", None, "with 50 honest users"),
+        ("--level 0.7", "user,item\na,0\n", "level = 0.7 is not allowed: it must be one of 0.5, 1, 2"),
+    ],
+)
+def test_a_file_of_users_is_refused_in_a_sentence(published, capsys, options, text, says):
+    before = () if "--honest-users" in options else ("--honest-users", "5000")
+    asked = many(published, options, **({} if text is None else {"text": text}))
+    assert says in refusal(capsys, [*asked, *before])
+    assert not (published.parent / "all.json").exists()
+
+
+def test_who_holds_what_is_said_in_one_way(published, capsys):
+    for asked, says in (
+        ("--users users.csv --level 0.5", "--account FILE is needed with --users"),
+        ("--items 0", "--level is needed"),
+        ("--items 0 --level 0.5 --format csv", "need --users FILE instead"),
+        ("--level 0.5", "one of the arguments --items --users is required"),
+    ):
+        assert says in refusal(capsys, f"client {published} {asked}")
+
+
+@pytest.mark.exhaustive
+@pytest.mark.skipif(shutil.which("shuf") is None, reason="needs shuf")
+def test_a_million_users_send_and_are_estimated(tmp_path):
+    """Squared distances of all counts from their means, over their variances, are chi-square; false alarm 2e-6.
+
+    The counts have the law of a rehearsal: independent dummies of each item, and copies of its holders. They are so
+    large that the normal law is close. 360 s are 3 minutes on 2 processors.
+    """
+    d, n, levels = 2000, 10**6, (1.0, 2.0)
+    rng = np.random.default_rng(7)
+    sizes, picked = rng.integers(0, 5, n), rng.integers(0, 2, n)
+    rows = ((d * rng.random((n, 4)) ** 2).astype(int) + np.arange(4) * 500) % d
+    held = [list(set(row[:size])) for row, size in zip(rows.tolist(), sizes.tolist(), strict=True)]
+    table = {"items": held, "level": np.array(levels)[picked]}
+    pl.DataFrame(table).with_row_index("user").write_parquet(tmp_path / "users.parquet")
+    users = tuple(np.bincount(picked).tolist())
+    plan = ProvenSegmented().plan(Problem(d, 4, levels, users, 1e-8, Assumptions(sets="at-most")))
+    saved(tmp_path, plan)
+    shell = f"""segshuffle() {{ "{sys.executable}" -m segshuffle "$@"; }}
+segshuffle client plan.json --users users.parquet --level-column level --empty keep --honest-users {n} \
+    --hide-level no --account all.json | shuf > messages
+segshuffle estimate plan.json messages --senders {n} --levels 1:{users[0]},2:{users[1]} --csv out.csv"""
+    begun = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(["bash", "-euo", "pipefail", "-c", shell], cwd=tmp_path, check=True)
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert ended.ru_utime + ended.ru_stime - begun.ru_utime - begun.ru_stime < 360
+    assert ended.ru_maxrss < 2 * 2**20  # in kilobytes, of the largest process
+    out = pl.read_csv(tmp_path / "out.csv").sort("item")
+    owner = np.repeat(np.arange(n), [len(each) for each in held])
+    level_items = np.zeros((2, d))
+    np.add.at(level_items, (picked[owner], np.concatenate([each for each in held if each])), 1)
+    mean = np.array(plan.scheme.copies) @ level_items + plan.scheme.net_mean
+    variance = plan.scheme.sampling @ level_items + plan.scheme.noise
+    assert variance.min() > 50
+    assert 1e-6 < stats.chi2(d).sf((((out["count"].to_numpy() - mean) ** 2) / variance).sum()) < 1 - 1e-6

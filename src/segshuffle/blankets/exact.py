@@ -5,16 +5,55 @@ whole numbers, so rates are not rounded. Nothing is truncated, so sampling adds 
 """
 
 import math
+import os
 from collections.abc import Callable
 from fractions import Fraction
 
-#: A uniform whole number in [0, n): `secrets.randbelow`, or what a test puts in its place.
+#: A uniform whole number in [0, n): made by `uniform`, or what a test puts in its place.
 Below = Callable[[int], int]
+#: Bytes that are taken from the operating system at a time.
+_BLOCK = 256
+
+
+def uniform(read: Callable[[int], bytes] = os.urandom) -> Below:
+    """Make uniform whole numbers of secret bytes, by default from the operating system's secure source.
+
+    For a number in [0, n) the first b bits of the next ceil(b/8) bytes are taken, big-endian, b = ceil(log2 n). If
+    they are n or more, they are thrown away, and the next bytes are taken. Processes must not share the result: after
+    a fork both would use the same bytes.
+
+    Parameters
+    ----------
+    read : callable
+        Returns so many new bytes; fewer at the end of a fixed supply.
+    """
+    pool, used = b"", 0
+
+    def below(n: int) -> int:
+        nonlocal pool, used
+        bits = (n - 1).bit_length()
+        size = (bits + 7) // 8
+        while True:
+            if used + size > len(pool):
+                pool, used = pool[used:] + read(_BLOCK + size), 0
+                if len(pool) < size:
+                    raise EOFError("no random bytes are left")
+            number = int.from_bytes(pool[used : used + size], "big") >> (8 * size - bits)
+            used += size
+            if number < n:
+                return number
+
+    return below
 
 
 def bernoulli(probability: Fraction, below: Below) -> bool:
     """Return whether an event with this probability, in [0, 1], happens."""
-    return below(probability.denominator) < probability.numerator
+    return chance(probability.numerator, probability.denominator, below)
+
+
+def chance(over: int, under: int, below: Below) -> bool:
+    """Return whether an event with probability over/under happens."""
+    return below(under) < over
 
 
 def poisson(mean: Fraction, below: Below) -> int:
@@ -33,16 +72,19 @@ def _sum_of_pieces(odds: Fraction, first: Fraction, growth: int, below: Below) -
     It is the sum of independent numbers of such laws, whose `first` is at most 1.
     """
     pieces = math.ceil(first)
-    return sum(_piece(odds, first / pieces, growth, below) for _ in range(pieces))
+    part = first / max(pieces, 1)
+    return sum(_piece(odds, part, growth, below) for _ in range(pieces))
 
 
 def _piece(odds: Fraction, first: Fraction, growth: int, below: Below) -> int:
     """Draw from the law of `_sum_of_pieces` by rejection from odds^k, for first <= 1: every w_j is at most 1."""
+    over, under = first.numerator, first.denominator
     while True:
         count = 0
         while bernoulli(odds, below):
             count += 1
-        if all(bernoulli((first + growth * j) / (j + 1), below) for j in range(count)):
+        # w_j without a Fraction, which would take most of the time
+        if all(chance(over + growth * j * under, (j + 1) * under, below) for j in range(count)):
             return count
 
 

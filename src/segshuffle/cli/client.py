@@ -1,30 +1,37 @@
-"""The user's side: read a plan and the user's items, and print messages to send, one per line.
+"""The users' side: read a plan and the items of one user or of many, and print messages to send, one per line.
 
 The plan is checked first, because its publisher may lie. The program computes what the plan guarantees this user, and
 prints no message if that is less than the user asks for. A file of the user's own stores the user's settings, the
 privacy spent in all collections and the messages, before any message is printed. The same call then prints the same
 messages again, without spending more. Messages are drawn without rounding errors, with random numbers from the
 operating system's secure source. They go to a shuffler, which removes the senders and mixes them.
+
+With --users FILE the messages of all users of a file are drawn, on all processors, and each user has random numbers of
+its own. The plan is checked once for every level.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
-import hashlib
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from segshuffle.cli.client_account import Account, Answer, Entry, Limit, default_path, opened
+from segshuffle.cli.client_account import Account, Answer, Entry, Limit, default_path, opened, plan_digest
+from segshuffle.cli.client_users import draw_all, print_all, users_of
+from segshuffle.cli.layout import add_layout, layout_of
 from segshuffle.cli.options import add, guarantee, positive
 from segshuffle.cli.terminal import complain
+from segshuffle.datasets.layout import Layout, number_of, tidied
 from segshuffle.errors import DataError, OptionsError, ParameterError, RefusedError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from segshuffle.planning.documents import Document
-    from segshuffle.protocols.base import Plan
+    from segshuffle.protocols.messages import Demand
+    from segshuffle.protocols.scheme import Scheme
 
 #: Default of the largest epsilon that all collections together may spend on the level.
 _LEVEL_EPSILON = 2.0
@@ -33,15 +40,24 @@ _LEVEL_EPSILON = 2.0
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     add(parser, "plan")
-    parser.add_argument(
+    held = parser.add_mutually_exclusive_group(required=True)
+    held.add_argument(
         "--items",
-        required=True,
         metavar="A,B,...",
         help="items that the user holds, by name (in quotes if it has a comma) or, if the plan has no names, by "
         "number; '' for none; if they are more than the plan's set size, a random choice of them is sent",
     )
+    held.add_argument(
+        "--users",
+        metavar="FILE",
+        help="who holds what: csv, tsv, jsonl, parquet, or text with one line per user, as rehearse reads it; - is "
+        "standard input; needs --account",
+    )
     parser.add_argument(
-        "--level", type=float, required=True, metavar="EPSILON", help="the epsilon of the level that the user picked"
+        "--level",
+        type=float,
+        metavar="EPSILON",
+        help="the epsilon of the level that the user picked, or all users of the file, if it has no column of levels",
     )
     own = parser.add_argument_group("what the user demands and believes, independently of the plan")
     own.add_argument(
@@ -102,8 +118,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="FILE",
         help="the user's own file, which stores these settings, the privacy spent, items and messages; one for each "
-        "user (default segshuffle/client.json in $XDG_STATE_HOME or ~/.local/state)",
+        "user, or for the users of one file (default segshuffle/client.json in $XDG_STATE_HOME or ~/.local/state)",
     )
+    add_layout(parser, "how to read the file of --users, and what to do about irregular entries")
 
 
 def _hidden(text: str) -> tuple[float, float | None] | Literal["no"]:
@@ -116,27 +133,40 @@ def run(options: argparse.Namespace) -> str:
     from segshuffle.planning.documents import read_document
 
     document = read_document(options.plan)
-    problem = document.plan.problem
-    if options.level not in problem.levels:
-        raise ParameterError("level", options.level, f"one of {', '.join(f'{each:g}' for each in problem.levels)}")
-    rounds, collection = _rounds(options, problem.assumptions.rounds)
-    items = _items(options.items, document)
+    scheme, levels = document.plan.scheme, document.plan.problem.levels
+    if options.level not in (None, *levels):
+        raise ParameterError("level", options.level, f"one of {', '.join(f'{each:g}' for each in levels)}")
+    rounds, collection = _rounds(options, document.plan.problem.assumptions.rounds)
     path = options.account or default_path()
-    refuse_overwriting("account", path, (options.plan,))
-    # does not depend on the format of the file
-    announced = json.dumps([document.plan.scheme.as_dict(), document.items], sort_keys=True)
-    entry = Entry(hashlib.sha256(announced.encode()).hexdigest(), options.level, options.sets, rounds)
+    refuse_overwriting("account", path, (options.plan, options.users))
+    if options.users is None:
+        users, asked = None, Answer(collection, _items(options, document))
+        picked = [levels.index(options.level)]
+    else:
+        users = users_of(options, document)
+        asked = Answer(collection, users=users.digest)
+        picked = sorted(set(users.levels.tolist()))
+    entry = Entry(plan_digest(document), levels[picked[-1]], options.sets, rounds)
+    kept = path.with_name(f"{path.name}.{entry.plan[:16]}-{collection}.messages")
     with opened(path) as account:
-        messages = account.sent_before(entry.plan, collection, options.level, items)
-        if messages is None:
-            messages = _sent(options, document.plan, entry, collection, items, account)
+        answer = account.sent_before(entry.plan, entry.level, asked)
+        if answer is None:
+            demands = _spent(options, scheme, levels, picked, entry, account)
+            if users is None:
+                answer = replace(asked, messages=_drawn(asked.items, scheme, demands))
+            else:
+                answer = asked
+                draw_all(users, scheme, demands, kept)
+            account.keep(answer)
             account.write()
         else:
             complain(
                 f"segshuffle client: collection {collection} was answered before. These are the same messages, from "
                 f"{path}; nothing more is spent. The shuffler must take them only once"
             )
-    return messages.removesuffix("\n")
+    if users is not None:
+        print_all(kept)
+    return answer.messages.removesuffix("\n")
 
 
 def _rounds(options: argparse.Namespace, planned: int) -> tuple[int, int]:
@@ -156,64 +186,91 @@ def _rounds(options: argparse.Namespace, planned: int) -> tuple[int, int]:
     return rounds, options.collection or 1
 
 
-def _items(text: str, document: Document) -> tuple[int, ...]:
-    """Return the numbers of the items that are named."""
+def _items(options: argparse.Namespace, document: Document) -> tuple[int, ...]:
+    """Return the numbers of the items that the user names."""
+    from segshuffle.datasets.transactions import numbered
+
+    if options.level is None:
+        raise OptionsError("--level is needed: the epsilon of the level that the user picked.")
+    if layout_of(options) != Layout():
+        raise OptionsError("--items names the items; options that say how to read a file need --users FILE instead.")
     try:
-        (names,) = csv.reader([text], skipinitialspace=True, strict=True)
+        (names,) = csv.reader([options.items], skipinitialspace=True, strict=True)
     except (csv.Error, ValueError) as error:  # ValueError: several lines
         raise DataError(
-            f"items = {text[:60]!r}: {error}; write names with commas between, and quotes around a name that "
+            f"items = {options.items[:60]!r}: {error}; write names with commas between, and quotes around a name that "
             "has a comma: 'tea,\"milk, fresh\"'."
         ) from error
-    numbers = tuple(document.number(name) for name in names if name.strip())
-    if len(set(numbers)) != len(numbers):
-        raise DataError(f"items = {text!r}: an item is given twice; give every item once.")
-    size = document.plan.problem.set_size
-    if len(numbers) > size:
-        complain(f"segshuffle client: the user holds {len(numbers)} items; a random choice of {size} of them is sent")
-    return numbers
+    problem, known = document.plan.problem, numbered([*map(tidied, document.items or ())])
+    numbers = []
+    for name in filter(None, map(tidied, names)):
+        number = number_of(name, problem.domain_size) if document.items is None else known.get(name)
+        if number is None:
+            first, last = document.name(0), document.name(problem.domain_size - 1)
+            raise DataError(f"item {name[:60]!r} is none of the plan's {problem.domain_size} items, {first} to {last}.")
+        if number in numbers:
+            raise DataError(f"items = {options.items!r}: {name[:60]!r} is given twice; give every item once.")
+        numbers.append(number)
+    if len(numbers) > problem.set_size:
+        complain(
+            f"segshuffle client: the user holds {len(numbers)} items; a random choice of {problem.set_size} of them is "
+            "sent"
+        )
+    return tuple(numbers)
 
 
-def _sent(
-    options: argparse.Namespace, plan: Plan, new: Entry, collection: int, items: tuple[int, ...], account: Account
-) -> str:
-    """Draw the messages, and add them and the privacy spent to the account."""
-    from segshuffle.protocols.messages import Client, Demand, check_announcement
-    from segshuffle.rehearsal.message_lines import lines_of
+def _drawn(items: Sequence[int], scheme: Scheme, demands: Mapping[int, Demand]) -> str:
+    """Draw the messages of one user."""
+    from segshuffle.protocols.messages import Client
+    from segshuffle.protocols.messages.message_lines import lines_of
 
-    stored = _own_words(options, account)
-    announcement, levels = plan.scheme, plan.problem.levels
+    [(level, demand)] = demands.items()
+    return lines_of(Client(items, level, demand).send_items(scheme), scheme)
+
+
+def _spent(
+    options: argparse.Namespace,
+    scheme: Scheme,
+    levels: Sequence[float],
+    picked: Sequence[int],
+    new: Entry,
+    account: Account,
+) -> dict[int, Demand]:
+    """Add the privacy that is spent to the account, and return what the users of each level that was picked demand."""
+    from segshuffle.protocols.messages import Demand, check_announcement
+
+    stored = _own_words(options, new.level, account)
     hide_level = account.hide_level
     entry = account.take(new)
-    demand = Demand(
-        epsilon=options.level,
-        delta=options.delta,
-        honest_users=account.honest_users or 0,
-        sets=options.sets,
-        rounds=entry.rounds,
-        most_messages=options.most_messages,
-    )
-    if isinstance(hide_level, tuple):
-        # the epsilons of other levels are only claims of the server: the user's own limit bounds them
-        epsilons = tuple(max(options.level, min(each, hide_level[0])) for each in levels)
-        demand = replace(demand, level_epsilons=epsilons, level_delta=hide_level[1])
-    level = levels.index(options.level)
-    try:
-        drawn = Client(items, level, demand).send_items(announcement)
-        given = check_announcement(announcement, demand, level)
-    except RefusedError as error:
-        raise RefusedError(f"{error}{stored}") from error
-    messages = lines_of(drawn, signed_items=announcement.domain_size if announcement.law.has_signs else 0)
-    answer = Answer(collection, items, messages)
-    entry = entry.sending(answer, (options.level, given.delta), (given.level_epsilon, given.level_delta))
+    demands = {}
+    for level in picked:
+        demand = Demand(
+            epsilon=levels[level],
+            delta=options.delta,
+            honest_users=account.honest_users or 0,
+            sets=options.sets,
+            rounds=entry.rounds,
+            most_messages=options.most_messages,
+        )
+        if isinstance(hide_level, tuple):
+            # the epsilons of other levels are only claims of the server: the user's own limit bounds them
+            epsilons = tuple(max(levels[level], min(each, hide_level[0])) for each in levels)
+            demand = replace(demand, level_epsilons=epsilons, level_delta=hide_level[1])
+        demands[level] = demand
+        try:
+            given = check_announcement(scheme, demand, level)
+        except RefusedError as error:
+            raise RefusedError(f"{error}{stored}") from error
+        entry = entry.sending((levels[level], given.delta), (given.level_epsilon, given.level_delta))
+    entry = replace(entry, sent=entry.sent + 1)
     account.collections.append(entry)
     account.refuse_beyond(account.budget, "items_spent", "--budget")
     account.refuse_beyond(hide_level, "level_spent", "--hide-level")
     _tell(entry, account)
-    return messages
+    return demands
 
 
-def _own_words(options: argparse.Namespace, account: Account) -> str:
+def _own_words(options: argparse.Namespace, level: float, account: Account) -> str:
     """Set honest users, budget and limit on the level: from the options, the file, or the defaults.
 
     Returns
@@ -232,7 +289,7 @@ def _own_words(options: argparse.Namespace, account: Account) -> str:
             "--honest-users is needed, because the plan may overstate the number: how many users, you included, "
             f"certainly exist and send their dummy messages? {account.path} will store it."
         )
-    level, delta = options.level, options.delta
+    delta = options.delta
     account.budget = _limit(options.budget, account.budget or (level, delta), delta)
     account.hide_level = _limit(options.hide_level, account.hide_level or (max(_LEVEL_EPSILON, level), delta), delta)
     return f" The user's file {account.path} sets {' and '.join(stored)}." if stored else ""

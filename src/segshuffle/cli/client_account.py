@@ -4,16 +4,19 @@ r"""A user's own file: the user's settings, and the privacy spent in all collect
      "hide_level": [2.0, 1e-05],
      "collections": [{"plan": "9f...", "level": 0.5, "sets": "at-most", "rounds": 1, "sent": 1,
                       "items_spent": [0.5, 9.1e-07], "level_spent": [1.0, 9.4e-07],
-                      "answers": [{"collection": 1, "items": [0, 3], "messages": "3\n5\n"}]}]}
+                      "answers": [{"collection": 1, "items": [0, 3], "messages": "3\n5\n", "users": null}]}]}
 
 Epsilons and deltas are summed (basic composition), which is valid for any plans. `hide_level` is "no" if the level is
 not secret. `plan` is a digest of the announcement and the names of the items. `answers` are kept so that lost messages
-can be sent again: other messages about the same items would reveal more. They say which items the user holds.
+can be sent again: other messages about the same items would reveal more. They say which items the user holds. An
+account of many users has what a user of the highest level has spent; their messages are in a file beside it, and
+`users` is a digest of who holds what.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import re
@@ -21,10 +24,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from segshuffle.errors import DataError, RefusedError
 from segshuffle.files import read_bounded, writing
+
+if TYPE_CHECKING:
+    from segshuffle.planning.documents import Document
 
 FORMAT, VERSION = "segshuffle-client", 1
 _LARGEST = 2**26
@@ -40,8 +46,10 @@ class Answer:
     """The items and the lines of messages that a user sent in one of the collections with a plan."""
 
     collection: int
-    items: Sequence[int]
-    messages: str
+    items: Sequence[int] = ()
+    messages: str = ""
+    #: Digest of what many users hold and of their levels; None for one user.
+    users: str | None = None
 
 
 @dataclass(frozen=True)
@@ -57,15 +65,9 @@ class Entry:
     level_spent: Guarantee = (0.0, 0.0)
     answers: Sequence[Answer] = ()
 
-    def sending(self, answer: Answer, items: Guarantee, level: Guarantee) -> Entry:
-        """Return the entry after one more collection; of the earlier and the new guarantees the weaker are kept."""
-        return replace(
-            self,
-            sent=self.sent + 1,
-            answers=(*self.answers, answer),
-            items_spent=_larger(self.items_spent, items),
-            level_spent=_larger(self.level_spent, level),
-        )
+    def sending(self, items: Guarantee, level: Guarantee) -> Entry:
+        """Return the entry with one more guarantee about the items and the level: the weaker ones are kept."""
+        return replace(self, items_spent=_larger(self.items_spent, items), level_spent=_larger(self.level_spent, level))
 
 
 @dataclass
@@ -86,24 +88,25 @@ class Account:
                 return self.collections.pop(place)
         return new
 
-    def sent_before(self, plan: str, collection: int, level: float, items: Sequence[int]) -> str | None:
-        """Return the messages that were sent in a collection; None if nothing was.
+    def sent_before(self, plan: str, level: float, asked: Answer) -> Answer | None:
+        """Return what was sent in the same collection; None if nothing was.
 
         Raises
         ------
         RefusedError
-            If they were about other items or for another level: the two answers together would reveal more.
+            If it was about other items or for another level: the two answers together would reveal more.
         """
         for entry in self.collections:
             for answer in entry.answers:
-                if (entry.plan, answer.collection) != (plan, collection):
+                if (entry.plan, answer.collection) != (plan, asked.collection):
                     continue
-                if (entry.level, sorted(answer.items)) == (level, sorted(items)):
-                    return answer.messages
+                same = (answer.users, sorted(answer.items)) == (asked.users, sorted(asked.items))
+                if same and entry.level == level:
+                    return answer
                 raise RefusedError(
-                    f"Nothing is sent: {self.path} says that this user has answered collection {collection} of this "
-                    "plan already, with other items or another level. Only the same answer can be sent again. If this "
-                    f"is another collection with the same plan, give --collection {collection + 1}."
+                    f"Nothing is sent: {self.path} says that collection {asked.collection} of this plan was answered "
+                    "already, with other items or another level. Only the same answer can be sent again. If this is "
+                    f"another collection with the same plan, give --collection {asked.collection + 1}."
                 )
         return None
 
@@ -131,6 +134,11 @@ class Account:
                 f"{limit[0]:g} and {limit[1]:g}. Raise {option} only if you accept that much."
             )
 
+    def keep(self, answer: Answer) -> None:
+        """Add the answer that the last entry is for."""
+        last = self.collections[-1]
+        self.collections[-1] = replace(last, answers=(*last.answers, answer))
+
     def write(self) -> None:
         """Write the file completely, readable by its owner only."""
         values = {"format": FORMAT, "version": VERSION, **asdict(self)}
@@ -142,6 +150,13 @@ class Account:
 
 def _larger(one: Guarantee, other: Guarantee) -> Guarantee:
     return max(one[0], other[0]), max(one[1], other[1])
+
+
+def plan_digest(document: Document) -> str:
+    """Return a digest of what users are told: the announcement and the names of the items."""
+    # does not depend on the format of the file
+    announced = json.dumps([document.plan.scheme.as_dict(), document.items], sort_keys=True)
+    return hashlib.sha256(announced.encode()).hexdigest()
 
 
 def default_path() -> Path:
@@ -206,8 +221,9 @@ def _entry(values: Mapping[str, Any]) -> Entry:
 
 def _answer(values: Mapping[str, Any]) -> Answer:
     answer = Answer(**values)
-    items = isinstance(answer.items, list) and all(type(item) is int for item in answer.items)
-    if not (_is_count(answer.collection) and items and re.fullmatch(r"([+-]?[0-9]+\n)*", answer.messages)):
+    typed = isinstance(answer.items, list) and isinstance(answer.users, str | None)
+    typed = typed and _is_count(answer.collection) and all(type(item) is int for item in answer.items)
+    if not (typed and re.fullmatch(r"([+-]?[0-9]+\n)*", answer.messages)):
         raise ValueError(f"answers = {values!r:.60} must have a collection, items and messages")
     return answer
 

@@ -23,7 +23,7 @@ from segshuffle.errors import DataError, OptionsError
 
 if TYPE_CHECKING:
     from segshuffle.protocols.base import Plan
-    from segshuffle.rehearsal.message_lines import Counted
+    from segshuffle.protocols.messages.message_lines import Counted
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -197,7 +197,7 @@ def _received(options: argparse.Namespace, plan: Plan) -> Counted:
     import gzip
 
     from segshuffle.files import unreadable
-    from segshuffle.rehearsal.message_lines import read_counts
+    from segshuffle.protocols.messages.message_lines import read_counts
 
     name = "standard input" if options.received == "-" else options.received
     signed, drop = plan.scheme.law.has_signs, options.unknown == "drop"

@@ -4,6 +4,7 @@ This module does not need Polars.
 """
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -59,9 +60,7 @@ class Layout:
     )
     level: str | None = field(
         default=None,
-        metadata=option(
-            "column of the user's privacy level, as its epsilon; without it levels are drawn at random", **_TEXT
-        ),
+        metadata=option("column of the user's privacy level, as its epsilon", **_TEXT),
     )
     separator: str | None = field(
         default=None,
@@ -114,7 +113,7 @@ OPTIONS: Mapping[str, Mapping[str, Any]] = {
 
 
 def read_items(path: Path) -> list[str]:
-    """Read a list of items: one per line, blanks around them left out.
+    """Read a list of items: one per line, `tidied`.
 
     Raises
     ------
@@ -124,7 +123,7 @@ def read_items(path: Path) -> list[str]:
     text = read_bounded(path, limit=2**28).decode("utf-8-sig", errors="replace")
     found: dict[str, int] = {}
     for number, line in enumerate(text.rstrip(BLANKS).split("\n"), start=1):
-        item = line.strip(BLANKS)
+        item = tidied(line)
         if not item or item in found or UNREADABLE.search(item):
             why = f"{shown(item)} is on line {found[item]} already" if item in found else shown(item)
             raise DataError(f"{path}, line {number}: {why}; expected is one item per line, in UTF-8, each once.")
@@ -136,6 +135,18 @@ def read_items(path: Path) -> list[str]:
                 "items; expected is one item per line. If all names have this character, write them without it."
             )
     return list(found)
+
+
+def tidied(name: str) -> str:
+    """Return the name of an item as all names are compared: without blanks around it, accents as in Unicode's NFC."""
+    return unicodedata.normalize("NFC", name.strip(BLANKS))
+
+
+def number_of(name: str, domain_size: int) -> int | None:
+    """Return the item that a number in a text names; None if it names none of 0..domain_size - 1."""
+    if name.isascii() and name.isdigit() and len(name) <= 9 and int(name) < domain_size:
+        return int(name)
+    return None
 
 
 def shown(value: str) -> str:

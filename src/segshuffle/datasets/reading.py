@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segshuffle.arrays import LARGEST_DOMAIN
-from segshuffle.datasets.layout import BLANKS, UNREADABLE, Layout, read_items, shown
+from segshuffle.datasets.layout import BLANKS, UNREADABLE, Layout, number_of, read_items, shown, tidied
 from segshuffle.datasets.population import check_integer
 from segshuffle.datasets.sources import NOBODY, Source, opened
 from segshuffle.datasets.transactions import Transactions, numbered
@@ -82,7 +82,8 @@ def read_transactions(
         raise ParameterError("unknown", "drop", "'refuse' if neither items nor domain_size is given")
     codes = None
     if items is not None:
-        codes = numbered(read_items(Path(items)) if isinstance(items, (str, Path)) else [*map(str, items)])
+        listed = read_items(Path(items)) if isinstance(items, (str, Path)) else map(str, items)
+        codes = numbered([*map(tidied, listed)])
         check_integer("number of items", len(codes), 1, LARGEST_DOMAIN)
     with opened(data, layout) as source:
         collected = _Collector(source, layout, codes, domain_size, levels)
@@ -113,7 +114,7 @@ class _Collector:
 
     def _item(self, text: str | None) -> int:
         """Return the number of an item."""
-        name = (text or "").strip(BLANKS)
+        name = tidied(text or "")
         if not name:
             if self.layout.empty == "refuse":
                 raise DataError("no item. Set empty to keep for users who hold nothing, or remove the line.")
@@ -125,18 +126,14 @@ class _Collector:
             )
         if self.found:
             return self.codes.setdefault(name, len(self.codes))
-        if self.size is None:
-            code = self.codes.get(name, _DROPPED)
-        else:
-            is_number = name.isascii() and name.isdigit() and len(name) <= 9 and int(name) < self.size
-            code = int(name) if is_number else _DROPPED
-        if code == _DROPPED and self.layout.unknown == "refuse":
+        code = self.codes.get(name) if self.size is None else number_of(name, self.size)
+        if code is None and self.layout.unknown == "refuse":
             known = f"{len(self.codes)} of the list of items" if self.size is None else f"integers 0..{self.size - 1}"
             raise DataError(
                 f"the item {shown(name)} is not allowed; allowed are the {known}. Give a list of items that has it, a "
                 "larger number of items (domain_size), or set unknown to drop to leave such items out."
             )
-        return code
+        return _DROPPED if code is None else code
 
     def _level(self, text: str | None) -> int:
         """Return the number of a level; 0 where the data have none."""

@@ -3,7 +3,9 @@
 False alarms: as in test_equivalence, whose comparison is used; 7 more p-values.
 """
 
+import io
 import math
+import os
 import secrets
 from collections import Counter
 from collections.abc import Callable
@@ -110,21 +112,21 @@ def test_counts_by_enumeration(draw, odds, first, growth):
     def once(below):
         kept = []
 
-        def flip(probability, below):
-            if probability == odds:  # a coin of the proposal
+        def flip(over, under, below):
+            if Fraction(over, under) == odds:  # a coin of the proposal
                 if kept and not all(kept):  # another attempt
                     raise OverflowError
                 kept.clear()
-                heads.append(exact_bernoulli(probability, below))
+                heads.append(exact_chance(over, under, below))
                 if sum(heads) > 3:
                     raise OverflowError
                 return heads[-1]
-            kept.append(exact_bernoulli(probability, below))
+            kept.append(exact_chance(over, under, below))
             return kept[-1]
 
         heads: list[bool] = []
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(exact, "bernoulli", flip)
+            patch.setattr(exact, "chance", flip)
             try:
                 return draw(below)
             except OverflowError:
@@ -137,7 +139,7 @@ def test_counts_by_enumeration(draw, odds, first, growth):
         weight *= (first + growth * k) / (k + 1)
 
 
-exact_bernoulli = exact.bernoulli
+exact_chance = exact.chance
 
 
 @pytest.mark.parametrize("size", [Fraction(1, 2), Fraction(3)])
@@ -249,8 +251,8 @@ GOOD = Scheme(17, 4, 5000, (0.5, 1.0), 4.0)
 
 
 def test_round_one_is_checked_and_sent_as_any_other():
-    assert 1 in Scheme(3, 1, 5000, (1.0,), 2.0).send((1,), 0, secrets.randbelow)
-    assert Scheme(3, 1, 5000, (1.0,), 0.0).send((2,), 0, secrets.randbelow) == [2]
+    assert 1 in Scheme(3, 1, 5000, (1.0,), 2.0).send((1,), 0, exact.uniform())
+    assert Scheme(3, 1, 5000, (1.0,), 0.0).send((2,), 0, exact.uniform()) == [2]
     with pytest.raises(RefusedError, match="epsilon = 1 and delta = 1e-06"):
         check_announcement(Scheme(3, 1, 50, (1.0,), 0.5), Demand(1.0, 1e-6, 5000), 0)
 
@@ -270,5 +272,24 @@ def test_nothing_is_sent_that_is_not_announced(items, level, error, message):
         Client(items, level, ANYTHING).send_items(GOOD)
 
 
-def test_the_source_is_secure_unless_a_test_puts_its_own():
-    assert Client((1,), 0, ANYTHING).below is secrets.randbelow
+@pytest.mark.parametrize(("n", "size"), [(1, 0), (2, 1), (3, 1), (17, 1), (255, 1), (256, 1), (257, 2), (1000, 2)])
+def test_every_number_comes_from_equally_many_bytes(n, size):
+    """All values of the first bytes are tried; those that are thrown away need more, and there are none."""
+    law = Counter()
+    for value in range(256**size):
+        try:
+            law[exact.uniform(io.BytesIO(value.to_bytes(size, "big")).read)(n)] += 1
+        except EOFError:
+            law["again"] += 1
+    again = law.pop("again", 0)
+    assert (sorted(law), len(set(law.values()))) == ([*range(n)], 1)
+    assert again < 256**size / 2
+
+
+def test_every_client_has_numbers_of_its_own_from_the_system(monkeypatch):
+    asked = []
+    monkeypatch.setattr(exact.uniform, "__defaults__", (lambda size: asked.append(size) or secrets.token_bytes(size),))
+    drawn = [Client((1,), 0, ANYTHING).below(2**64) for _ in range(20)]
+    assert len(asked) == len(set(drawn)) == 20
+    monkeypatch.undo()
+    assert exact.uniform.__defaults__ == (os.urandom,)

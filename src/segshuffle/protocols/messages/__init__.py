@@ -1,13 +1,14 @@
 """Algorithm 1 message by message.
 
-`client` is a real client: it checks the announcement (`verification`) and draws exactly (`blankets.exact`).
-`simulated_clients` are many clients at once, for studies. `shuffler` permutes the messages. `level_counts` is about
-round 1, in which users send their levels; in round 2 they send items. `server` counts and estimates, and `received`
-checks what arrived. `engine` runs both rounds with simulated clients. Clients, simulated clients and the simulations by
-counts have the same law; tests compare them.
+`client` is a real client, or many: it checks the announcement (`verification`) and draws exactly (`blankets.exact`).
+`message_lines` writes and reads messages as lines of text. `simulated_clients` are many clients at once, for studies.
+`shuffler` permutes the messages. `level_counts` is about round 1, in which users send their levels; in round 2 they
+send items. `server` counts and estimates, and `received` checks what arrived. `engine` runs both rounds with simulated
+clients. Clients, simulated clients and the simulations by counts have the same law; tests compare them.
 """
 
 from segshuffle.protocols.messages.client import Client as Client
+from segshuffle.protocols.messages.client import send_all as send_all
 from segshuffle.protocols.messages.engine import run_protocol as run_protocol
 from segshuffle.protocols.messages.level_counts import LevelPrivacy as LevelPrivacy
 from segshuffle.protocols.messages.server import Server as Server

@@ -6,6 +6,7 @@ Messages: one per line, the number of an item in decimal digits, 0..d-1, without
 file may have been cut off.
 """
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -16,6 +17,7 @@ import numpy as np
 
 from segshuffle.arrays import IntArray
 from segshuffle.errors import DataError
+from segshuffle.protocols.scheme import Scheme
 
 HEADER = b"item,count"
 #: Bytes that are read at a time; a line has no more.
@@ -35,14 +37,23 @@ class Counted(NamedTuple):
     """Lines that name no item."""
 
 
-def lines_of(messages: Iterable[int], *, signed_items: int = 0) -> str:
-    """Return a client's messages as text; with signs, numbers from `signed_items` on mean a minus."""
-    if not signed_items:
+def lines_of(messages: Iterable[int], announcement: Scheme) -> str:
+    """Return a client's messages as text; with signs, item j with a minus is the message domain_size + j."""
+    if not announcement.law.has_signs:
         return "".join(f"{item}\n" for item in messages)
-    return "".join(f"{'+-'[word >= signed_items]}{word % signed_items}\n" for word in messages)
+    d = announcement.domain_size
+    return "".join(f"{'+-'[word >= d]}{word % d}\n" for word in messages)
 
 
-def read_counts(stream: IO[bytes], name: str, domain_size: int, *, signed: bool = False, drop: bool = False) -> Counted:
+def read_counts(
+    stream: IO[bytes],
+    name: str,
+    domain_size: int,
+    most_lines: float = math.inf,
+    *,
+    signed: bool = False,
+    drop: bool = False,
+) -> Counted:
     """Count messages, or read counts of them.
 
     Parameters
@@ -53,6 +64,8 @@ def read_counts(stream: IO[bytes], name: str, domain_size: int, *, signed: bool 
         Name of the file, for errors.
     domain_size : int
         Number of items d.
+    most_lines : float
+        Lines that are read at most, or one for each item if these are more; an input may have no end.
     signed : bool
         Whether messages have signs.
     drop : bool
@@ -63,7 +76,7 @@ def read_counts(stream: IO[bytes], name: str, domain_size: int, *, signed: bool 
     DataError
         If a line is wrong. The error names the file, the line and the value.
     """
-    blocks = _blocks(stream, name)
+    blocks = _blocks(stream, name, max(most_lines, domain_size + 1))
     first = next(blocks, [])
     tabulated = bool(first) and first[0].removesuffix(b"\r") == HEADER
     if tabulated and drop:
@@ -101,16 +114,22 @@ def read_counts(stream: IO[bytes], name: str, domain_size: int, *, signed: bool 
             f"{name}: {named[item]} lines for item {item}; every item in 0..{domain_size - 1} needs one, with 0 if "
             "there is no message. Was the file cut off?"
         )
-    return Counted(counts, None if signed else sum(counts.tolist()), 0)
+    return Counted(counts, None if signed else sum(map(int, counts)), 0)
 
 
-def _blocks(stream: IO[bytes], name: str) -> Iterator[list[bytes]]:
+def _blocks(stream: IO[bytes], name: str, most_lines: float) -> Iterator[list[bytes]]:
     """Yield whole lines, some at a time."""
-    left = b""
+    left, number = b"", 0
     while part := stream.read(_BLOCK):
         *lines, left = (left + part).split(b"\n")
         if len(left) > _BLOCK:
             raise DataError(f"{name}: a line has more than {_BLOCK} bytes; a message is a number on a line of its own.")
+        number += len(lines)
+        if number > most_lines:
+            raise DataError(
+                f"{name}: has more than {most_lines} lines, ten times what the users of this plan may send. Does it "
+                "end? If more users took part, give their number (--senders or --levels)."
+            )
         yield lines
     if left:
         raise DataError(

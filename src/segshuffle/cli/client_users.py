@@ -1,0 +1,101 @@
+"""Many users of one file, for `client --users`: reading them, and drawing and printing their messages."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from segshuffle.cli.layout import layout_of
+from segshuffle.cli.terminal import complain, seldom, write
+from segshuffle.errors import DataError, OptionsError
+from segshuffle.files import unreadable, writing
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from segshuffle.datasets.transactions import Transactions
+    from segshuffle.planning.documents import Document
+    from segshuffle.protocols.messages import Demand
+    from segshuffle.protocols.scheme import Scheme
+
+
+@dataclass(frozen=True)
+class Users:
+    """Users of a file, each with the number of its level."""
+
+    sets: Transactions
+    levels: NDArray[np.int16]
+
+    @property
+    def digest(self) -> str:
+        """Digest of what the users hold and of their levels."""
+        parts = (self.sets.offsets, self.sets.codes, self.levels)
+        return hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()
+
+    def one_by_one(self) -> Iterator[tuple[list[int], int]]:
+        """Yield what each user holds, and the number of its level."""
+        said, ends = seldom("{:,} users have sent".format), self.sets.offsets.tolist()
+        for user, level in enumerate(self.levels.tolist()):
+            said(user)
+            yield self.sets.codes[ends[user] : ends[user + 1]].tolist(), level
+
+
+def users_of(options: argparse.Namespace, document: Document) -> Users:
+    """Read the users of the file, each with a level, and say what is odd about them."""
+    import numpy as np
+
+    from segshuffle.datasets.reading import read_transactions
+
+    if options.account is None:
+        raise OptionsError("--account FILE is needed with --users: it stores what these users have spent.")
+    layout, problem = layout_of(options), document.plan.problem
+    if (options.level is None) == (layout.level is None):
+        raise OptionsError("Give either --level (one for all users of the file) or --level-column.")
+    users = read_transactions(
+        options.users,
+        items=document.items,
+        domain_size=problem.domain_size if document.items is None else None,
+        levels=problem.levels,
+        layout=layout,
+        progress=seldom("{:,} rows read".format),
+    )
+    short, long = users.sizes < problem.set_size, users.sizes > problem.set_size
+    if options.sets == "exactly" and short.any():
+        raise DataError(
+            f"{options.users}: user {short.argmax()} (from 0) holds {users.sizes[short.argmax()]} items, but with "
+            f"--sets exactly every user holds {problem.set_size}. Pad the sets, or give --sets at-most."
+        )
+    notes = [*users.notes]
+    if long.any():
+        notes.append(f"{long.sum():,} users hold more than {problem.set_size} items; they send a random choice.")
+    for note in notes:
+        complain(f"segshuffle client: {note}")
+    if users.levels is not None:
+        return Users(users, users.levels)
+    return Users(users, np.full(users.n_users, problem.levels.index(options.level), np.int16))
+
+
+def draw_all(users: Users, scheme: Scheme, demands: Mapping[int, Demand], path: Path) -> None:
+    """Draw the messages of all users into a file, readable by its owner only."""
+    from segshuffle.protocols.messages import send_all
+
+    with writing(path) as temporary:
+        temporary.chmod(0o600)
+        with temporary.open("w", encoding="ascii") as file:
+            file.writelines(send_all(users.one_by_one(), scheme, demands))
+
+
+def print_all(path: Path) -> None:
+    """Copy a file of messages to standard output; exit if it cannot be written."""
+    try:
+        with path.open(encoding="ascii") as file:
+            while lines := file.readlines(2**20):
+                if status := write("segshuffle client", "".join(lines).removesuffix("\n")):
+                    raise SystemExit(status)
+    except OSError as error:
+        raise unreadable(path, error) from error
