@@ -1,12 +1,16 @@
 """The two halves of a collection as commands: together they are `simulate`; garbage is refused by line and value."""
 
+import csv
 import gzip
 import io
+import itertools
 import json
+import math
 import re
 import shutil
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,15 +20,17 @@ from hypothesis import strategies as st
 from plans import given_plan
 from scipy import stats
 
-from segshuffle import Transactions, simulate
+from segshuffle import Transactions, estimate, simulate
 from segshuffle.blankets.clustered import Clustered
 from segshuffle.blankets.signed import Signed
 from segshuffle.errors import DataError
 from segshuffle.planning.documents import Document, read_document, write_document
+from segshuffle.planning.foresight import threshold_of
 from segshuffle.protocols.base import Assumptions, Problem
+from segshuffle.protocols.messages.message_lines import lines_of, read_counts
 from segshuffle.protocols.messages.received import epsilons
 from segshuffle.protocols.proven import ProvenSegmented
-from segshuffle.rehearsal.message_lines import lines_of, read_counts
+from segshuffle.protocols.scheme import Scheme
 
 D, N = 6, 60
 NAMES = ("tea", "milk", "bread", "eggs", "a, b", "salt")
@@ -137,7 +143,7 @@ def test_another_version_or_kind_or_law_is_refused(published):
 
 @given(st.lists(st.integers(0, 12_345), max_size=50))
 def test_messages_are_counted(messages):
-    found = read_counts(io.BytesIO(lines_of(messages).encode()), "f", 12_346)
+    found = read_counts(io.BytesIO(lines_of(messages, Scheme(12_346, 1, 1, (1.0,), 0.0)).encode()), "f", 12_346)
     assert found.messages == len(messages)
     assert (found.counts == np.bincount(messages, minlength=12_346)).all() if messages else found.counts.sum() == 0
 
@@ -207,19 +213,16 @@ def test_what_is_no_message_is_refused_by_its_line(content, says):
 # --- the commands ----------------------------------------------------------------------------------------------------
 
 
-def client(published, capsys, items, level):
-    """Return what a user with a new account sends."""
+def collected(published, capsys):
+    """Return the messages of all users, whose names of items have blanks around them, as people type them."""
+    rows = ["user,item,level"]
+    for user, items in enumerate(sets()):
+        rows += [f'{user},"{NAMES[item]} ",{1 + (user >= 40)}' for item in items] or [f"{user},,{1 + (user >= 40)}"]
+    (published.parent / "users.csv").write_text("\n".join(rows) + "\n")
     account = published.parent / "account.json"
     account.unlink(missing_ok=True)
-    asked = f"client {published} --level {level} --delta 1e-2 --honest-users {N} --hide-level no --account {account}"
-    return printed(capsys, [*asked.split(), "--items", items])
-
-
-def collected(published, capsys):
-    """Return the messages of all users, one command each."""
-    levels = [1] * 40 + [2] * 20
-    names = [",".join(f'"{NAMES[item]}"' for item in items) for items in sets()]
-    return "".join(client(published, capsys, items, level) for items, level in zip(names, levels, strict=True))
+    asked = f"client PLAN.json --users users.csv --level-column level --empty keep --account {account}"
+    return printed(capsys, f"{asked} --delta 1e-2 --honest-users {N} --hide-level no")
 
 
 def estimated(capsys, asked):
@@ -253,22 +256,79 @@ def test_client_shuf_and_estimate_are_simulate(plan, published, capsys, runs):
 
 
 def test_estimates_are_those_of_the_library(plan, published, capsys, tmp_path):
-    from segshuffle import estimate
-
+    """They are rounded to two digits of the standard error, and intervals outwards."""
     counts = np.array([60, 40, 51, 30, 28, 35])
     (tmp_path / "counts").write_text(counts_text(counts))
     found = estimate(plan, counts)
     low, high = found.interval(0.9)
     rows = estimated(capsys, "counts --confidence 0.9")
-    assert [row["estimate"] for row in rows] == found.frequencies.tolist()
-    assert [row["low"] for row in rows] == low.tolist()
-    assert [row["high"] for row in rows] == high.tolist()
+    exact = zip(found.frequencies, low, high, found.standard_errors, strict=True)
+    for row, (share, least, most, error) in zip(rows, exact, strict=True):
+        unit = 10 ** (math.floor(math.log10(error)) - 1)
+        assert abs(row["estimate"] - share) <= 0.5001 * unit
+        assert abs(row["standard_error"] - error) <= 0.5001 * unit
+        assert -1e-9 * unit <= least - row["low"] <= 1.0001 * unit
+        assert -1e-9 * unit <= row["high"] - most <= 1.0001 * unit
+        assert row["estimate"] == pytest.approx(round(row["estimate"] / unit) * unit, rel=1e-12)
+        assert row["told_from_zero"] == (share > threshold_of(plan))
+    assert min(row["low"] for row in rows) < 0
     # packed, as a table, and by who took part
     (tmp_path / "packed").write_bytes(gzip.compress((tmp_path / "counts").read_bytes()))
     assert max(map(len, printed(capsys, "estimate PLAN.json packed --csv all.csv --top 2").splitlines())) <= 80
-    assert (tmp_path / "all.csv").read_text().count("\n") == D + 1
+    assert (tmp_path / "all.csv").read_text().count("\n") == 3
     more = estimated(capsys, "counts --levels 1:30,2:30")
     assert more[0]["estimate"] != rows[0]["estimate"]
+    clipped = estimated(capsys, "counts --clip --anyway")
+    assert {row["low"] >= 0 and row["high"] <= 1 for row in clipped} == {True}
+
+
+def test_only_what_is_told_from_zero_is_published(tmp_path, capsys, monkeypatch):
+    """Tables of estimates name the plan and the guarantee; one that is published says how it was made."""
+    monkeypatch.chdir(tmp_path)
+    problem = Problem(D, 2, (1.0, 2.0), (800, 200), 1e-5, AT_MOST)
+    plan = ProvenSegmented().plan(problem)
+    write_document(tmp_path / "PLAN.json", Document(plan, NAMES))
+    (tmp_path / "m").write_text(sent_by(plan))
+    found = answer(capsys, "estimate PLAN.json m --csv all.csv --publish out.csv")
+    told = [row["item"] for row in found["estimates"] if row["estimate"] > found["told_from_zero_above"]]
+    assert sorted(told) == ["milk", "tea"]  # everybody holds these two
+    made, *lines = (tmp_path / "out.csv").read_text().splitlines()
+    assert re.match("# Shares of 1000 users .* level 2: epsilon 2 and delta 1e-05 if 1000 users are honest", made)
+    rows = list(csv.DictReader(lines))
+    assert list(rows[0]) == ["item", "estimate", "low", "high"]
+    assert [row["item"] for row in rows] == told
+    everything = list(csv.DictReader((tmp_path / "all.csv").read_text().splitlines()))
+    assert [row["item"] for row in everything if row["told_from_zero"] == "True"] == told
+    assert len(everything) == D
+    assert {row["plan"] for row in everything} == {found["plan"]}
+    assert all("epsilon 1 and delta 1e-05 if 1000 users are honest" in row["guarantee"] for row in everything)
+    assert [row["item"] for row in answer(capsys, "estimate PLAN.json m --told-from-zero")["estimates"]] == told
+    assert len(answer(capsys, "estimate PLAN.json m --top 3")["estimates"]) == 3
+    # what must not be shown is not written
+    (tmp_path / "out.csv").unlink()
+    (tmp_path / "few").write_text("0\n")
+    for asked, says in (
+        ("few --anyway", "--publish must be left out for messages that the users cannot have sent"),
+        ("few --senders 1", "for 1 users no epsilon is certified"),
+        ("m --top 1", "top must be left out"),
+        ("m --csv out.csv", "--csv and --publish need different files"),
+    ):
+        assert says in refusal(capsys, f"estimate PLAN.json {asked} --publish out.csv")
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_an_input_without_end_ends(published):
+    """`yes 1` sends valid messages for ever, and a file of counts may repeat its lines for ever."""
+    for header, line in ((b"1\n", b"1\n"), (b"item,count\n", b"1,2\n")):
+        parts = itertools.chain([header], itertools.repeat(line * 10**5))
+        endless = SimpleNamespace(read=lambda size, parts=parts: next(parts))
+        with pytest.raises(DataError, match="f: has more than 1000 lines, ten times what the users of this plan"):
+            read_counts(endless, "f", D, 1000)
+    # as a command: at most ten times the possible messages are read, which is said with the number
+    command = f"yes 1 | {sys.executable} -m segshuffle estimate {published} - --anyway"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "give their number (--senders or --levels)" in done.stderr
 
 
 def test_standard_input_is_read(published, capsys, monkeypatch):
@@ -287,8 +347,8 @@ def test_a_client_without_items_sends_one_dummy_at_most(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ("--level 3", "--level 3.0"),
-        ("--items coffee", "'coffee' names none of the plan's"),
+        ("--level 3", "level = 3.0"),
+        ("--items coffee", "'coffee' is none of the plan's 6 items, tea to salt"),
         ("--items tea,tea", "given twice"),
         ("--delta 1e-7", "The announcement is refused"),
         ("--delta 0.01 --most-messages 1", "more than the 1 that"),
@@ -332,7 +392,7 @@ def test_what_a_server_cannot_read_is_refused(published, capsys, tmp_path):
 def sent_by(plan):
     """Return the lines of all users of a plan, who hold the first items."""
     counts = simulate(plan, [range(plan.problem.set_size)] * plan.problem.n_users, seed=1)
-    return lines_of(np.repeat(np.arange(counts.size), counts).tolist())
+    return lines_of(np.repeat(np.arange(counts.size), counts).tolist(), plan.scheme)
 
 
 @pytest.mark.parametrize(
@@ -372,7 +432,7 @@ def test_what_the_users_cannot_have_sent_is_refused_or_marked(plan, published, c
         (lambda lines: lines + lines[:10], "--messages {n}", "10 are too many, such as repeated lines"),
         (lambda lines: [*lines[1:], "x"], "--messages {n} --unknown drop", None),
         (lambda lines: lines, "--messages {n} --senders 60", None),
-        (lambda lines: lines, "--senders 58", "58 users sent (--senders), but shares would be computed for 60"),
+        (lambda lines: lines, "--senders 58 --levels 1:40,2:20", "58 users sent (--senders), but --levels has 60"),
         (lambda lines: lines, "--senders 58 --levels 1:39,2:19", None),
     ],
 )
@@ -422,6 +482,11 @@ def test_one_user_who_stays_away_spoils_nothing(tmp_path, capsys):
         assert found["guarantee"] == expected
         assert expected[0]["epsilon"] > 0.5
         assert len(found["estimates"]) == 5
+    # without --levels the shares at the levels are those of the plan
+    found = json.loads(run(capsys, f"estimate {tmp_path}/p {tmp_path}/m --json --senders 1800")[1])
+    assert [row["honest_users"] for row in found["guarantee"]] == [1800] * 2
+    assert "shares of the users at the levels are those of the plan" in found["assumed"]
+    assert found["users"] == 1800
     write_document(tmp_path / "p", Document(given_plan(problem, (1.0, 1.0), 1.0)))
     (tmp_path / "m").write_text("0\n1\n1\n")
     shown = " ".join(printed(capsys, f"estimate {tmp_path}/p {tmp_path}/m --levels 0.5:1,1:1").split())
@@ -434,8 +499,13 @@ def test_plan_says_which_share_of_the_users_it_expects(tmp_path, capsys):
     assert (found["share_expected"], found["honest_users"]) == (0.9, 1800)
     (tmp_path / "m").write_text(sent_by(read_document(tmp_path / "p").plan.of_participants((1800,))))
     command = f"estimate {tmp_path}/p {tmp_path}/m --levels"
-    assert "guarantee" not in answer(capsys, f"{command} 1:1800")
-    assert [row["honest_users"] for row in answer(capsys, f"{command} 1:1799")["guarantee"]] == [1799, 1619]
+    enough = [{"honest_users": 1800, "level": 1.0, "epsilon": 1.0, "delta": 1e-5}]
+    assert answer(capsys, f"{command} 1:1800")["guarantee"] == enough
+    fewer = run(capsys, f"{command} 1:1799 --json")[1]
+    assert [row["honest_users"] for row in json.loads(fewer)["guarantee"]] == [1799, 1619]
+    # whoever sets a floor gets no estimates below it
+    asked = f"{command} 1:1799 --least-users 1800"
+    assert "1799 users took part, fewer than --least-users 1800: no estimates" in refusal(capsys, asked)
 
 
 @pytest.mark.parametrize("blanket", [Clustered(0.6), Signed(0.3, 0.85, 0.6)], ids=lambda each: each.name)

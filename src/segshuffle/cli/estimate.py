@@ -2,9 +2,13 @@
 
 Messages are lines as `segshuffle client` writes them, mixed by a shuffler. Counts have the header item,count and then a
 line for each item. A 95 % interval contains the share of its item, after larger sets are cut, in 95 % of all
-collections, provided that the levels that users pick do not depend on their items. Messages that the users of the plan
-cannot have sent are refused; an honest collection is refused with probability below one in a million. Whether single
-messages were lost or repeated can only be noticed with --messages and --senders, which the shuffler knows.
+collections, provided that the levels that users pick do not depend on their items. Estimates are rounded to two digits
+of their standard errors, and intervals outwards. An item is told from zero if its estimate is so large that, with
+probability 0.95, every such item is held by somebody.
+
+Messages that the users of the plan cannot have sent are refused; an honest collection is refused with probability below
+one in a million. Whether single messages were lost or repeated can only be noticed with --messages and --senders, which
+the shuffler knows.
 """
 
 from __future__ import annotations
@@ -17,13 +21,22 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from segshuffle.cli.client_account import plan_digest
 from segshuffle.cli.options import add, levels, output, participants, positive, whole
-from segshuffle.cli.terminal import as_csv, as_json, complain, shown, table
+from segshuffle.cli.terminal import as_json, complain, leave_out, shown, table
 from segshuffle.errors import DataError, OptionsError
 
 if TYPE_CHECKING:
+    from segshuffle.cli.estimate_rows import Rows
     from segshuffle.protocols.base import Plan
     from segshuffle.protocols.messages.message_lines import Counted
+
+#: Of the JSON, whose fields docs/collect.md describes.
+FORMAT = {"format": "segshuffle-estimates", "version": 1}
+#: Rows on the screen, unless --top says otherwise.
+_ON_SCREEN = 20
+#: Lines that are read at most, as a multiple of what the users may send: enough to recognise repeated lines.
+_MOST_LINES = 10
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -39,7 +52,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--senders",
         type=positive,
         metavar="N",
-        help="number of users from whom the shuffler took messages: refused if --levels or the plan has another",
+        help="number of users from whom the shuffler took messages; without --levels their shares at the levels are "
+        "assumed to be those of the plan",
     )
     parser.add_argument(
         "--levels",
@@ -47,6 +61,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="EPSILON:USERS,...",
         help="users at each level who took part (default: those of the plan); if these are fewer than the guarantee "
         "relies on, the answer has the guarantee that holds for them",
+    )
+    parser.add_argument(
+        "--least-users",
+        type=positive,
+        metavar="N",
+        help="give no estimates if fewer users took part (default: any number will do)",
     )
     parser.add_argument(
         "--unknown",
@@ -65,96 +85,167 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default=0.95,
         help="probability, in (0, 1), that one interval contains its share (default 0.95)",
     )
-    add(parser, "--top", help="how many of the largest estimates to show (default 20)")
-    parser.add_argument("--csv", type=output, metavar="FILE", help="write all estimates as a table")
+    parser.add_argument("--clip", action="store_true", help="cut estimates and intervals to [0, 1]")
+    add(
+        parser,
+        "--top",
+        default=None,
+        help=f"how many of the largest estimates to give (default: {_ON_SCREEN} on the screen, all in files and JSON)",
+    )
+    parser.add_argument("--told-from-zero", action="store_true", help="give only items that are told from zero")
+    parser.add_argument("--csv", type=output, metavar="FILE", help="write the estimates as a table")
+    parser.add_argument(
+        "--publish",
+        type=output,
+        metavar="FILE",
+        help="write a table that may be shown: items told from zero with their intervals, below a line that says how "
+        "they were made",
+    )
     add(parser, "--json", help="print JSON, with every item")
 
 
 def run(options: argparse.Namespace) -> str:
     """Count the messages, and estimate the shares."""
-    import numpy as np
-
-    from segshuffle.files import refuse_overwriting, write_atomically
-    from segshuffle.library import estimate
+    from segshuffle.cli.estimate_rows import Rows, as_percent, write_table
+    from segshuffle.files import refuse_overwriting
     from segshuffle.planning.documents import read_document
-    from segshuffle.planning.foresight import threshold_of
     from segshuffle.protocols.item_variance import coverage_of_nothing
     from segshuffle.protocols.messages.received import PossibleCounts, impossible
 
     refuse_overwriting("csv", options.csv, (options.plan, options.received))
+    refuse_overwriting("publish", options.publish, (options.plan, options.received))
+    if options.csv is not None and options.csv == options.publish:
+        raise OptionsError("--csv and --publish need different files.")
     document = read_document(options.plan)
-    plan = document.plan
-    if options.levels is not None:
-        plan = plan.of_participants(participants(plan.problem, options.levels, plan.problem.n_users), fewer=True)
-    received = _received(options, plan)
+    plan, assumed = _present(options, document.plan)
+    guarantee = _guarantee(document.plan, plan)
+    possible = PossibleCounts.of(plan).messages
+    received = _received(options, plan, _MOST_LINES * possible.most)
     odd = _damaged(options, plan, received) or impossible(plan, received.counts, received.messages, document.name)
     if odd and not options.anyway:
         raise DataError(
             f"{options.received}: {odd} Give --anyway to print the estimates all the same, marked as impossible."
         )
-    found = estimate(plan, received.counts)
-    order = np.argsort(-found.frequencies, kind="stable")
-    names = ("count", "estimate", "low", "high", "standard_error")
-    values = (received.counts, found.frequencies, *found.interval(options.confidence), found.standard_errors)
-    mark = {"impossible": True} if odd else {}  # a reader of the table alone must know this
-    rows = [
-        {"item": document.name(item), **dict(zip(names, row, strict=True)), **mark}
-        for item, *row in zip(order.tolist(), *(each[order].tolist() for each in values), strict=True)
-    ]
+    rows = Rows.of(document, plan, received.counts, options.confidence, options.clip)
+    if options.publish is not None:
+        _publish(options, rows, plan, guarantee, odd)
+    chosen = (rows.told_from_zero() if options.told_from_zero else rows).first(options.top)
+    digest, mark = (
+        plan_digest(document)[:16],
+        {"impossible": True} if odd else {},
+    )  # a reader of rows alone must know this
+    if options.csv is not None:
+        own = {"plan": digest, "guarantee": _promised(guarantee), **mark}
+        write_table(options.csv, chosen, own)
     known = {
         "impossible": odd,
+        "plan": digest,
         "users": plan.problem.n_users,
-        "guarantee": _guarantee(document.plan, plan),
+        "assumed": assumed,
+        "guarantee": guarantee,
         "messages": received.messages,
-        "messages_possible": PossibleCounts.of(plan).messages,
+        "messages_possible": possible,
         "dropped": received.dropped,
         "not_noticed": _not_noticed(options, plan),
         "confidence": options.confidence,
-        "told_from_zero_above": threshold_of(plan),
+        "told_from_zero_above": rows.threshold,
+        "told_from_zero": rows.told_from_zero().items.size,
         "coverage_of_items_held_by_nobody": coverage_of_nothing(plan, options.confidence),
         "kind": plan.kind,
     }
     summary = {name: value for name, value in known.items() if value is not None}
-    if received.dropped:
-        told = f"lines of {options.received} that are not messages and are left out: {received.dropped}"
-        complain(f"segshuffle estimate: {told}")
-    if options.csv is not None:
-        write_atomically(options.csv, as_csv(rows))
+    _say_what_is_missing(options.received, received.dropped, document.plan, plan)
     if options.json:
-        return as_json({**summary, "estimates": rows})
+        return as_json({**FORMAT, **summary, "estimates": [{**row, **mark} for row in chosen]})
     warning = "IMPOSSIBLE, see above:\n" if odd else ""
-    percent = [
-        {
-            "item": row["item"],
-            "messages": str(row["count"]),
-            "estimate %": f"{100 * row['estimate']:.3f}",
-            f"{100 * options.confidence:g} % from": f"{100 * row['low']:.3f}",
-            "to": f"{100 * row['high']:.3f}",
-        }
-        for row in rows[: options.top]
-    ]
-    return f"{shown(summary)}\n\n{warning}{table(percent)}"
+    on_screen = chosen.first(options.top or _ON_SCREEN)
+    return f"{shown(summary)}\n\n{warning}{table([as_percent(row, options.confidence) for row in on_screen])}"
 
 
-def _guarantee(planned: Plan, plan: Plan) -> list[dict[str, Any]] | None:
-    """Return the guarantee for the users who took part, if they are fewer than the plan's guarantee relies on."""
+def _present(options: argparse.Namespace, planned: Plan) -> tuple[Plan, str | None]:
+    """Return the plan for the users who took part, and what is assumed about their levels, if anything is."""
+    problem, assumed = planned.problem, None
+    listed = options.levels
+    if listed is None and options.senders not in (None, problem.n_users):
+        listed = [(level, n / problem.n_users) for level, n in zip(problem.levels, problem.level_counts, strict=True)]
+        if len(listed) > 1:
+            assumed = "the shares of the users at the levels are those of the plan (--levels)"
+    if listed is not None:
+        plan = planned.of_participants(participants(problem, listed, options.senders or problem.n_users), fewer=True)
+    else:
+        plan = planned
+    if plan.problem.n_users < (options.least_users or 0):
+        raise DataError(
+            f"{plan.problem.n_users} users took part, fewer than --least-users {options.least_users}: no estimates are "
+            "given."
+        )
+    return plan, assumed
+
+
+def _guarantee(planned: Plan, plan: Plan) -> list[dict[str, Any]]:
+    """Return the guarantee for the users who took part."""
     from segshuffle.protocols.messages.received import epsilons
 
     problem, needed = plan.problem, planned.problem.honest_users
-    if problem.n_users >= needed:
-        return None
-    share = planned.problem.assumptions.honest_fraction
+    assumptions, epsilons_of = planned.problem.assumptions, {needed: problem.levels}
+    if problem.n_users < needed:
+        both = dict.fromkeys((problem.n_users, assumptions.honest_of(problem.n_users)))
+        epsilons_of = {honest: epsilons(plan, honest) for honest in both}
     rows = []
-    for honest in dict.fromkeys((problem.n_users, planned.problem.assumptions.honest_of(problem.n_users))):
-        for level, delta, epsilon in zip(problem.levels, problem.deltas, epsilons(plan, honest), strict=True):
+    for honest, found in epsilons_of.items():
+        for level, delta, epsilon in zip(problem.levels, problem.deltas, found, strict=True):
             certified = epsilon if math.isfinite(epsilon) else None
             rows.append({"honest_users": honest, "level": level, "epsilon": certified, "delta": delta})
-    complain(
-        f"segshuffle estimate: the plan's guarantee relies on {needed} honest users, and {problem.n_users} took part. "
-        f"The answer has the guarantee that holds for them if all of them were honest"
-        f"{'' if share == 1 else f', and if {100 * share:g} % were honest'}."
-    )
     return rows
+
+
+def _say_what_is_missing(name: str, dropped: int, planned: Plan, plan: Plan) -> None:
+    """Say how many lines were left out, and how many users stayed away, if the guarantee relies on them."""
+    if dropped:
+        complain(f"segshuffle estimate: lines of {name} that are not messages and are left out: {dropped}")
+    share, needed = planned.problem.assumptions.honest_fraction, planned.problem.honest_users
+    if plan.problem.n_users < needed:
+        complain(
+            f"segshuffle estimate: the plan's guarantee relies on {needed} honest users, and {plan.problem.n_users} "
+            f"took part. The answer has the guarantee that holds for them if all of them were honest"
+            f"{'' if share == 1 else f', and if {100 * share:g} % were honest'}."
+        )
+
+
+def _promised(guarantee: list[dict[str, Any]]) -> str:
+    """Say a guarantee in one line."""
+    parts = []
+    for row in guarantee:
+        epsilon = "none" if row["epsilon"] is None else f"{row['epsilon']:.10g}"
+        parts.append(
+            f"level {row['level']:g}: epsilon {epsilon} and delta {row['delta']:g} if {row['honest_users']} users are "
+            "honest"
+        )
+    return "; ".join(parts)
+
+
+def _publish(
+    options: argparse.Namespace, rows: Rows, plan: Plan, guarantee: list[dict[str, Any]], odd: str | None
+) -> None:
+    """Write what may be shown, and how it was made."""
+    from segshuffle.cli.estimate_rows import write_table
+
+    leave_out(options, ["top"], "with --publish, which has all items that are told from zero")
+    if odd:
+        raise OptionsError("--publish must be left out for messages that the users cannot have sent.")
+    if any(row["epsilon"] is None for row in guarantee):
+        raise DataError(
+            f"nothing is published: for {plan.problem.n_users} users no epsilon is certified. Too few took part."
+        )
+    rounds = plan.problem.assumptions.rounds
+    made = (
+        f"Shares of {plan.problem.n_users} users who hold an item, estimated by segshuffle from shuffled messages and "
+        f"dummies, with {100 * options.confidence:g} % intervals, rounded to two digits of the standard error. Of "
+        f"{rows.counts.size} items those are listed that are told from zero: with probability 0.95 all of them are "
+        f"held by somebody. Differential privacy of each user"
+        f"{f', in {rounds} collections together' if rounds > 1 else ''}: {_promised(guarantee)}."
+    )
+    write_table(options.publish, rows.told_from_zero(), names=("item", "estimate", "low", "high"), made=made)
 
 
 def _damaged(options: argparse.Namespace, plan: Plan, received: Counted) -> str | None:
@@ -172,8 +263,7 @@ def _damaged(options: argparse.Namespace, plan: Plan, received: Counted) -> str 
             )
     if options.senders not in (None, n_users):
         return (
-            f"{options.senders} users sent (--senders), but shares would be computed for {n_users}: give with --levels "
-            "how many users of each level took part."
+            f"{options.senders} users sent (--senders), but --levels has {n_users}: give the numbers of those who sent."
         )
     return None
 
@@ -193,7 +283,7 @@ def _not_noticed(options: argparse.Namespace, plan: Plan) -> str:
     return "; ".join(found)
 
 
-def _received(options: argparse.Namespace, plan: Plan) -> Counted:
+def _received(options: argparse.Namespace, plan: Plan, most_lines: int) -> Counted:
     import gzip
 
     from segshuffle.files import unreadable
@@ -203,7 +293,7 @@ def _received(options: argparse.Namespace, plan: Plan) -> Counted:
     signed, drop = plan.scheme.law.has_signs, options.unknown == "drop"
     try:
         with nullcontext(sys.stdin.buffer) if options.received == "-" else _opened(Path(name)) as stream:
-            return read_counts(stream, name, plan.problem.domain_size, signed=signed, drop=drop)
+            return read_counts(stream, name, plan.problem.domain_size, most_lines, signed=signed, drop=drop)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         what = "is cut off: its end is missing" if isinstance(error, EOFError) else f"is damaged ({error})"
         raise DataError(f"{name}: the gzip file {what}. Fetch it again from the shuffler.") from error
