@@ -55,7 +55,7 @@ class Client:
         """
         self._refuse_unfitting(announcement)
         check_announcement(announcement, self.demand, self.level)
-        return self._drawn(announcement)
+        return self.draw_unchecked(announcement)
 
     def _refuse_unfitting(self, announcement: Scheme) -> None:
         """Refuse items that do not fit the announcement."""
@@ -66,8 +66,8 @@ class Client:
             told = f"a user holds at least {least} items, all different, in 0..{d - 1}"
             raise DataError(f"items = {tuple(self.items)}; {told}.")
 
-    def _drawn(self, announcement: Scheme) -> list[int]:
-        """Draw the messages."""
+    def draw_unchecked(self, announcement: Scheme) -> list[int]:
+        """Draw the messages for an announcement that was checked before."""
         most, held = announcement.set_size, self.items
         if len(held) > most:
             held = exact.shuffled(list(held), self.below)[:most]
@@ -114,5 +114,5 @@ def _lines(users: Sequence[User], announcement: Scheme, demands: Mapping[int, De
     for items, level in users:
         client = Client(items, level, demands[level])
         client._refuse_unfitting(announcement)
-        lines.append(lines_of(client._drawn(announcement), announcement))
+        lines.append(lines_of(client.draw_unchecked(announcement), announcement))
     return "".join(lines)
