@@ -317,6 +317,15 @@ def test_only_what_is_told_from_zero_is_published(tmp_path, capsys, monkeypatch)
     assert not (tmp_path / "out.csv").exists()
 
 
+def test_every_field_of_the_answer_is_documented(published, plan, capsys, root):
+    (published.parent / "m").write_text(sent_by(plan) + "x\n")
+    found = answer(capsys, "estimate PLAN.json m --unknown drop --senders 59 --anyway --messages 1")
+    rows = re.findall(r"^\| (`[^|]*`) \|", (root / "docs/collect.md").read_text(encoding="utf-8"), re.MULTILINE)
+    documented = re.findall(r"`([\w.]+)`", " ".join(rows))
+    assert [*found, *(f"estimates.{name}" for name in found["estimates"][0])] == documented
+    assert (found["format"], found["version"]) == ("segshuffle-estimates", 1)
+
+
 def test_an_input_without_end_ends(published):
     """`yes 1` sends valid messages for ever, and a file of counts may repeat its lines for ever."""
     for header, line in ((b"1\n", b"1\n"), (b"item,count\n", b"1,2\n")):
@@ -347,7 +356,7 @@ def test_a_client_without_items_sends_one_dummy_at_most(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ("--level 3", "level = 3.0"),
+        ("--level 3", "--level 3.0"),
         ("--items coffee", "'coffee' is none of the plan's 6 items, tea to salt"),
         ("--items tea,tea", "given twice"),
         ("--delta 1e-7", "The announcement is refused"),
@@ -547,7 +556,9 @@ def test_the_commands_of_the_guide_run(tmp_path, capsys, monkeypatch, root):
         subprocess.run(["bash", "-euc", shell + block], capture_output=True, text=True, check=True)
         for block in re.findall(r"```bash\n(.*?)```", guide, re.DOTALL)
     ]
-    assert len(done) == 4
+    assert len(done) == 5
+    # everybody holds tea
+    assert re.search(r"\n# Shares of 1000 users .*\nitem,estimate,low,high\ntea,", done[-1].stdout)
     (most,) = re.findall(r"must refuse a sender of more than (\d+) messages", done[0].stderr)
     assert f'-le {most} ] || mv "$file" refused' in guide
     assert sorted(path.name for path in (tmp_path / "inbox").iterdir()) == ["ada", "ben"]
