@@ -545,6 +545,18 @@ def test_plan_writes_what_the_others_read(tmp_path, capsys):
 
 
 @pytest.mark.exhaustive
+def test_ten_million_items_are_estimated_in_a_gigabyte(tmp_path):
+    d = 10**7
+    write_document(tmp_path / "p", Document(given_plan(Problem(d, 1, (1.0,), (10**5,), 1e-6, AT_MOST), (1.0,), 4.0)))
+    drawn = np.random.default_rng(5).integers(0, d, 4 * 10**5)
+    (tmp_path / "m").write_text("".join(f"{item}\n" for item in drawn.tolist()))
+    limited = f'ulimit -v {2**20}; exec "{sys.executable}" -m segshuffle estimate p m --csv all.csv --top 1000 --json'
+    done = subprocess.run(["bash", "-c", limited], cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert len(json.loads(done.stdout)["estimates"]) == 1000
+
+
+@pytest.mark.exhaustive
 @pytest.mark.skipif(shutil.which("shuf") is None, reason="needs shuf")
 def test_the_commands_of_the_guide_run(tmp_path, capsys, monkeypatch, root):
     guide = (root / "docs/collect.md").read_text(encoding="utf-8")
@@ -567,4 +579,4 @@ def test_the_commands_of_the_guide_run(tmp_path, capsys, monkeypatch, root):
     refusal(capsys, f"{again} --collection 2")
     (more,) = re.findall(r"until she also gives `(--budget [\d.]+)`", guide)
     printed(capsys, f"{again} --collection 2 {more}")
-    assert (tmp_path / "estimates.csv").read_text().startswith("item,count,estimate,low,high,standard_error\n")
+    assert (tmp_path / "estimates.csv").read_text().startswith("item,count,estimate,low,high,standard_error,")
