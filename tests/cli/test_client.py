@@ -390,7 +390,7 @@ def test_many_users_pay_once_and_their_messages_are_kept(published, capsys):
         ("", "user,item\na,0\n", "there is no column 'level'"),
         ("", "user,item,level\na,0,3.0\n", "line 2: '3.0' is not a level on offer"),
         ("", "user,item,level\na,17,0.5\n", "line 2: the item '17' is not allowed"),
-        ("--sets exactly", None, "user 0 (from 0) holds 1 items, but with --sets exactly every user holds 4"),
+        ("--sets exactly", None, "items = (0,); a user holds at least 4 items"),
         ("--honest-users 50", None, "with 50 honest users"),
         ("--level 0.7", "user,item\na,0\n", "level = 0.7 is not allowed: it must be one of 0.5, 1, 2"),
     ],

@@ -310,7 +310,6 @@ def test_only_what_is_told_from_zero_is_published(tmp_path, capsys, monkeypatch)
     for asked, says in (
         ("few --anyway", "--publish must be left out for messages that the users cannot have sent"),
         ("few --senders 1", "for 1 users no epsilon is certified"),
-        ("m --top 1", "top must be left out"),
         ("m --csv out.csv", "--csv and --publish need different files"),
     ):
         assert says in refusal(capsys, f"estimate PLAN.json {asked} --publish out.csv")

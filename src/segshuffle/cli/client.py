@@ -27,11 +27,11 @@ from segshuffle.datasets.layout import Layout, number_of, tidied
 from segshuffle.errors import DataError, OptionsError, ParameterError, RefusedError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from segshuffle.planning.documents import Document
+    from segshuffle.protocols.base import Plan
     from segshuffle.protocols.messages import Demand
-    from segshuffle.protocols.scheme import Scheme
 
 #: Default of the largest epsilon that all collections together may spend on the level.
 _LEVEL_EPSILON = 2.0
@@ -131,6 +131,8 @@ def run(options: argparse.Namespace) -> str:
     """Check the plan, store the privacy spent and the messages, and return the messages."""
     from segshuffle.files import refuse_overwriting
     from segshuffle.planning.documents import read_document
+    from segshuffle.protocols.messages import Client
+    from segshuffle.protocols.messages.message_lines import lines_of
 
     document = read_document(options.plan)
     scheme, levels = document.plan.scheme, document.plan.problem.levels
@@ -151,14 +153,15 @@ def run(options: argparse.Namespace) -> str:
     with opened(path) as account:
         answer = account.sent_before(entry.plan, entry.level, asked)
         if answer is None:
-            demands = _spent(options, scheme, levels, picked, entry, account)
-            if users is None:
-                answer = replace(asked, messages=_drawn(asked.items, scheme, demands))
-            else:
-                answer = asked
+            demands, answer = _spent(options, document.plan, picked, entry, account), asked
+            if users is not None:
                 draw_all(users, scheme, demands, kept)
+            else:
+                client = Client(asked.items, picked[0], demands[picked[0]])
+                answer = replace(asked, messages=lines_of(client.send_items(scheme), scheme))
             account.keep(answer)
             account.write()
+            _tell(account)
         else:
             complain(
                 f"segshuffle client: collection {collection} was answered before. These are the same messages, from "
@@ -219,30 +222,15 @@ def _items(options: argparse.Namespace, document: Document) -> tuple[int, ...]:
     return tuple(numbers)
 
 
-def _drawn(items: Sequence[int], scheme: Scheme, demands: Mapping[int, Demand]) -> str:
-    """Draw the messages of one user."""
-    from segshuffle.protocols.messages import Client
-    from segshuffle.protocols.messages.message_lines import lines_of
-
-    [(level, demand)] = demands.items()
-    return lines_of(Client(items, level, demand).send_items(scheme), scheme)
-
-
 def _spent(
-    options: argparse.Namespace,
-    scheme: Scheme,
-    levels: Sequence[float],
-    picked: Sequence[int],
-    new: Entry,
-    account: Account,
+    options: argparse.Namespace, plan: Plan, picked: Sequence[int], new: Entry, account: Account
 ) -> dict[int, Demand]:
     """Add the privacy that is spent to the account, and return what the users of each level that was picked demand."""
     from segshuffle.protocols.messages import Demand, check_announcement
 
     stored = _own_words(options, new.level, account)
-    hide_level = account.hide_level
-    entry = account.take(new)
-    demands = {}
+    hide_level, levels = account.hide_level, plan.problem.levels
+    entry, demands = account.take(new), {}
     for level in picked:
         demand = Demand(
             epsilon=levels[level],
@@ -258,7 +246,7 @@ def _spent(
             demand = replace(demand, level_epsilons=epsilons, level_delta=hide_level[1])
         demands[level] = demand
         try:
-            given = check_announcement(scheme, demand, level)
+            given = check_announcement(plan.scheme, demand, level)
         except RefusedError as error:
             raise RefusedError(f"{error}{stored}") from error
         entry = entry.sending((levels[level], given.delta), (given.level_epsilon, given.level_delta))
@@ -266,7 +254,6 @@ def _spent(
     account.collections.append(entry)
     account.refuse_beyond(account.budget, "items_spent", "--budget")
     account.refuse_beyond(hide_level, "level_spent", "--hide-level")
-    _tell(entry, account)
     return demands
 
 
@@ -303,8 +290,9 @@ def _limit(given: tuple[float, float | None] | Literal["no"] | None, before: Lim
     return epsilon, delta or (at_first if before == "no" else before[1])
 
 
-def _tell(entry: Entry, account: Account) -> None:
+def _tell(account: Account) -> None:
     """Say what the plan guarantees, and the privacy spent so far."""
+    entry = account.collections[-1]
     epsilon, delta = account.spent("items_spent")
     told = f"{_guarantee_told(*entry.items_spent)} about the items"
     if entry.level_spent != (0.0, 0.0):

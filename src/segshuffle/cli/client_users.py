@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from segshuffle.cli.layout import layout_of
 from segshuffle.cli.terminal import complain, seldom, write
-from segshuffle.errors import DataError, OptionsError
+from segshuffle.errors import OptionsError
 from segshuffle.files import unreadable, writing
 
 if TYPE_CHECKING:
@@ -64,15 +64,9 @@ def users_of(options: argparse.Namespace, document: Document) -> Users:
         layout=layout,
         progress=seldom("{:,} rows read".format),
     )
-    short, long = users.sizes < problem.set_size, users.sizes > problem.set_size
-    if options.sets == "exactly" and short.any():
-        raise DataError(
-            f"{options.users}: user {short.argmax()} (from 0) holds {users.sizes[short.argmax()]} items, but with "
-            f"--sets exactly every user holds {problem.set_size}. Pad the sets, or give --sets at-most."
-        )
-    notes = [*users.notes]
-    if long.any():
-        notes.append(f"{long.sum():,} users hold more than {problem.set_size} items; they send a random choice.")
+    notes, long = [*users.notes], int((users.sizes > problem.set_size).sum())
+    if long:
+        notes.append(f"{long:,} users hold more than {problem.set_size} items; they send a random choice.")
     for note in notes:
         complain(f"segshuffle client: {note}")
     if users.levels is not None:

@@ -14,6 +14,7 @@ the shuffler knows.
 from __future__ import annotations
 
 import argparse
+import functools
 import math
 import sys
 import zlib
@@ -23,11 +24,10 @@ from typing import IO, TYPE_CHECKING, Any
 
 from segshuffle.cli.client_account import plan_digest
 from segshuffle.cli.options import add, levels, output, participants, positive, whole
-from segshuffle.cli.terminal import as_json, complain, leave_out, shown, table
+from segshuffle.cli.terminal import as_json, complain, shown, table
 from segshuffle.errors import DataError, OptionsError
 
 if TYPE_CHECKING:
-    from segshuffle.cli.estimate_rows import Rows
     from segshuffle.protocols.base import Plan
     from segshuffle.protocols.messages.message_lines import Counted
 
@@ -98,17 +98,21 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--publish",
         type=output,
         metavar="FILE",
-        help="write a table that may be shown: items told from zero with their intervals, below a line that says how "
-        "they were made",
+        help="write a table that may be shown: all items told from zero with their intervals, below a line that says "
+        "how they were made",
     )
     add(parser, "--json", help="print JSON, with every item")
 
 
 def run(options: argparse.Namespace) -> str:
     """Count the messages, and estimate the shares."""
-    from segshuffle.cli.estimate_rows import Rows, as_percent, write_table
+    import numpy as np
+
+    from segshuffle.cli.estimate_rows import COLUMNS, as_percent, rows_of, write_table
     from segshuffle.files import refuse_overwriting
+    from segshuffle.library import estimate
     from segshuffle.planning.documents import read_document
+    from segshuffle.planning.foresight import threshold_of
     from segshuffle.protocols.item_variance import coverage_of_nothing
     from segshuffle.protocols.messages.received import PossibleCounts, impossible
 
@@ -118,7 +122,6 @@ def run(options: argparse.Namespace) -> str:
         raise OptionsError("--csv and --publish need different files.")
     document = read_document(options.plan)
     plan, assumed = _present(options, document.plan)
-    guarantee = _guarantee(document.plan, plan)
     possible = PossibleCounts.of(plan).messages
     received = _received(options, plan, _MOST_LINES * possible.most)
     odd = _damaged(options, plan, received) or impossible(plan, received.counts, received.messages, document.name)
@@ -126,17 +129,19 @@ def run(options: argparse.Namespace) -> str:
         raise DataError(
             f"{options.received}: {odd} Give --anyway to print the estimates all the same, marked as impossible."
         )
-    rows = Rows.of(document, plan, received.counts, options.confidence, options.clip)
+    found, threshold = estimate(plan, received.counts), threshold_of(plan)
+    largest = np.argsort(-found.frequencies, kind="stable")
+    told = largest[found.frequencies[largest] > threshold]
+    chosen = (told if options.told_from_zero else largest)[: options.top]
+    rows = functools.partial(rows_of, options, document, received.counts, found, threshold)
+    guarantee, digest = _guarantee(document.plan, plan), plan_digest(document)[:16]
+    mark = {"impossible": True} if odd else {}  # a reader of rows alone must know this
     if options.publish is not None:
-        _publish(options, rows, plan, guarantee, odd)
-    chosen = (rows.told_from_zero() if options.told_from_zero else rows).first(options.top)
-    digest, mark = (
-        plan_digest(document)[:16],
-        {"impossible": True} if odd else {},
-    )  # a reader of rows alone must know this
+        made = _made(options, plan, guarantee, odd)
+        write_table(options.publish, ("item", "estimate", "low", "high"), rows(told), made)
     if options.csv is not None:
         own = {"plan": digest, "guarantee": _promised(guarantee), **mark}
-        write_table(options.csv, chosen, own)
+        write_table(options.csv, [*COLUMNS, *own], ({**row, **own} for row in rows(chosen)))
     known = {
         "impossible": odd,
         "plan": digest,
@@ -148,32 +153,30 @@ def run(options: argparse.Namespace) -> str:
         "dropped": received.dropped,
         "not_noticed": _not_noticed(options, plan),
         "confidence": options.confidence,
-        "told_from_zero_above": rows.threshold,
-        "told_from_zero": rows.told_from_zero().items.size,
+        "told_from_zero_above": threshold,
+        "told_from_zero": told.size,
         "coverage_of_items_held_by_nobody": coverage_of_nothing(plan, options.confidence),
         "kind": plan.kind,
     }
     summary = {name: value for name, value in known.items() if value is not None}
     _say_what_is_missing(options.received, received.dropped, document.plan, plan)
     if options.json:
-        return as_json({**FORMAT, **summary, "estimates": [{**row, **mark} for row in chosen]})
+        return as_json({**FORMAT, **summary, "estimates": [{**row, **mark} for row in rows(chosen)]})
     warning = "IMPOSSIBLE, see above:\n" if odd else ""
-    on_screen = chosen.first(options.top or _ON_SCREEN)
-    return f"{shown(summary)}\n\n{warning}{table([as_percent(row, options.confidence) for row in on_screen])}"
+    screen = [as_percent(row, options.confidence) for row in rows(chosen[: options.top or _ON_SCREEN])]
+    return f"{shown(summary)}\n\n{warning}{table(screen)}"
 
 
 def _present(options: argparse.Namespace, planned: Plan) -> tuple[Plan, str | None]:
     """Return the plan for the users who took part, and what is assumed about their levels, if anything is."""
-    problem, assumed = planned.problem, None
-    listed = options.levels
-    if listed is None and options.senders not in (None, problem.n_users):
+    problem, plan, assumed = planned.problem, planned, None
+    senders, listed = options.senders or problem.n_users, options.levels
+    if listed is None and senders != problem.n_users:
         listed = [(level, n / problem.n_users) for level, n in zip(problem.levels, problem.level_counts, strict=True)]
         if len(listed) > 1:
             assumed = "the shares of the users at the levels are those of the plan (--levels)"
     if listed is not None:
-        plan = planned.of_participants(participants(problem, listed, options.senders or problem.n_users), fewer=True)
-    else:
-        plan = planned
+        plan = planned.of_participants(participants(problem, listed, senders), fewer=True)
     if plan.problem.n_users < (options.least_users or 0):
         raise DataError(
             f"{plan.problem.n_users} users took part, fewer than --least-users {options.least_users}: no estimates are "
@@ -224,28 +227,20 @@ def _promised(guarantee: list[dict[str, Any]]) -> str:
     return "; ".join(parts)
 
 
-def _publish(
-    options: argparse.Namespace, rows: Rows, plan: Plan, guarantee: list[dict[str, Any]], odd: str | None
-) -> None:
-    """Write what may be shown, and how it was made."""
-    from segshuffle.cli.estimate_rows import write_table
-
-    leave_out(options, ["top"], "with --publish, which has all items that are told from zero")
+def _made(options: argparse.Namespace, plan: Plan, guarantee: list[dict[str, Any]], odd: str | None) -> str:
+    """Say how a table that is published was made; refuse what must not be shown."""
+    n = plan.problem.n_users
     if odd:
         raise OptionsError("--publish must be left out for messages that the users cannot have sent.")
     if any(row["epsilon"] is None for row in guarantee):
-        raise DataError(
-            f"nothing is published: for {plan.problem.n_users} users no epsilon is certified. Too few took part."
-        )
-    rounds = plan.problem.assumptions.rounds
-    made = (
-        f"Shares of {plan.problem.n_users} users who hold an item, estimated by segshuffle from shuffled messages and "
-        f"dummies, with {100 * options.confidence:g} % intervals, rounded to two digits of the standard error. Of "
-        f"{rows.counts.size} items those are listed that are told from zero: with probability 0.95 all of them are "
-        f"held by somebody. Differential privacy of each user"
-        f"{f', in {rounds} collections together' if rounds > 1 else ''}: {_promised(guarantee)}."
+        raise DataError(f"nothing is published: for {n} users no epsilon is certified. Too few took part.")
+    return (
+        f"Shares of {n} users who hold an item, estimated by segshuffle from shuffled messages and dummies, with "
+        f"{100 * options.confidence:g} % intervals, rounded to two digits of the standard error. Of "
+        f"{plan.problem.domain_size} items those are listed that are told from zero: with probability 0.95 all of them "
+        f"are held by somebody. Differential privacy of each user: {_promised(guarantee)}. Collections covered: "
+        f"{plan.problem.assumptions.rounds}."
     )
-    write_table(options.publish, rows.told_from_zero(), names=("item", "estimate", "low", "high"), made=made)
 
 
 def _damaged(options: argparse.Namespace, plan: Plan, received: Counted) -> str | None:

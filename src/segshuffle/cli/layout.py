@@ -18,16 +18,12 @@ def add_layout(parser: argparse.ArgumentParser, title: str) -> None:
     for name, rules in OPTIONS.items():
         option = f"{name}-column" if name in _COLUMNS else name.replace("_", "-")
         given: dict[str, Any] = {"dest": f"layout_{name}", "help": rules["description"]}
-        if rules["default"] is not None and rules.get("type") != "boolean":
-            given["help"] += f" (default {rules['default']})"
         if "enum" in rules:
             given["choices"] = [each for each in rules["enum"] if each]
         elif rules["type"] == "boolean":
             given["action"] = argparse.BooleanOptionalAction
-        elif rules["type"] == "integer":
-            given |= {"type": whole, "metavar": "N"}
         else:
-            given["metavar"] = "NAME" if name in _COLUMNS else "CHARACTER"
+            given |= {"type": whole if rules["type"] == "integer" else str, "metavar": "VALUE"}
         group.add_argument(f"--{option}", **given)
 
 
