@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from segshuffle.cli.client_account import Account, Answer, Entry, Limit, default_path, opened, plan_digest
-from segshuffle.cli.client_users import draw_all, print_all, users_of
-from segshuffle.cli.layout import add_layout, layout_of
-from segshuffle.cli.options import add, guarantee, positive
+from segshuffle.cli.client_users import draw_all, layout_of, print_all, users_of
+from segshuffle.cli.options import add, add_declared, guarantee, positive
 from segshuffle.cli.terminal import complain
 from segshuffle.datasets.layout import Layout, number_of, tidied
+from segshuffle.declared import options_of, sentence
 from segshuffle.errors import DataError, OptionsError, ParameterError, RefusedError
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from segshuffle.protocols.base import Plan
     from segshuffle.protocols.messages import Demand
 
+#: Options in the short help.
+COMMON = ("plan", "items", "users", "level", "level_column", "honest_users", "budget", "collection", "account")
 #: Default of the largest epsilon that all collections together may spend on the level.
 _LEVEL_EPSILON = 2.0
 
@@ -120,7 +122,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="the user's own file, which stores these settings, the privacy spent, items and messages; one for each "
         "user, or for the users of one file (default segshuffle/client.json in $XDG_STATE_HOME or ~/.local/state)",
     )
-    add_layout(parser, "how to read the file of --users, and what to do about irregular entries")
+    table = parser.add_argument_group("how to read the file of --users, and what to do about irregular entries")
+    layout = options_of(Layout)
+    # --level is the level itself
+    table.add_argument("--level-column", metavar="COLUMN", help=sentence(layout.pop("level")))
+    add_declared(table, layout)
 
 
 def _hidden(text: str) -> tuple[float, float | None] | Literal["no"]:

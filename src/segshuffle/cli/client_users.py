@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from segshuffle.cli.layout import layout_of
+from segshuffle.cli.options import given
 from segshuffle.cli.terminal import complain, seldom, write
+from segshuffle.datasets.layout import Layout
 from segshuffle.errors import OptionsError
 from segshuffle.files import unreadable, writing
 
@@ -43,6 +44,11 @@ class Users:
         for user, level in enumerate(self.levels.tolist()):
             said(user)
             yield self.sets.codes[ends[user] : ends[user + 1]].tolist(), level
+
+
+def layout_of(options: argparse.Namespace) -> Layout:
+    """Return how the file of users is read."""
+    return Layout(**{**given(options, Layout), "level": options.level_column})
 
 
 def users_of(options: argparse.Namespace, document: Document) -> Users:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from segshuffle.protocols.base import Plan
     from segshuffle.protocols.messages.message_lines import Counted
 
+#: Options in the short help.
+COMMON = ("plan", "received", "messages", "senders", "levels", "least_users", "top", "csv", "publish")
 #: Of the JSON, whose fields docs/collect.md describes.
 FORMAT = {"format": "segshuffle-estimates", "version": 1}
 #: Rows on the screen, unless --top says otherwise.
@@ -272,7 +274,7 @@ def _not_noticed(options: argparse.Namespace, plan: Plan) -> str:
         found.append("users who did not take part (--senders N)")
     most = plan.scheme.most_messages
     if math.isinf(most):
-        found.append("one sender of very many messages, because this plan has no cap (--limits blanket-cap=auto)")
+        found.append("one sender of very many messages, because this plan has no cap (--blanket-cap auto)")
     else:
         found.append(f"senders of more than {most:.0f} messages, if the shuffler did not refuse them")
     return "; ".join(found)
