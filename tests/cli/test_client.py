@@ -390,9 +390,9 @@ def test_many_users_pay_once_and_their_messages_are_kept(published, capsys):
         ("", "user,item\na,0\n", "there is no column 'level'"),
         ("", "user,item,level\na,0,3.0\n", "line 2: '3.0' is not a level on offer"),
         ("", "user,item,level\na,17,0.5\n", "line 2: the item '17' is not allowed"),
-        ("--sets exactly", None, "items = (0,); a user holds at least 4 items"),
+        ("--sets exactly", None, "a user has the items (0,); allowed are at least 4 items"),
         ("--honest-users 50", None, "with 50 honest users"),
-        ("--level 0.7", "user,item\na,0\n", "level = 0.7 is not allowed: it must be one of 0.5, 1, 2"),
+        ("--level 0.7", "user,item\na,0\n", "--level 0.7 is not allowed: it must be one of 0.5, 1, 2"),
     ],
 )
 def test_a_file_of_users_is_refused_in_a_sentence(published, capsys, options, text, says):

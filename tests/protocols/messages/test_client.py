@@ -260,7 +260,7 @@ def test_round_one_is_checked_and_sent_as_any_other():
 @pytest.mark.parametrize(
     ("items", "level", "error", "message"),
     [
-        ((1, 2, 3), 0, DataError, "a user holds at least 4 items"),
+        ((1, 2, 3), 0, DataError, "allowed are at least 4 items"),
         ((1, 2, 3, 17), 0, DataError, r"17\); .* in 0\.\.16"),
         ((1, 2, 3, 3), 0, DataError, "all different"),
         ((1, 2, 3, 4), 2, ParameterError, "level = 2"),

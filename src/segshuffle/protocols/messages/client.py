@@ -63,8 +63,8 @@ class Client:
         least = announcement.set_size if self.demand.sets == "exactly" else 0
         fit = all(0 <= item < d and item == int(item) for item in self.items)
         if not (fit and least <= len(self.items) == len(set(self.items))):
-            told = f"a user holds at least {least} items, all different, in 0..{d - 1}"
-            raise DataError(f"items = {tuple(self.items)}; {told}.")
+            told = f"allowed are at least {least} items, all different, in 0..{d - 1}"
+            raise DataError(f"a user has the items {tuple(self.items)}; {told}.")
 
     def draw_unchecked(self, announcement: Scheme) -> list[int]:
         """Draw the messages for an announcement that was checked before."""
