@@ -420,18 +420,16 @@ def test_a_million_users_send_and_are_estimated(tmp_path):
     The counts have the law of a rehearsal: independent dummies of each item, and copies of its holders. They are so
     large that the normal law is close. 360 s are 3 minutes on 2 processors.
     """
-    d, n, levels = 2000, 10**6, (1.0, 2.0)
-    rng = np.random.default_rng(7)
-    sizes, picked = rng.integers(0, 5, n), rng.integers(0, 2, n)
-    rows = ((d * rng.random((n, 4)) ** 2).astype(int) + np.arange(4) * 500) % d
-    held = [list(set(row[:size])) for row, size in zip(rows.tolist(), sizes.tolist(), strict=True)]
-    table = {"items": held, "level": np.array(levels)[picked]}
-    pl.DataFrame(table).with_row_index("user").write_parquet(tmp_path / "users.parquet")
-    users = tuple(np.bincount(picked).tolist())
-    plan = ProvenSegmented().plan(Problem(d, 4, levels, users, 1e-8, Assumptions(sets="at-most")))
+    d, n = 2000, 10**6
+    user = np.repeat(np.arange(n), 1 + np.arange(n) // d % 2)
+    item = (user**2 + 700 * np.append(False, user[1:] == user[:-1])) % d
+    level = user // (2 * d) % 2
+    pl.DataFrame({"user": user, "item": item, "level": level + 1.0}).write_parquet(tmp_path / "users.parquet")
+    users = tuple(np.bincount(np.arange(n) // (2 * d) % 2).tolist())
+    plan = ProvenSegmented().plan(Problem(d, 4, (1.0, 2.0), users, 1e-8, Assumptions(sets="at-most")))
     saved(tmp_path, plan)
     shell = f"""segshuffle() {{ "{sys.executable}" -m segshuffle "$@"; }}
-segshuffle client plan.json --users users.parquet --level-column level --empty keep --honest-users {n} \
+segshuffle client plan.json --users users.parquet --level-column level --honest-users {n} \
     --hide-level no --account all.json | shuf > messages
 segshuffle estimate plan.json messages --senders {n} --levels 1:{users[0]},2:{users[1]} --csv out.csv"""
     begun = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -440,9 +438,7 @@ segshuffle estimate plan.json messages --senders {n} --levels 1:{users[0]},2:{us
     assert ended.ru_utime + ended.ru_stime - begun.ru_utime - begun.ru_stime < 360
     assert ended.ru_maxrss < 2 * 2**20  # in kilobytes, of the largest process
     out = pl.read_csv(tmp_path / "out.csv").sort("item")
-    owner = np.repeat(np.arange(n), [len(each) for each in held])
-    level_items = np.zeros((2, d))
-    np.add.at(level_items, (picked[owner], np.concatenate([each for each in held if each])), 1)
+    level_items = np.bincount(level * d + item, minlength=2 * d).reshape(2, d)
     mean = np.array(plan.scheme.copies) @ level_items + plan.scheme.net_mean
     variance = plan.scheme.sampling @ level_items + plan.scheme.noise
     assert variance.min() > 50
