@@ -9,6 +9,7 @@ import os
 import secrets
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -24,7 +25,7 @@ from segshuffle.blankets.clustered import Clustered
 from segshuffle.blankets.poisson import POISSON
 from segshuffle.blankets.signed import Signed
 from segshuffle.errors import DataError, ParameterError, RefusedError
-from segshuffle.protocols.messages import Client, Demand, check_announcement
+from segshuffle.protocols.messages import Client, Demand, check_announcement, send_all
 from segshuffle.protocols.messages.server import tally
 from segshuffle.protocols.messages.shuffler import Shuffler
 from segshuffle.protocols.messages.simulated_clients import SimulatedClients
@@ -270,6 +271,17 @@ def test_round_one_is_checked_and_sent_as_any_other():
 def test_nothing_is_sent_that_is_not_announced(items, level, error, message):
     with pytest.raises(error, match=message):
         Client(items, level, ANYTHING).send_items(GOOD)
+
+
+def test_many_clients_are_checked_first_and_send_in_their_order():
+    """One more than a process draws for at a time; false alarm 1e-9."""
+    users, scheme = iter([((user % 17,), 1) for user in range(5001)]), Scheme(17, 4, 5000, (0.5, 1.0), 4.0)
+    with pytest.raises(RefusedError):
+        next(send_all(users, scheme, {1: Demand(0.1, 1e-9, 5000)}))
+    most, last = (part.splitlines() for part in send_all(users, scheme, {1: replace(ANYTHING, sets="at-most")}))
+    assert abs(len(most) - 5000 * 5) < 6.2 * math.sqrt(5000 * 4)
+    assert str(5000 % 17) in last
+    assert len(last) < 40
 
 
 @pytest.mark.parametrize(("n", "size"), [(1, 0), (2, 1), (3, 1), (17, 1), (255, 1), (256, 1), (257, 2), (1000, 2)])

@@ -98,14 +98,17 @@ def send_all(users: Iterable[User], announcement: Scheme, demands: Mapping[int, 
     DataError
         If the items of a user do not fit the announcement.
     """
-    import joblib
-
     for level, demand in demands.items():
         check_announcement(announcement, demand, level)
     remaining = iter(users)
-    batches = iter(lambda: list(islice(remaining, _TOGETHER)), [])
-    calls = (joblib.delayed(_lines)(batch, announcement, demands) for batch in batches)
-    yield from joblib.Parallel(n_jobs=-1, return_as="generator")(calls)
+    first = list(islice(remaining, _TOGETHER))
+    yield _lines(first, announcement, demands)
+    if len(first) == _TOGETHER:  # for fewer users no other process need start
+        import joblib
+
+        batches = iter(lambda: list(islice(remaining, _TOGETHER)), [])
+        calls = (joblib.delayed(_lines)(batch, announcement, demands) for batch in batches)
+        yield from joblib.Parallel(n_jobs=-1, return_as="generator")(calls)
 
 
 def _lines(users: Sequence[User], announcement: Scheme, demands: Mapping[int, Demand]) -> str:
