@@ -268,7 +268,7 @@ def test_estimates_are_those_of_the_library(plan, published, capsys, tmp_path):
 def test_only_what_is_told_from_zero_is_published(tmp_path, capsys, monkeypatch):
     """Tables of estimates name the plan and the guarantee; one that is published says how it was made."""
     monkeypatch.chdir(tmp_path)
-    problem = Problem(D, 2, (1.0, 2.0), (800, 200), 1e-5, AT_MOST)
+    problem = Problem(D, 2, (1.0, 2.0), (800, 200), 1.2345641e-5, AT_MOST)
     plan = ProvenSegmented().plan(problem)
     write_document(tmp_path / "PLAN.json", Document(plan, NAMES))
     (tmp_path / "m").write_text(sent_by(plan))
@@ -276,7 +276,9 @@ def test_only_what_is_told_from_zero_is_published(tmp_path, capsys, monkeypatch)
     told = [row["item"] for row in found["estimates"] if row["estimate"] > found["told_from_zero_above"]]
     assert sorted(told) == ["milk", "tea"]  # everybody holds these two
     made, *lines = (tmp_path / "out.csv").read_text().splitlines()
-    assert re.match("# Shares of 1000 users .* level 2: epsilon 2 and delta 1e-05 if 1000 users are honest", made)
+    assert re.match(
+        "# Shares of 1000 users .* level 2.0: epsilon 2.0 and delta 1.2345641e-05 if 1000 users are honest", made
+    )
     rows = list(csv.DictReader(lines))
     assert list(rows[0]) == ["item", "estimate", "low", "high"]
     assert [row["item"] for row in rows] == told
@@ -284,7 +286,7 @@ def test_only_what_is_told_from_zero_is_published(tmp_path, capsys, monkeypatch)
     assert [row["item"] for row in everything if row["told_from_zero"] == "True"] == told
     assert len(everything) == D
     assert {row["plan"] for row in everything} == {found["plan"]}
-    assert all("epsilon 1 and delta 1e-05 if 1000 users are honest" in row["guarantee"] for row in everything)
+    assert all("epsilon 1.0 and delta 1.2345641e-05 if 1000 users are honest" in row["guarantee"] for row in everything)
     assert [row["item"] for row in answer(capsys, "estimate PLAN.json m --told-from-zero")["estimates"]] == told
     assert len(answer(capsys, "estimate PLAN.json m --top 3")["estimates"]) == 3
     # what must not be shown is not written

@@ -218,14 +218,12 @@ def _say_what_is_missing(name: str, dropped: int, planned: Plan, plan: Plan) -> 
 
 
 def _promised(guarantee: list[dict[str, Any]]) -> str:
-    """Say a guarantee in one line."""
+    """Say a guarantee in one line, with all digits: rounding might make a number smaller."""
     parts = []
     for row in guarantee:
-        epsilon = "none" if row["epsilon"] is None else f"{row['epsilon']:.10g}"
-        parts.append(
-            f"level {row['level']:g}: epsilon {epsilon} and delta {row['delta']:g} if {row['honest_users']} users are "
-            "honest"
-        )
+        epsilon = "none" if row["epsilon"] is None else row["epsilon"]
+        told = f"level {row['level']}: epsilon {epsilon} and delta {row['delta']}"
+        parts.append(f"{told} if {row['honest_users']} users are honest")
     return "; ".join(parts)
 
 
