@@ -165,6 +165,14 @@ def test_sets_of_one_size_are_the_users_word(tmp_path, capsys):
     printed(capsys, client(plan, "--delta 2e-6 --sets exactly", level=1.0))
 
 
+def test_one_client_imports_no_more_than_it_needs(published):
+    """A cold start takes half a second of processor time only without these."""
+    code = "import sys; from segshuffle.cli import main; main(); print(*sys.modules, file=sys.stderr)"
+    asked = [sys.executable, "-c", code, *client(published)]
+    done = subprocess.run(asked, capture_output=True, text=True, check=True)
+    assert not {"polars", "pandas", "joblib", "scipy.optimize", "scipy.stats"} & set(done.stderr.split())
+
+
 # --- the account -----------------------------------------------------------------------------------------------------
 
 

@@ -127,8 +127,8 @@ def _blocks(stream: IO[bytes], name: str, most_lines: float) -> Iterator[list[by
         number += len(lines)
         if number > most_lines:
             raise DataError(
-                f"{name}: has more than {most_lines} lines, ten times what the users of this plan may send. Does it "
-                "end? If more users took part, give their number (--senders or --levels)."
+                f"{name}: has more than {most_lines} lines, ten times what the users of this plan may send, or one "
+                "for each item. Does it end? If more users took part, give their number (--senders or --levels)."
             )
         yield lines
     if left:
