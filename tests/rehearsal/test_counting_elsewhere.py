@@ -54,6 +54,6 @@ def test_a_database_counts_what_estimate_counts(queries, tmp_path, monkeypatch, 
     found = read_counts(io.BytesIO(engine(query, lines)), "f", 12, signed=signs)
     assert found.counts.tolist() == expected.counts.tolist()
     assert found.counts[11] == 0
-    for odd in ("x", "12", "01", " 1", "+-1" if signs else "+1", '"1"', "1,1"):
+    for odd in ("", "x", "12", "01", " 1", "+-1" if signs else "+1", '"1"', "1,1"):
         with pytest.raises(DataError, match="is no line ITEM,COUNT"):
             read_counts(io.BytesIO(engine(query, f"{lines}{odd}\n")), "f", 12, signed=signs)
