@@ -72,7 +72,7 @@ def test_an_option_overrides_the_file_wherever_it_stands(capsys, tmp_path):
 
 def test_files_that_a_file_names_are_beside_it(capsys, tmp_path):
     (tmp_path / "items.txt").write_text("tea\nmilk\nsalt\n")
-    (tmp_path / "earlier.csv").write_text("item,count,estimate\nmilk,9,0.5\ntea,3,-0.01\n")
+    (tmp_path / "earlier.csv").write_text("# how it was made\nitem,count,estimate\nmilk,9,0.5\ntea,3,-0.01\n")
     text = 'items = "items.txt"\nguess = "earlier.csv"\nset_size = 1\nlevels = "1:300"\ndelta = 1e-4\n'
     (tmp_path / "asked.toml").write_text(text)
     found = answer(capsys, f"plan {tmp_path}/asked.toml")

@@ -28,26 +28,26 @@ LEVELS = {"u1": 0.5, "u2": 2.0, "u10": 0.5}
 LONG = [f"{user},{item},{LEVELS[user]}" for user, items in USERS.items() for item in items]
 LISTS = [{"user": user, "items": items, "level": LEVELS[user]} for user, items in USERS.items()]
 TEXTS = {
-    "long.csv": (["user,item,level", *LONG], {"level": "level"}),
-    "long.tsv": ([line.replace(",", "\t") for line in ("user,item,level", *LONG)], {"level": "level"}),
+    "long.csv": (["user,item,level", *LONG], {"level_column": "level"}),
+    "long.tsv": ([line.replace(",", "\t") for line in ("user,item,level", *LONG)], {"level_column": "level"}),
     "semicolon.csv": (
         [line.replace(",", ";") for line in ("user,item,level", *LONG)],
-        {"level": "level", "separator": ";"},
+        {"level_column": "level", "separator": ";"},
     ),
     "bare.csv": ([line.rpartition(",")[0] for line in LONG], {"header": False, "item": "2"}),
     "wide.csv": (
         ["user,a,b,c,level", "u1,whole milk,café,,0.5", "u2,,rolls/buns, ,2.0", "u10,café,rolls/buns,soda,0.5"],
-        {"form": "wide", "level": "level"},
+        {"form": "wide", "level_column": "level"},
     ),
     "matrix.csv": (
         ["user,soda,café,whole milk,rolls/buns,level", "u1,0,1,Yes,,0.5", "u2,no,0,0,1,2.0", "u10,1,1,0,true,0.5"],
-        {"form": "matrix", "level": "level"},
+        {"form": "matrix", "level_column": "level"},
     ),
     "long.jsonl": (
         [json.dumps(dict(zip(("user", "item", "level"), line.split(","), strict=True))) for line in LONG],
-        {"level": "level"},
+        {"level_column": "level"},
     ),
-    "lists.jsonl": ([json.dumps(each) for each in LISTS], {"level": "level"}),
+    "lists.jsonl": ([json.dumps(each) for each in LISTS], {"level_column": "level"}),
     "baskets.txt": (["# shop", *(", ".join(items) for items in USERS.values())], {"separator": ",", "skip_lines": 1}),
 }
 
@@ -83,7 +83,7 @@ def test_every_text_format_gives_the_same_users(tmp_path, name, packing, ends):
     marked = ["\ufeff" + lines[0], *lines[1:]] if ends == "\r\n" else lines
     ending = name.partition(".")[2] + (".zst" if packing == "zstd" else "")  # gzip is known by its content
     path = write(tmp_path / f"shop.{ending}", marked, packing, ends)
-    as_expected(read_transactions(path, levels=(0.5, 2.0), layout=Layout(**layout)), "level" in layout)
+    as_expected(read_transactions(path, levels=(0.5, 2.0), layout=Layout(**layout)), "level_column" in layout)
 
 
 def table(kind):
@@ -98,7 +98,9 @@ def test_parquet_and_tables_in_memory(tmp_path, kind):
     table(kind).write_parquet(path := tmp_path / "shop.pq")
     columns = {name: column.to_list() for name, column in table(kind).to_dict().items()}
     for data in (path, io.BytesIO(path.read_bytes()), table(kind), pd.DataFrame(columns)):
-        users = read_transactions(data, levels=(0.5, 2.0), layout=Layout(level="level", format="parquet"), label="shop")
+        users = read_transactions(
+            data, levels=(0.5, 2.0), layout=Layout(level_column="level", format="parquet"), label="shop"
+        )
         as_expected(users, True)
 
 
@@ -132,12 +134,12 @@ def test_standard_input_and_pipes(monkeypatch, tmp_path):
 
 def test_users_that_come_back_are_one(tmp_path):
     path = write(tmp_path / "shop.csv", ["user,item,level", "u1,b,2", "u2,c,1", "u1,a,2", "u3,a,1", "u2,a,1"])
-    users = read_transactions(path, levels=(1.0, 2.0), layout=Layout(level="level"))
+    users = read_transactions(path, levels=(1.0, 2.0), layout=Layout(level_column="level"))
     assert held(users) == [{"a", "b"}, {"a", "c"}, {"a"}]
     assert users.levels.tolist() == [1, 0, 0]
     write(path, ["user,item,level", "u1,b,2", "u2,c,1", "u1,a,1"])
     with pytest.raises(DataError, match="line 4: level 1, but the same user has another one"):
-        read_transactions(path, levels=(1.0, 2.0), layout=Layout(level="level"))
+        read_transactions(path, levels=(1.0, 2.0), layout=Layout(level_column="level"))
     write(path, ["user,item", "u1,b", "u2,c", "u1,a", "u2,c"])
     with pytest.raises(DataError, match="line 5: the user has the item 'c' twice"):
         read_transactions(path)
@@ -228,9 +230,9 @@ BAD_SO_LAID_OUT = [
     ("a.txt", b"1 2\n", {"item": "x"}, "item = 'x' is for tables"),
     ("a.csv", b"user,item\nu,a\n", {"item": "thing"}, r"there is no column 'thing' \(item\); the columns are"),
     ("a.csv", b"user,x,y\nu,1,0\nv,1,2\n", {"form": "matrix"}, "line 3: '2' in column 'y'; in form matrix"),
-    ("a.csv", b"user,item,level\nu,a,3\n", {"level": "level"}, "line 2: '3' is not a level"),
-    ("a.csv", b"user,item,level\nu,a,\n", {"level": "level"}, "line 2: no level"),
-    ("a.csv", b"user,item,level\nu,a,2\nu,b,0.5\n", {"level": "level"}, "line 3: level 0.5, but the same user has"),
+    ("a.csv", b"user,item,level\nu,a,3\n", {"level_column": "level"}, "line 2: '3' is not a level"),
+    ("a.csv", b"user,item,level\nu,a,\n", {"level_column": "level"}, "line 2: no level"),
+    ("a.csv", b"user,item,level\nu,a,2\nu,b,0.5\n", {"level_column": "level"}, "line 3: level 0.5, but the same user"),
     ("a.jsonl", b'[{"user":1}]\n', {"format": "jsonl"}, "line 1: .* an object on every line"),
 ]  # fmt: skip
 
@@ -288,7 +290,7 @@ def test_json_is_read_alike_whether_or_not_all_lines_have_the_same_keys_in_the_s
         ({"domain_size": 3, "items": ["a"]}, "left out"),
         ({"items": []}, "items"),
         ({"items": ["a", "a"]}, "'a' twice"),
-        ({"layout": Layout(level="level")}, "public list of all levels"),
+        ({"layout": Layout(level_column="level")}, "public list of all levels"),
         ({"layout": Layout(unknown="drop")}, "'refuse'"),
     ],
 )

@@ -182,7 +182,7 @@ def test_what_cannot_be_rehearsed_is_refused(log, capsys, arguments, says):
 
 def test_a_column_of_levels_needs_those_on_offer(log, capsys):
     assert "--levels () is not allowed: it must be the public list of all levels" in refusal(
-        capsys, "rehearse log.csv --level item"
+        capsys, "rehearse log.csv --level-column item"
     )
 
 

@@ -326,7 +326,7 @@ def test_levels_of_a_column_are_those_of_a_saved_plan(log, saved, capsys):
     lines = log.read_text().splitlines()
     levels = ["level", *("1.0" if line < "u2" else "0.5" for line in lines[1:])]
     log.write_text("\n".join(f"{line},{level}" for line, level in zip(lines, levels, strict=True)))
-    asked = f"{SAVED} --user user --item item --level level"
+    asked = f"{SAVED} --user user --item item --level-column level"
     higher = sum(f"u{user}" < "u2" for user in range(300))
     found = answer(capsys, asked)
     assert found["problem"]["level_counts"] == [300 - higher, higher]

@@ -23,7 +23,7 @@ from segshuffle.cli.client_users import draw_all, layout_of, print_all, users_of
 from segshuffle.cli.options import add, add_declared, guarantee, positive
 from segshuffle.cli.terminal import complain
 from segshuffle.datasets.layout import Layout, number_of, tidied
-from segshuffle.declared import options_of, sentence
+from segshuffle.declared import options_of
 from segshuffle.errors import DataError, OptionsError, ParameterError, RefusedError
 
 if TYPE_CHECKING:
@@ -123,10 +123,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "user, or for the users of one file (default segshuffle/client.json in $XDG_STATE_HOME or ~/.local/state)",
     )
     table = parser.add_argument_group("how to read the file of --users, and what to do about irregular entries")
-    layout = options_of(Layout)
-    # --level is the level itself
-    table.add_argument("--level-column", metavar="COLUMN", help=sentence(layout.pop("level")))
-    add_declared(table, layout)
+    add_declared(table, options_of(Layout))
 
 
 def _hidden(text: str) -> tuple[float, float | None] | Literal["no"]:

@@ -48,7 +48,7 @@ class Users:
 
 def layout_of(options: argparse.Namespace) -> Layout:
     """Return how the file of users is read."""
-    return Layout(**{**given(options, Layout), "level": options.level_column})
+    return Layout(**given(options, Layout))
 
 
 def users_of(options: argparse.Namespace, document: Document) -> Users:
@@ -60,7 +60,7 @@ def users_of(options: argparse.Namespace, document: Document) -> Users:
     if options.account is None:
         raise OptionsError("--account FILE is needed with --users: it stores what these users have spent.")
     layout, problem = layout_of(options), document.plan.problem
-    if (options.level is None) == (layout.level is None):
+    if (options.level is None) == (layout.level_column is None):
         raise OptionsError("Give either --level (one for all users of the file) or --level-column.")
     users = read_transactions(
         options.users,

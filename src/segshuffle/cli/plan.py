@@ -28,6 +28,7 @@ from segshuffle.cli.options import (
     refuse_old,
 )
 from segshuffle.cli.terminal import complain, draw, need
+from segshuffle.datasets.layout import tidied
 from segshuffle.errors import DataError, InfeasibleError, OptionsError, ParameterError, similar
 
 if TYPE_CHECKING:
@@ -131,11 +132,12 @@ def run(options: argparse.Namespace) -> str:
         options.blanket = None
     if of_paper:  # the paper has no other sets
         options.sets = options.sets or "exactly"
+    domain_size = options.items if names is None else len(names)
     if options.guess is not None:
-        options.guess = _frequencies(options.guess, names)
+        options.guess = _frequencies(options.guess, names, domain_size)
     question = question_of(
         options,
-        domain_size=options.items if names is None else len(names),
+        domain_size=domain_size,
         set_size=options.set_size,
         levels=counted(options.levels, None),
     )
@@ -245,7 +247,7 @@ def _announce(question: Question, patience: float | None) -> None:
         complain(f"segshuffle plan: {told}; {remedy}.")
 
 
-def _frequencies(text: str, names: list[str] | None) -> float | FloatArray:
+def _frequencies(text: str, names: list[str] | None, domain_size: int) -> float | FloatArray:
     """Read zipf:EXPONENT, numbers separated by commas, a file with numbers, or a table of shares by item."""
     import numpy as np
 
@@ -260,7 +262,9 @@ def _frequencies(text: str, names: list[str] | None) -> float | FloatArray:
         return float(text[5:]) if text.startswith("zipf:") else listed(text)
     try:
         content = read_bounded(Path(text), limit=2**28).decode("utf-8-sig", errors="replace")
-        return _of_table(content, names) if content.lstrip().startswith("item,") else listed(content)
+        lines = [line for line in content.splitlines() if not line.startswith("#")]
+        is_table = any(line.startswith("item,") for line in lines[:1])
+        return _of_table(lines, names, domain_size) if is_table else listed(content)
     except ValueError as error:
         raise DataError(
             f"guess = {text[:40]!r} is neither zipf:EXPONENT, a list of numbers, a file of them, nor a table with the "
@@ -268,19 +272,19 @@ def _frequencies(text: str, names: list[str] | None) -> float | FloatArray:
         ) from error
 
 
-def _of_table(content: str, names: list[str] | None) -> FloatArray:
+def _of_table(lines: list[str], names: list[str] | None, domain_size: int) -> FloatArray:
     """Read the shares of all items from a table, such as that of an earlier collection; items without a row have 0."""
     import csv
 
     import numpy as np
 
-    rows = list(csv.DictReader(content.splitlines()))
+    rows = list(csv.DictReader(lines))
     column = next((name for name in ("share", "true", "estimate") if rows and name in rows[0]), None)
     if column is None:
         raise ValueError("no column share, true or estimate")
     # estimates may be below 0 or above 1
-    shares = {row["item"].strip(): min(max(float(row[column] or "nan"), 0.0), 1.0) for row in rows}
-    ordered = [name.strip() for name in names] if names is not None else sorted(shares, key=int)
+    shares = {tidied(row["item"]): min(max(float(row[column] or "nan"), 0.0), 1.0) for row in rows}
+    ordered = [tidied(name) for name in names] if names is not None else [*map(str, range(domain_size))]
     if unknown := sorted(set(shares) - set(ordered)):
         raise ValueError(f"{unknown[0]!r} is not in the list of items")
     return np.array([shares.get(name, 0.0) for name in ordered])

@@ -58,7 +58,7 @@ class Layout:
             "column of the item, or of the list of items; by default the one called item or items", **_TEXT
         ),
     )
-    level: str | None = field(
+    level_column: str | None = field(
         default=None,
         metadata=option("column of the user's privacy level, as its epsilon", **_TEXT),
     )

@@ -72,7 +72,7 @@ def read_transactions(
     and 8 more at the end; a run of neighbouring lines of one user takes 20 bytes.
     """
     layout = layout or Layout()
-    if layout.level is not None and not levels:
+    if layout.level_column is not None and not levels:
         raise ParameterError("levels", tuple(levels), "the public list of all levels if a column has the users' levels")
     if domain_size is not None:
         check_integer("domain_size", domain_size, 1, LARGEST_DOMAIN)
@@ -137,7 +137,7 @@ class _Collector:
 
     def _level(self, text: str | None) -> int:
         """Return the number of a level; 0 where the data have none."""
-        if self.layout.level is None:
+        if self.layout.level_column is None:
             return 0
         try:
             return self.offered[float((text or "").strip(BLANKS))]
@@ -152,7 +152,9 @@ class _Collector:
         """Take all entries of the source."""
         for part in self.source.entries():
             users, codes = part["user"].to_numpy(), self._numbers(part, "item", self._item)
-            levels = np.zeros_like(codes) if self.layout.level is None else self._numbers(part, "level", self._level)
+            levels = (
+                np.zeros_like(codes) if self.layout.level_column is None else self._numbers(part, "level", self._level)
+            )
             begins = np.append(True, (users[1:] != users[:-1]) | (levels[1:] != levels[:-1]))
             starts, held = np.flatnonzero(begins), codes >= 0
             sizes = np.add.reduceat(held, starts, dtype=np.int64)
@@ -205,7 +207,7 @@ class _Collector:
             codes=keys.astype(np.int32),  # the lower half
             domain_size=self.size or len(self.codes),
             names=names,
-            levels=levels.astype(np.int16) if self.layout.level is not None else None,
+            levels=levels.astype(np.int16) if self.layout.level_column is not None else None,
             label=label,
             notes=tuple(self._notes(repeated)),
         )

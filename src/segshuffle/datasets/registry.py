@@ -31,7 +31,7 @@ KEYS: Mapping[str, Mapping[str, Any]] = {
         "description": "Public list of all items, one per line; without it, the items of the file",
     },
     "padding": PADDING,
-    **{name: rules for name, rules in OPTIONS.items() if name != "level"},
+    **{name: rules for name, rules in OPTIONS.items() if name != "level_column"},
 }
 
 

@@ -197,25 +197,25 @@ def _copy(stream: IO[bytes], copy: IO[bytes], name: str) -> None:
 
 def _columns_of(kinds: Mapping[str, pl.DataType], layout: Layout) -> Columns:
     """Decide which columns hold what, by their names and types; if that is unclear, the error says what to give."""
-    for option in ("user", "item", "level"):
+    for option in ("user", "item", "level_column"):
         asked = getattr(layout, option)
         if asked is not None and asked not in kinds:
             raise DataError(f"there is no column {asked!r} ({option}); the columns are {_listed([*kinds])}.")
     lists = {each for each, kind in kinds.items() if isinstance(kind, (pl.List, pl.Array))}
-    rest = [each for each in kinds if each != layout.level]
+    rest = [each for each in kinds if each != layout.level_column]
     user = layout.user or ("user" if "user" in rest else None)
-    if wrong := lists & {user, layout.level}:
+    if wrong := lists & {user, layout.level_column}:
         raise DataError(f"{min(wrong)!r} holds lists; expected is text or a number.")
     others = tuple(each for each in rest if each != user)
     if layout.form in ("wide", "matrix") and layout.item is None and others and not lists & set(rest):
-        return Columns(layout.form, user, others, layout.level)
+        return Columns(layout.form, user, others, layout.level_column)
     item = layout.item or next((each for each in ("item", "items") if each in rest), None)
     if item in lists:
-        return Columns("list", user, (item,), layout.level)
+        return Columns("list", user, (item,), layout.level_column)
     if user is None and len(rest) == 2:
         user = next(each for each in rest if each != item)
     if item is not None and user not in (None, item):
-        return Columns("long", user, (item,), layout.level)
+        return Columns("long", user, (item,), layout.level_column)
     raise DataError(
         f"the columns are {_listed([*kinds])}. Set user and item to the columns of the user and the item, form to wide "
         "(a row per user, items in all other columns) or to matrix (a column per item, 1 or 0), header to no (the "
@@ -333,7 +333,7 @@ def _split(lines: pl.Series, separator: str) -> pl.Series:
 
 def _lines(layout: Layout) -> tuple[Columns, Read]:
     """Say how one line per user is read."""
-    for option in ("user", "item", "level", "form"):
+    for option in ("user", "item", "level_column", "form"):
         if getattr(layout, option) is not None:
             raise DataError(
                 f"{option} = {getattr(layout, option)!r} is for tables with columns, but this is read as one "

@@ -58,24 +58,6 @@ class Document:
         """Return the name of an item."""
         return str(item) if self.items is None else self.items[item]
 
-    def number(self, name: str) -> int:
-        """Return the number of an item; blanks around names are ignored.
-
-        Raises
-        ------
-        DataError
-            If there is no such item.
-        """
-        d, name = self.plan.problem.domain_size, name.strip()
-        if self.items is not None:
-            found = [number for number, each in enumerate(self.items) if each.strip() == name]
-        else:
-            found = [int(name)] if name.isascii() and name.isdigit() and len(name) <= 9 and int(name) < d else []
-        if len(found) != 1:
-            told = f"the plan's {d} items, {self.name(0)} to {self.name(d - 1)}"
-            raise DataError(f"item {name[:60]!r} names {len(found) or 'none'} of {told}; it must name one.")
-        return found[0]
-
 
 def write_document(path: Path, document: Document) -> None:
     """Write a plan, completely or not at all."""
