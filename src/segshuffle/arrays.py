@@ -1,6 +1,6 @@
-"""The arrays of this package, by the type of their entries."""
+"""The arrays of this package, by the type of their entries, and tables."""
 
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,3 +15,11 @@ Numbers = NDArray[np.integer[Any]]
 NO_ITEM = -1
 #: Most items of a domain: a server keeps a counter per item.
 LARGEST_DOMAIN = 10_000_000
+
+
+@runtime_checkable
+class Table(Protocol):
+    """A table in memory: of Polars, Arrow, pandas, or another library that offers Arrow's C stream."""
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """Return the table as Arrow's C stream."""

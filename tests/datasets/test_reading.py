@@ -109,12 +109,20 @@ def test_tables_with_categories_integers_and_gaps():
     assert held(read_transactions(frame)) == [{"a", "b"}, {"b"}]
     frame = pd.DataFrame({"user": [1, 1, 2], "item": pd.array([3, 4, None], dtype="Int64")})
     assert held(read_transactions(frame, layout=Layout(empty="keep"))) == [{"3", "4"}, set()]
+    for series in (
+        pd.DataFrame({"user": [1, 1, 2], "item": ["b", "a", "b"]}).groupby("user")["item"].agg(list),
+        pl.Series("items", [["b", "a"], ["b"]]),
+    ):
+        assert held(read_transactions(series)) == [{"a", "b"}, {"b"}]
     frame = pd.DataFrame({"a": [1.0, 0.0], "b": [1.0, 1.0]})
     assert held(read_transactions(frame, layout=Layout(form="matrix"))) == [{"a", "b"}, {"b"}]
     with pytest.raises(DataError, match=r"table: 'item' is Float64; expected is text, integers"):
         read_transactions(pd.DataFrame({"user": [1], "item": [0.5]}))
     with pytest.raises(DataError, match=r"table, row 0 \(from 0\): no item"):
         read_transactions(pl.DataFrame({"items": pl.Series([[]], dtype=pl.Array(pl.Int64, 0))}))
+    for other in (pl.LazyFrame({"user": [1]}), [[1]], 5, None):
+        with pytest.raises(ParameterError, match=r"data .* must be a file, a binary stream, or a table of Polars"):
+            read_transactions(other)
     with pytest.raises(DataError, match="mixed or unknown types"):
         read_transactions(pd.DataFrame({"user": [1, 2], "item": ["a", 7]}))
 

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from segshuffle.arrays import Table
 from segshuffle.datasets.layout import BLANKS, FORMATS, Layout, shown
-from segshuffle.errors import DataError
+from segshuffle.errors import DataError, ParameterError
 from segshuffle.extras import require
 from segshuffle.files import unreadable
 
@@ -159,9 +160,13 @@ def _broken(name: str, error: BaseException, file: Path | None) -> DataError:
 @contextlib.contextmanager
 def opened(data: Any, layout: Layout) -> Iterator[Source]:
     """Open a file, standard input, a stream or a table in memory; streams are copied to a file, to be read twice."""
-    if hasattr(data, "__arrow_c_stream__"):
+    if isinstance(data, Table):
         yield _table(data, layout)
         return
+    if not isinstance(data, (str, Path)) and not hasattr(data, "read"):
+        raise ParameterError(
+            "data", data, "a file, a binary stream, or a table of Polars (no LazyFrame), Arrow or pandas"
+        )
     name = str(data) if isinstance(data, (str, Path)) else str(getattr(data, "name", "stream"))
     if name == "-":
         data, name = sys.stdin.buffer, "standard input"
@@ -234,6 +239,8 @@ def _listed(names: Sequence[str]) -> str:
 def _table(data: Any, layout: Layout) -> Source:
     """Read a table in memory."""
     try:
+        if hasattr(data, "to_frame"):  # a Series
+            data = data.to_frame()
         if hasattr(data, "itertuples"):  # pandas, which offers Arrow only together with another library
             whole = data.rename(columns=str).astype(object)
             data = whole.where(whole.notna(), None).to_dict("list")

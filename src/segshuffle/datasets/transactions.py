@@ -10,7 +10,7 @@ from itertools import chain, pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segshuffle.arrays import LARGEST_DOMAIN, NO_ITEM, FloatArray, IntArray
+from segshuffle.arrays import LARGEST_DOMAIN, NO_ITEM, FloatArray, IntArray, Table
 from segshuffle.datasets.population import check_integer
 from segshuffle.errors import DataError, ParameterError
 
@@ -162,14 +162,19 @@ class Transactions:
 
     @classmethod
     def from_sets(
-        cls, sets: Iterable[Iterable[object]], items: Iterable[object] | None = None, *, label: str = "transactions"
+        cls,
+        sets: Iterable[Iterable[object]] | Table,
+        items: Iterable[object] | None = None,
+        *,
+        label: str = "transactions",
     ) -> Transactions:
-        """Make users of Python sets or lists of items.
+        """Make users of Python sets or lists of items, or of a table.
 
         Parameters
         ----------
-        sets : iterable of iterables
-            The items of each user, which are taken by their text.
+        sets : iterable of iterables, or table
+            The items of each user, which are taken by their text; or a table of Polars, Arrow or pandas, as
+            `read_transactions` reads it.
         items : sequence of str, optional
             All items. By default those that are held, in alphabetical order. A plan with their number then uses the
             data, and the guarantee does not cover that.
@@ -182,10 +187,18 @@ class Transactions:
             If a user holds an item twice or one that is not in `items`, or there is no user or no item.
         """
         try:
+            names = None if items is None else _texts(items)
+            if isinstance(sets, Table):
+                # it needs the extra `data`, and imports this module
+                from segshuffle.datasets.reading import read_transactions
+
+                return read_transactions(sets, items=names, label=label)
             held = list(map(_texts, sets))
-            names = sorted(set(chain.from_iterable(held))) if items is None else _texts(items)
+            names = sorted(set(chain.from_iterable(held))) if names is None else names
         except TypeError as error:
-            raise DataError(f"users must be lists, such as [[0, 1], [2]], and items a list: {error}.") from error
+            raise DataError(
+                f"users must be lists, such as [[0, 1], [2]], or a table, and items a list: {error}."
+            ) from error
         if not held or not names:
             raise DataError("there is no user or no item; give at least one of each.")
         codes = numbered(names)

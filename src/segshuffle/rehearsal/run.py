@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segshuffle.accounting.numerics.ranges import check_integer, check_kind
-from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.arrays import FloatArray, IntArray, Table
 from segshuffle.datasets.transactions import Transactions
-from segshuffle.errors import DataError
+from segshuffle.errors import DataError, ParameterError
 from segshuffle.pipeline.seeds import stream
 from segshuffle.planning.foresight import CONFIDENCE, threshold_of
 from segshuffle.protocols.base import Plan, Problem
@@ -23,6 +23,9 @@ from segshuffle.protocols.item_variance import ItemVariance, bias_given_levels
 #: Numbers of most frequent items whose recovery is counted.
 TOPS = (1, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 _ROLE = "rehearse"
+
+#: Who holds what: sets of items by name or number, or a table.
+Users = Transactions | Iterable[Iterable[object]] | Table
 
 
 class Recovery(NamedTuple):
@@ -115,16 +118,20 @@ class Rehearsal:
         return str(item) if self.names is None else self.names[item]
 
 
-def simulate(plan: Plan, users: Transactions | Iterable[Iterable[int]], *, seed: int = 0) -> IntArray:
+def simulate(plan: Plan, users: Users, *, names: Iterable[object] | None = None, seed: int = 0) -> IntArray:
     """Simulate what users send, and count the messages by item, as the server does after shuffling.
 
     Parameters
     ----------
     plan : Plan
         As `segshuffle.plan` returns it.
-    users : Transactions or iterable of iterables of int
-        The users that the plan is for. A user with more than set_size items sends a random set_size of them. If the
+    users : Transactions, iterable of iterables, or table
+        The users that the plan is for: `Transactions`, the items of each user, or a table of Polars, Arrow or pandas
+        (as `read_transactions` reads it). A user with more than set_size items sends a random set_size of them. If the
         users have no levels, these are assigned at random.
+    names : sequence of str, optional
+        Names of the plan's items, in the order of their numbers; without them users hold the numbers. Left out for
+        `Transactions`, which have their own.
     seed : int
         Same seed, same counts.
 
@@ -139,7 +146,7 @@ def simulate(plan: Plan, users: Transactions | Iterable[Iterable[int]], *, seed:
         If the users are not those that were planned for.
     """
     check_integer("seed", seed, 0)
-    users, problem = _fitting(plan, users), plan.problem
+    users, problem = _fitting(plan, users, names), plan.problem
     rng = np.random.default_rng(seed)
     levels = levels_of(users, problem, rng)
     level_items = users.cut(problem.set_size, rng).level_item_counts(levels, len(problem.levels))
@@ -148,8 +155,9 @@ def simulate(plan: Plan, users: Transactions | Iterable[Iterable[int]], *, seed:
 
 def rehearse(
     plan: Plan,
-    users: Transactions | Iterable[Iterable[int]],
+    users: Users,
     *,
+    names: Iterable[object] | None = None,
     repetitions: int = 20,
     seed: int = 0,
     progress: Callable[[int, int], object] = lambda done, of: None,
@@ -160,9 +168,11 @@ def rehearse(
     ----------
     plan : Plan
         As `segshuffle.plan` returns it.
-    users : Transactions or iterable of iterables of int
+    users : Transactions, iterable of iterables, or table
         As for `simulate`. Sets of more than set_size items are cut at random, once. If the data have no levels, these
         are assigned at random in every repetition.
+    names : sequence of str, optional
+        As for `simulate`.
     repetitions : int
         In [1, 100,000].
     seed : int
@@ -184,7 +194,7 @@ def rehearse(
     """
     check_integer("repetitions", repetitions, 1, most=100_000)
     check_integer("seed", seed, 0)
-    users, problem, seed = _fitting(plan, users), plan.problem, int(seed)
+    users, problem, seed = _fitting(plan, users, names), plan.problem, int(seed)
     n, n_levels, held = users.n_users, len(problem.levels), users.item_counts
     cut = users.cut(problem.set_size, stream(seed, _ROLE, "cut"))
     true, sent, variance, threshold = held / n, cut.item_counts / n, ItemVariance.of(plan), threshold_of(plan)
@@ -241,11 +251,13 @@ def rehearse(
     )
 
 
-def _fitting(plan: Plan, users: Transactions | Iterable[Iterable[int]]) -> Transactions:
+def _fitting(plan: Plan, users: Users, names: Iterable[object] | None) -> Transactions:
     """Return the users as `Transactions`; refuse users that do not fit the plan."""
     check_kind("plan", plan, Plan)
     if not isinstance(users, Transactions):
-        users = Transactions.from_sets(users, map(str, range(plan.problem.domain_size)))
+        users = Transactions.from_sets(users, range(plan.problem.domain_size) if names is None else names)
+    elif names is not None:
+        raise ParameterError("names", names, "left out for Transactions, which have names of their own")
     check_users(plan.problem, users)
     return users
 
