@@ -2,18 +2,25 @@
 
 import math
 import pydoc
+import re
 import subprocess
 import sys
 from dataclasses import replace
 
+import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
 import segshuffle
 from segshuffle import (
     Assumptions,
+    Client,
+    Demand,
     Goal,
     Guess,
+    Limits,
     Problem,
     Question,
     Transactions,
@@ -23,12 +30,17 @@ from segshuffle import (
     estimate,
     mechanism,
     plan,
+    read_messages,
+    read_plan,
     rehearse,
+    save_plan,
     simulate,
 )
 from segshuffle.accounting.single_message import amplification
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS
 from segshuffle.errors import DataError, ParameterError
+from segshuffle.protocols.messages import LevelPrivacy
+from segshuffle.protocols.segmented import Segmented
 
 AT_MOST = Assumptions(sets="at-most")
 
@@ -77,9 +89,28 @@ def test_the_same_seed_gives_the_same_counts(collection):
     assert (simulate(made, users, seed=3) != simulate(made, users, seed=4)).any()
 
 
-def test_lists_of_integers_are_users_too():
-    problem = Problem(3, 2, (1.0,), (400,), 1e-3)
-    assert simulate(plan(problem), [[0, 1], [1, 2], [0, 1], [2, 1]] * 100).shape == (3,)
+class Arrow:
+    """A table of a library that only offers Arrow's stream."""
+
+    def __init__(self, columns):
+        self.table = pl.DataFrame(columns)
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.table.__arrow_c_stream__(requested_schema)
+
+
+@pytest.mark.parametrize("kind", [list, pl.DataFrame, pd.DataFrame, Arrow])
+def test_users_are_lists_or_tables(kind):
+    names, sets = ["tea", "milk", "bread"], [["tea", "milk"], ["milk"]] * 200
+    rows = [(user, item) for user, held in enumerate(sets) for item in held]
+    users = sets if kind is list else kind(dict(zip(("user", "item"), zip(*rows, strict=True), strict=True)))
+    made = plan(Problem(3, 2, (1.0,), (400,), 1e-3, AT_MOST))
+    counts = simulate(made, [[0, 1], [1]] * 200, seed=5)
+    assert (simulate(made, users, names=names, seed=5) == counts).all()
+    found = rehearse(made, users, names=names, repetitions=1)
+    assert (found.names, found.true.tolist()) == (names, [0.5, 1.0, 0.0])
+    with pytest.raises(ParameterError, match=r"names = .* left out for Transactions"):
+        simulate(made, Transactions.from_sets(users, names), names=names)
 
 
 def test_levels_of_the_users_are_kept():
@@ -115,10 +146,38 @@ def test_what_is_no_count_is_refused(collection):
     for counts in ([1.0] * 12, [1] * 11, [-1] * 12, "many"):
         with pytest.raises(DataError, match="needed is an integer"):
             estimate(made, counts)
+    with pytest.raises(DataError, match="a list of 12 different names is needed"):
+        estimate(made, [0] * 12, ["tea"] * 12)
     found = estimate(made, [0] * 12)
     for confidence in (0.0, 1.0, math.nan):
         with pytest.raises(ParameterError, match="confidence"):
             found.interval(confidence)
+
+
+def test_an_estimate_is_a_table_a_plot_and_a_line(collection):
+    made, users = collection
+    names = [f"<item {number}>" for number in range(12)]
+    counts = simulate(made, users, seed=1)
+    counts[[3, 8]] = 0
+    found = estimate(made, counts, names)
+    frame = found.to_frame(0.8).sort_values("estimate", ascending=False)
+    assert sorted(frame["item"]) == sorted(names)
+    assert (np.sort(found.frequencies)[::-1] == frame["estimate"]).all()
+    for column, values in zip(("low", "high"), found.interval(0.8), strict=True):
+        assert (frame[column].sort_index() == values).all()
+    told = frame["estimate"] > rehearse(made, users, repetitions=1).threshold
+    assert (frame["told_from_zero"] == told).all()
+    assert told.sum() < 12
+    _, given = plt.subplots()
+    assert found.plot(20, confidence=0.8, ax=given) is given
+    assert [text.get_text() for text in given.get_yticklabels()] == frame["item"].tolist()
+    drawn = np.concatenate([bar.get_segments() for bar in given.collections])
+    ends = drawn[np.argsort(drawn[:, 0, 1]), :, 0] / 100
+    assert ends == pytest.approx(frame[["low", "high"]].to_numpy())
+    largest = frame.iloc[0]
+    assert f"{told.sum()} told from zero; largest: {largest['item']!r} {100 * largest['estimate']:.2f} %" in repr(found)
+    assert f"&lt;{largest['item'][1:-1]}&gt;</td><td>{100 * largest['estimate']:.2f}</td>" in found._repr_html_()
+    plt.close("all")
 
 
 SMALL = Problem(8, 1, (1.0,), (40,), 1e-3)
@@ -138,6 +197,23 @@ def test_an_accountant_is_given_by_name_or_as_an_object():
     assert account(KRR, n_users=1000, epsilon=0.5, accountant="blanket-lower") == lower
 
 
+def test_an_account_is_a_table_a_plot_and_a_line():
+    """Bounds of an interval that is shown contain the proven ones."""
+    found = account(KRR, n_users=1000, delta=1e-6)
+    frame = found.to_frame().set_index("accountant")
+    assert frame.index.tolist() == found.names == [entry.accountant for entry in found]
+    assert set(found.left_out) == {each.name for each in ACCOUNTANTS.values() if each.applies(KRR)} - set(found.names)
+    lower, upper = frame["value"]["blanket-lower"], frame["value"]["blanket"]
+    assert found.proven == (lower, upper)
+    low, high = map(float, re.findall(r"(?:least|most) ([\d.]+)", repr(found)))
+    assert 0.999 * lower < low < lower < upper < high < 1.001 * upper
+    assert f"<td>{low}</td><td>lower</td>" in found._repr_html_()
+    axes = found.plot()
+    assert [line.get_xdata()[0] for line in axes.lines] == frame["value"].tolist()
+    assert len(axes.get_yticklabels()) == len(found)
+    plt.close("all")
+
+
 def test_collections_compose():
     made = plan(Problem(8, 2, (0.5, 1.0), (200, 200), 1e-4))
     certified = {each["epsilon"]: each["delta_upper"] for each in made.certificate}
@@ -152,6 +228,46 @@ def test_an_answer_has_the_plan_of_its_problem_and_a_rehearsal_the_true_shares(c
     assert plan(replace(made.problem, levels=[0.5, 1.0, 2.0])) == made
     found = rehearse(made, users, repetitions=3)
     assert (found.repetitions, found.true.tolist()) == (3, users.frequencies.tolist())
+
+
+TWO = Problem(12, 3, (0.5, 1.0), (4000, 4000), 1e-6, AT_MOST)
+
+
+@pytest.mark.parametrize(
+    ("asked", "parts"),
+    [
+        ({"blanket": "signed", "max_messages": 4}, {"blanket": "signed", "limits": Limits(max_messages=4)}),
+        (
+            {"blanket": "clustered", "top": 3, "guess": 1.0},
+            {"blanket": "clustered", "goal": Goal(top=3), "guess": Guess(1.0)},
+        ),
+        (
+            {"target_error": 1e-3, "least": "epsilon", "max_messages": 4},
+            {"goal": Goal(1e-3, "epsilon"), "limits": Limits(max_messages=4)},
+        ),
+        (
+            {"target_error": 0.05, "sizes": {2: 0.5, 4: 0.5}},
+            {"goal": Goal(0.05), "guess": Guess(sizes={2: 0.5, 4: 0.5})},
+        ),
+        ({"hide_level": 1.0, "copies_max": 4}, {"level_privacy": LevelPrivacy(1.0, 1e-6), "limits": Limits(4)}),
+    ],
+)
+def test_a_plan_is_that_of_the_question(asked, parts):
+    private = replace(TWO, assumptions=replace(AT_MOST, private_levels="hide_level" in asked))
+    assert plan(TWO, **asked) == answer(Question(private, **parts)).plan != plan(TWO)
+
+
+def test_a_collection_is_carried_out(tmp_path):
+    names, made = ["tea", "milk", "bread"], plan(Problem(3, 2, (1.0,), (200,), 1e-3, AT_MOST))
+    save_plan(made, tmp_path / "plan.json", names)
+    saved = read_plan(tmp_path / "plan.json")
+    assert (saved.plan, saved.items) == (made, names)
+    users = [Client([0, 1], 0, Demand(1.0, 1e-3, honest_users=200))] * 200
+    sent = [message for user in users for message in user.send_items(saved.plan.scheme)]
+    (tmp_path / "sent").write_text("".join(f"{message}\n" for message in sorted(sent)))
+    received = read_messages(tmp_path / "sent", saved.plan)
+    assert (received.counts == np.bincount(sent, minlength=3)).all()
+    assert estimate(saved.plan, received.counts, saved.items).told_from_zero.tolist() == [True, True, False]
 
 
 @pytest.mark.parametrize(
@@ -180,6 +296,7 @@ def test_an_answer_has_the_plan_of_its_problem_and_a_rehearsal_the_true_shares(c
         (lambda: simulate(plan(SMALL), [[0]] * 40, seed=None), "seed is missing: it must be an integer >= 0"),
         (lambda: rehearse(plan(SMALL), [[0]] * 40, repetitions=True), "repetitions = True is not allowed"),
         (lambda: rehearse(plan(SMALL), [[0]] * 40, seed="1"), "seed = '1' is not allowed"),
+        (lambda: save_plan(Segmented(2.0).plan(SMALL), "plan.json"), "plan.kind = 'published' is not allowed"),
         (lambda: compose(plan(SMALL), delta=1e-4), "collections = .* it must be a list of pairs"),
         (lambda: compose([(plan(SMALL), "1")], delta=1e-4), "level = '1' is not allowed: it must be a number"),
         (lambda: plan(SMALL).of_participants(40), "level_counts = 40 is not allowed: it must be a sequence"),

@@ -11,9 +11,9 @@ def rounded(value: float) -> float:
     return float(f"{value:.{DIGITS - 1}e}")
 
 
-def rounded_down(value: float) -> float:
-    """Return the largest number of ten significant digits that is at most `value`: for rates, copies, lower bounds."""
-    return _rounded_to_side(value, ROUND_FLOOR, DIGITS)
+def rounded_down(value: float, digits: int = DIGITS) -> float:
+    """Round `value` down to `digits` significant digits, for rates, copies and lower bounds."""
+    return _rounded_to_side(value, ROUND_FLOOR, digits)
 
 
 def rounded_up(value: float, digits: int = DIGITS) -> float:

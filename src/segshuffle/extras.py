@@ -13,8 +13,8 @@ EXTRAS = {
 }
 
 
-def require(extra: str, purpose: str) -> None:
-    """Raise an error if an extra is not installed, before any of its modules is imported.
+def require(extra: str, purpose: str, *modules: str) -> None:
+    """Raise an error if modules of an extra are not installed, before any of them is imported.
 
     Parameters
     ----------
@@ -22,13 +22,15 @@ def require(extra: str, purpose: str) -> None:
         Key of `EXTRAS`.
     purpose : str
         What needs the extra, as the beginning of a sentence.
+    *modules
+        Names of the modules; by default all of the extra.
 
     Raises
     ------
     MissingExtraError
         If one of its modules is not installed.
     """
-    for module in EXTRAS[extra]:
+    for module in modules or EXTRAS[extra]:
         if importlib.util.find_spec(module) is None:
             raise MissingExtraError(_sentence(purpose, module, extra))
 
