@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,9 +11,8 @@ import numpy as np
 
 from segshuffle.accounting.numerics.ranges import check_integer
 from segshuffle.arrays import BoolArray, FloatArray, IntArray
-from segshuffle.extras import require
-from segshuffle.looks import PALETTE
-from segshuffle.notebooks import axes_of_rows, html_table
+from segshuffle.looks import PALETTE, TINTS
+from segshuffle.notebooks import axes_of_rows, frame_of, html_of
 from segshuffle.planning.foresight import CONFIDENCE, threshold_of
 from segshuffle.protocols.base import Plan
 from segshuffle.protocols.item_variance import ItemVariance
@@ -106,13 +104,10 @@ class Estimate:
         DataFrame
             Columns item (its name, or its number), estimate, low, high, standard_error and told_from_zero.
         """
-        require("pipeline", "A pandas table", "pandas")
-        import pandas as pd
-
         low, high = self.interval(confidence)
-        return pd.DataFrame(
+        return frame_of(
             {
-                "item": range(self.frequencies.size) if self.names is None else list(self.names),
+                "item": self.names or range(self.frequencies.size),
                 "estimate": self.frequencies,
                 "low": low,
                 "high": high,
@@ -138,26 +133,21 @@ class Estimate:
         matplotlib.axes.Axes
         """
         check_integer("top", top, 1)
-        items, told = self.order[:top], self.told_from_zero
-        ax = axes_of_rows(ax, [_short(self.name(item)) for item in items.tolist()])
-        shares, low, high = (100 * each for each in (self.frequencies, *self.interval(confidence)))
-        rows = np.arange(items.size)
-        for shown, label, face in (
-            (told[items], "told from zero", PALETTE["blue"]),
-            (~told[items], "not told from zero", "none"),
-        ):
-            if shown.any():
-                drawn = items[shown]
-                ax.errorbar(
-                    shares[drawn],
-                    rows[shown],
-                    xerr=[shares[drawn] - low[drawn], high[drawn] - shares[drawn]],
-                    fmt="o",
-                    color=PALETTE["blue"],
-                    markerfacecolor=face,
-                    capsize=2,
-                    label=f"{label}, {100 * confidence:g} % interval",
-                )
+        items = self.order[:top]
+        ax = axes_of_rows(ax, [f"{self.name(item):.{_LETTERS}}" for item in items.tolist()])
+        shares, low, high = (100 * each[items] for each in (self.frequencies, *self.interval(confidence)))
+        rows, blue = range(items.size), PALETTE["blue"]
+        interval = f"{100 * confidence:g} % interval"
+        ax.errorbar(shares, rows, xerr=[shares - low, high - shares], fmt="none", color=blue, capsize=2, label=interval)
+        faces = np.where(self.told_from_zero[items], blue, TINTS["white"])
+        ax.scatter(
+            shares,
+            rows,
+            facecolors=faces.tolist(),
+            edgecolors=blue,
+            zorder=3,
+            label="estimate, hollow if not told from zero",
+        )
         ax.axvline(100 * self.threshold, color=PALETTE["vermilion"], linestyle="--", label="told from zero above this")
         ax.set_xlabel("share of the users in %")
         ax.legend()
@@ -165,27 +155,12 @@ class Estimate:
 
     def __repr__(self) -> str:
         """Say how many items there are and are told from zero, and which is the largest, in one line."""
-        largest = int(self.order[0])
-        found = f"{self.frequencies.size} items, {np.count_nonzero(self.told_from_zero)} told from zero"
-        return f"Estimate({found}; largest: {_short(self.name(largest))!r} {self._percent(largest)[0]} %)"
+        item = int(self.order[0])
+        return (
+            f"Estimate({self.frequencies.size} items, {np.count_nonzero(self.told_from_zero)} told from zero; largest: "
+            f"{self.name(item)[:_LETTERS]!r} {100 * self.frequencies[item]:.3g} %)"
+        )
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self) -> str | None:
         """Return the largest estimates as a table."""
-        columns = ("item", "estimate %", f"{100 * CONFIDENCE:g} % from", "to", "told from zero")
-        told = self.told_from_zero
-        rows = [
-            (self.name(item), *self._percent(item), "yes" if told[item] else "no")
-            for item in self.order[:_ROWS].tolist()
-        ]
-        return html_table(repr(self), columns, rows)
-
-    def _percent(self, item: int) -> list[str]:
-        """Return an estimate and the ends of its interval in per cent, to two digits of its standard error."""
-        error = 100 * float(self.standard_errors[item])
-        places = max(1 - math.floor(math.log10(error)), 0) if error > 0.0 else 2
-        ends = (each[item] for each in self.interval())
-        return [f"{100 * share:.{places}f}" for share in (self.frequencies[item], *ends)]
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= _LETTERS else name[: _LETTERS - 1] + "…"
+        return html_of(repr(self), lambda: self.to_frame().iloc[self.order[:_ROWS]])

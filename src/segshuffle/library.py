@@ -154,22 +154,12 @@ def account(
 def account(
     mechanism: Mechanism,
     *,
-    n_users: int | np.integer,
-    delta: float | None = None,
-    epsilon: float | None = None,
-    accountant: str | Accountant,
-    rounds: int = 1,
-) -> float: ...
-@overload
-def account(
-    mechanism: Mechanism,
-    *,
     n_users: ArrayLike,
     delta: ArrayLike | None = None,
     epsilon: ArrayLike | None = None,
     accountant: str | Accountant,
     rounds: int = 1,
-) -> FloatArray: ...
+) -> Any: ...
 def account(
     mechanism: Mechanism,
     *,
@@ -216,8 +206,8 @@ def account(
         raise ParameterError("accountant", None, "given where several numbers are asked for")
     entries, left_out = amplification.compare(mechanism=mechanism, **asked)
     told = {"randomizer": mechanism.name, "local_epsilon": mechanism.local_epsilon, **mechanism.parameters, **asked}
-    del told["epsilon" if epsilon is None else "delta"]
-    return Account(entries, "epsilon" if epsilon is None else "delta", told, left_out)
+    question = ", ".join(f"{name} = {value}" for name, value in told.items() if value is not None)
+    return Account(entries, "epsilon" if epsilon is None else "delta", question, left_out)
 
 
 def compose(

@@ -1,27 +1,38 @@
-"""What results show in a notebook: short tables as HTML, and axes to draw on."""
+"""What results show in a notebook: tables as HTML, and axes to draw on."""
 
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+import importlib.util
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from segshuffle.extras import require
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
 #: Inches of a row of a plot, and of what is around the rows.
 _ROW, _AROUND = 0.25, 1.2
 
 
-def html_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table in HTML; all texts are escaped."""
-    parts = [f"<table><caption>{html.escape(title)}</caption>"]
-    for tag, row in [("th", columns), *(("td", row) for row in rows)]:
-        cells = "".join(f"<{tag}>{html.escape(text)}</{tag}>" for text in row)
-        parts.append(f"<tr>{cells}</tr>")
-    return "".join([*parts, "</table>"])
+def frame_of(data: Any) -> pd.DataFrame:
+    """Return a pandas table of columns, or of named tuples."""
+    require("pipeline", "A pandas table", "pandas")
+    import pandas as pd
+
+    return pd.DataFrame(data)
+
+
+def html_of(title: str, frame: Callable[[], pd.DataFrame]) -> str | None:
+    """Return a table in HTML below its title; None without pandas, and then a notebook shows a line of text."""
+    if importlib.util.find_spec("pandas") is None:
+        return None
+    import pandas as pd
+
+    with pd.option_context("display.max_colwidth", None):
+        return f"<p>{html.escape(title)}</p>{frame().to_html(float_format='{:.4g}'.format)}"
 
 
 def axes_of_rows(ax: Axes | None, labels: Sequence[str]) -> Axes:
