@@ -21,13 +21,15 @@ from segshuffle.looks import PALETTE
 
 project = "segshuffle"
 author = "the authors of segshuffle"
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 
 # documents are where a reader of the repository expects them, so the source is the whole repository
 root_doc = "docs/index"
-include_patterns = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "config/README.md", "docs/**.md"]
+include_patterns = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "config/README.md", "docs/**.md", "docs/*.ipynb"]
 exclude_patterns = ["docs/site", "build", ".venv", "results/**"]
-source_suffix = {".md": "markdown"}
+source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb"}
+# notebooks are shown as they are stored; a test executes them
+nb_execution_mode = "off"
 
 myst_enable_extensions = ["dollarmath"]
 # links between documents may name a heading, as they do where the repository is shown

@@ -83,9 +83,11 @@ def test_every_document_is_on_the_site():
         "".join(re.findall(r"```{toctree}(.*?)```", read("docs/index.md"), re.DOTALL)),
         re.MULTILINE,
     )
-    pages = {(ROOT / "docs" / name).resolve().with_suffix(".md") for name in listed}
-    assert all(page.exists() for page in pages)
-    missing = {path.name for path in (ROOT / "docs").rglob("*.md")} - {page.name for page in pages} - {"index.md"}
+    pages = {(ROOT / "docs" / name).resolve() for name in listed}
+    found = [path for kind in ("md", "ipynb") for path in (ROOT / "docs").rglob(f"*.{kind}")]
+    names = {path.with_suffix("") for path in found} - {ROOT / "docs/index"}
+    assert all(page.with_suffix(".md").exists() for page in pages - names)
+    missing = names - pages
     assert not missing, "name them in docs/index.md"
 
 

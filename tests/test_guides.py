@@ -1,5 +1,8 @@
 """The commands and the Python of the documents, executed."""
 
+import base64
+import copy
+import io
 import os
 import re
 import shlex
@@ -7,8 +10,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import matplotlib.pyplot as plt
+import nbformat
+import numpy as np
 import pytest
 from commands import printed
+from nbclient import NotebookClient
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -95,3 +102,22 @@ def test_the_python_on_clients_prints_what_is_shown(capsys):
     for (_, code), (_, text) in zip(shown[::2], shown[1::2], strict=True):
         exec(compile(code, "docs/clients.md", "exec"), names)
         assert capsys.readouterr().out == text
+
+
+def shown(cell):
+    """Return what a cell of a notebook shows: its texts, and its pictures as pixels."""
+    outputs = [output.get("data", {"text/plain": output.get("text")}) for output in cell.get("outputs", ())]
+    pictures = [plt.imread(io.BytesIO(base64.b64decode(data["image/png"]))) for data in outputs if "image/png" in data]
+    return [(data["text/plain"], data.get("text/html")) for data in outputs], pictures
+
+
+@pytest.mark.exhaustive
+def test_the_notebook_shows_what_is_stored():
+    stored = nbformat.read(ROOT / "docs/notebook.ipynb", as_version=4)
+    cells = NotebookClient(copy.deepcopy(stored), kernel_name="python3").execute().cells
+    for before, now in zip(map(shown, stored.cells), map(shown, cells), strict=True):
+        assert now[0] == before[0]
+        for picture, drawn in zip(before[1], now[1], strict=True):
+            assert drawn.shape == picture.shape
+            assert np.abs(drawn - picture).mean() < 0.001
+    assert sum(len(shown(cell)[1]) for cell in cells) == 2

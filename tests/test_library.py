@@ -200,7 +200,7 @@ def test_an_account_is_a_table_a_plot_and_a_line():
     axes = found.plot()
     assert [line.get_xdata()[0] for line in axes.lines] == frame["value"].tolist()
     assert len(axes.get_yticklabels()) == len(found)
-    account(KRR, n_users=10**9, epsilon=3.9).plot()  # all deltas are 0
+    account(mechanism("krr", local_epsilon=0.1, domain_size=9), n_users=10**9, epsilon=0.5).plot()  # deltas of 0
     plt.close("all")
 
 

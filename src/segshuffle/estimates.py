@@ -143,6 +143,7 @@ class Estimate:
         ax.scatter(
             shares,
             rows,
+            s=16,
             facecolors=faces.tolist(),
             edgecolors=blue,
             zorder=3,
