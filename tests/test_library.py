@@ -89,11 +89,12 @@ def test_the_same_seed_gives_the_same_counts(collection):
     assert (simulate(made, users, seed=3) != simulate(made, users, seed=4)).any()
 
 
-@pytest.mark.parametrize("kind", [list, pl.DataFrame, pd.DataFrame])
-def test_users_are_lists_or_tables(kind):
+@pytest.mark.parametrize(
+    "table", [list, lambda sets: pl.DataFrame({"items": sets}), lambda sets: pd.Series(sets, name="items")]
+)
+def test_users_are_lists_or_tables(table):
     names, sets = ["tea", "milk", "bread"], [["tea", "milk"], ["milk"]] * 200
-    rows = [(user, item) for user, held in enumerate(sets) for item in held]
-    users = sets if kind is list else kind(dict(zip(("user", "item"), zip(*rows, strict=True), strict=True)))
+    users = table(sets)
     made = plan(Problem(3, 2, (1.0,), (400,), 1e-3, AT_MOST))
     counts = simulate(made, [[0, 1], [1]] * 200, seed=5)
     assert (simulate(made, users, names=names, seed=5) == counts).all()
@@ -212,11 +213,9 @@ def test_collections_compose():
     assert compose([], delta=1e-4) == 0.0
 
 
-def test_levels_may_be_a_list_and_a_rehearsal_has_the_true_shares(collection):
-    made, users = collection
+def test_levels_may_be_a_list(collection):
+    made, _ = collection
     assert plan(replace(made.problem, levels=[0.5, 1.0, 2.0])) == made
-    found = rehearse(made, users, repetitions=3)
-    assert (found.repetitions, found.true.tolist()) == (3, users.frequencies.tolist())
 
 
 TWO = Problem(12, 3, (0.5, 1.0), (4000, 4000), 1e-6, AT_MOST)
@@ -230,10 +229,7 @@ TWO = Problem(12, 3, (0.5, 1.0), (4000, 4000), 1e-6, AT_MOST)
             {"blanket": "clustered", "top": 3, "guess": 1.0},
             {"blanket": "clustered", "goal": Goal(top=3), "guess": Guess(1.0)},
         ),
-        (
-            {"target_error": 1e-3, "least": "epsilon", "max_messages": 4},
-            {"goal": Goal(1e-3, "epsilon"), "limits": Limits(max_messages=4)},
-        ),
+        ({"target_error": 1e-3, "least": "epsilon"}, {"goal": Goal(1e-3, "epsilon")}),
         (
             {"target_error": 0.05, "sizes": {2: 0.5, 4: 0.5}},
             {"goal": Goal(0.05), "guess": Guess(sizes={2: 0.5, 4: 0.5})},
@@ -251,12 +247,10 @@ def test_a_collection_is_carried_out(tmp_path):
     save_plan(made, tmp_path / "plan.json", names)
     saved = read_plan(tmp_path / "plan.json")
     assert (saved.plan, saved.items) == (made, names)
-    users = [Client([0, 1], 0, Demand(1.0, 1e-3, honest_users=200))] * 200
-    sent = [message for user in users for message in user.send_items(saved.plan.scheme)]
+    user = Client([0, 1], 0, Demand(1.0, 1e-3, honest_users=200))
+    sent = [message for _ in range(200) for message in user.send_items(saved.plan.scheme)]
     (tmp_path / "sent").write_text("".join(f"{message}\n" for message in sorted(sent)))
-    received = read_messages(tmp_path / "sent", saved.plan)
-    assert (received.counts == np.bincount(sent, minlength=3)).all()
-    assert estimate(saved.plan, received.counts, saved.items).told_from_zero.tolist() == [True, True, False]
+    assert (read_messages(tmp_path / "sent", saved.plan).counts == np.bincount(sent, minlength=3)).all()
 
 
 @pytest.mark.parametrize(
@@ -313,6 +307,7 @@ one: float = account(krr, n_users=np.int64(1000), delta=1e-6, accountant="blanke
 many = account(krr, n_users=np.array([10, 20]), delta=1e-6, accountant="blanket")
 largest: float = float(many.max())
 first: str = account(krr, n_users=1000, epsilon=0.5)[0].accountant
+names: list[str] = account(krr, n_users=1000, epsilon=0.5).names
 made: Plan = plan(Problem(8, 2, (0.5,), (200,), 1e-4))
 found: Estimate = estimate(made, np.zeros(8, dtype=np.int64))
 both: float = compose([(made, 0.5)], delta=1e-4)
