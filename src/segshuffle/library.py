@@ -297,7 +297,7 @@ def read_messages(path: Path | str, plan: Plan, *, drop: bool = False) -> Counte
     Parameters
     ----------
     path : Path or str
-        A file as ``segshuffle client`` writes it, mixed by a shuffler.
+        A file as ``segshuffle client`` writes it, mixed by a shuffler and not packed.
     plan : Plan
         The plan that the clients followed.
     drop : bool

@@ -9,7 +9,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
 #: Single modules that no script imports, or only those that draw.
-APART = ("__main__.py", "library.py", "looks.py")
+APART = ("__main__.py", "accounts.py", "estimates.py", "library.py", "looks.py", "notebooks.py")
 #: What every script imports, beside the other single modules.
 CORE = (
     "pipeline/__init__.py",
