@@ -206,7 +206,7 @@ def account(
         raise ParameterError("accountant", None, "given where several numbers are asked for")
     entries, left_out = amplification.compare(mechanism=mechanism, **asked)
     told = {"randomizer": mechanism.name, "local_epsilon": mechanism.local_epsilon, **mechanism.parameters, **asked}
-    question = ", ".join(f"{name} = {value}" for name, value in told.items() if value is not None)
+    question = ", ".join(f"{name} = {value}" for name, value in told.items() if value not in (None, np.inf))
     return Account(entries, "epsilon" if epsilon is None else "delta", question, left_out)
 
 
