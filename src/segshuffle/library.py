@@ -35,8 +35,8 @@ from segshuffle.planning.documents import Document, checked_names, read_document
 from segshuffle.planning.question import Question
 from segshuffle.protocols.base import Assumptions, Plan, Problem
 from segshuffle.protocols.messages import Client, Demand
+from segshuffle.protocols.messages.message_lines import Counted, read_counts
 from segshuffle.protocols.privacy_loss import product_of
-from segshuffle.rehearsal.message_lines import Counted, read_counts
 from segshuffle.rehearsal.run import rehearse, simulate
 
 __all__ = [
