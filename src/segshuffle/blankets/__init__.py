@@ -10,10 +10,3 @@ declares
 - the pair of counters that an exchanged item changes (`base.CounterPair`). The accountants `product` and `composition`
   need nothing else.
 """
-
-from segshuffle.discovered import declaring
-
-
-def law_names() -> list[str]:
-    """List the names of all proven laws, which are those of their files: `--help` must be immediate."""
-    return [path.stem for path in declaring(__name__, "LAW")]

@@ -74,7 +74,7 @@ class Question:
     blanket: str = field(
         default=SINGLE,
         metadata=option(
-            "kind of dummy messages: poisson (single dummies), another law's name, or best: with max_messages the "
+            f"kind of dummy messages: {', '.join(laws())} (poisson: single dummies), or best: with max_messages the "
             "kind with the least error (or epsilon), with target_error the kind with the fewest messages (or least "
             "epsilon)"
         ),
