@@ -340,10 +340,10 @@ def test_an_error_below_the_least_is_refused(capsys):
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("least", ["", "epsilon:"])
+@pytest.mark.parametrize("least", ["", "--least epsilon"])
 def test_the_command_plans_backwards(capsys, least, tmp_path):
-    asked = f"{SMALL} --guess zipf:1 --top 3 --target-error {least}12% --what-if users 300,3000"
-    values = answer(capsys, f"{asked} {tmp_path}/p.png --save {tmp_path}/p")
+    asked = f"{SMALL} --guess zipf:1 --top 3 --target-error 12% {least} --what-if users 300,3000"
+    values = answer(capsys, f"{asked} --plot {tmp_path}/p.png --save {tmp_path}/p")
     assert 0.11 < values["top_error"] <= 0.12
     small, large = values["what_if"]
     assert small["messages"] == pytest.approx(values["messages_per_user"])

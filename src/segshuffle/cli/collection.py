@@ -62,6 +62,6 @@ class Collection(argparse.Action):
         lines = {name: keys.index(name) + 1 if name in keys else 1 for name in found}
         for name in found:
             if name not in self.declared:
-                told = f"{path}, line {lines[name]}: {name} is unknown{similar(name, self.declared)}"
+                told = f"{path}, line {lines[name]}: {name[:40]} is unknown{similar(name, self.declared)}"
                 raise DataError(f"{told}. Known are {', '.join(self.declared)}.")
         return {name: (lines[name], value) for name, value in found.items()}

@@ -108,13 +108,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> str:
     """Count the messages, and estimate the shares."""
-    import numpy as np
-
     from segshuffle.cli.estimate_rows import COLUMNS, as_percent, rows_of, write_table
     from segshuffle.files import refuse_overwriting
     from segshuffle.library import estimate
     from segshuffle.planning.documents import read_document
-    from segshuffle.planning.foresight import threshold_of
     from segshuffle.protocols.item_variance import coverage_of_nothing
     from segshuffle.protocols.messages.received import PossibleCounts, impossible
 
@@ -131,11 +128,11 @@ def run(options: argparse.Namespace) -> str:
         raise DataError(
             f"{options.received}: {odd} Give --anyway to print the estimates all the same, marked as impossible."
         )
-    found, threshold = estimate(plan, received.counts), threshold_of(plan)
-    largest = np.argsort(-found.frequencies, kind="stable")
-    told = largest[found.frequencies[largest] > threshold]
+    found = estimate(plan, received.counts)
+    largest = found.order
+    told = largest[found.told_from_zero[largest]]
     chosen = (told if options.told_from_zero else largest)[: options.top]
-    rows = functools.partial(rows_of, options, document, received.counts, found, threshold)
+    rows = functools.partial(rows_of, options, document, received.counts, found)
     guarantee, digest = _guarantee(document.plan, plan), plan_digest(document)[:16]
     mark = {"impossible": True} if odd else {}  # a reader of rows alone must know this
     if options.publish is not None:
@@ -155,7 +152,7 @@ def run(options: argparse.Namespace) -> str:
         "dropped": received.dropped,
         "not_noticed": _not_noticed(options, plan),
         "confidence": options.confidence,
-        "told_from_zero_above": threshold,
+        "told_from_zero_above": found.threshold,
         "told_from_zero": told.size,
         "coverage_of_items_held_by_nobody": coverage_of_nothing(plan, options.confidence),
         "kind": plan.kind,

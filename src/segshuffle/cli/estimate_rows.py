@@ -26,7 +26,6 @@ def rows_of(
     document: Document,
     counts: IntArray,
     found: Estimate,
-    threshold: float,
     items: IntArray,
 ) -> Iterator[dict[str, Any]]:
     """Make a row for each of some items, in their order.
@@ -41,18 +40,17 @@ def rows_of(
         Messages about each item.
     found : Estimate
         The estimates of all items.
-    threshold : float
-        A larger estimate is told from zero.
     items : ndarray of int
         The items.
     """
     for start in range(0, items.size, _TOGETHER):
         some = items[start : start + _TOGETHER]
-        part = Estimate(found.frequencies[some], found.variance)
-        shares = [part.frequencies, *part.interval(options.confidence)]
+        estimates, variance = found.frequencies[some], found.variance
+        shares = [estimates, *variance.interval(estimates, options.confidence)]
         if options.clip:
             shares = [np.clip(each, 0.0, 1.0) for each in shares]
-        columns = (some, counts[some], *shares, part.standard_errors, part.frequencies > threshold)
+        errors = np.sqrt(variance.at(estimates))
+        columns = (some, counts[some], *shares, errors, estimates > found.threshold)
         for item, count, share, low, high, error, told in zip(*map(np.ndarray.tolist, columns), strict=True):
             places = _places(error)
             low, high = math.floor(low * 10**places) / 10**places, math.ceil(high * 10**places) / 10**places
