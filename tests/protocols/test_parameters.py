@@ -117,6 +117,10 @@ def test_closed_form_blankets_and_the_weights_that_follow_from_them():
         assert plan.messages_per_user == pytest.approx(float(counts @ blankets) / 5000 + s, rel=1e-9)
     bounds = [BallsIntoBins("closed-form", name).plan(problem).mse_bound for name in raws]
     assert bounds[2] < min(bounds[:2])
+    # with the number of all users, the weights depend on the epsilons alone
+    raw = 1 / np.sqrt(d * s**2 * math.log(1 / delta) / (5000 * levels) ** 2 + s / 5000)
+    plan = BallsIntoBins("closed-form", "weighted-sepmm", "all").plan(problem)
+    assert [each.weight for each in plan.collections] == pytest.approx(raw / raw.sum(), rel=1e-9)
     plan = BallsIntoBins("closed-form").plan(problem)
     assert plan.blanket_per_user == pytest.approx(blankets[0] * 1250 / 5000, rel=1e-9)
 

@@ -110,11 +110,11 @@ def test_reduction_is_against_the_named_or_the_strongest_competitor():
     assert set(means) == {f"mean reduction against {name}" for name in paper_competitors()}
 
 
-def test_another_analysis_of_balls_into_bins_is_marked():
+def test_another_reading_of_balls_into_bins_is_marked():
     other = {**OPTIONS, "balls_into_bins": {"analysis": "closed-form"}}
     found = measured("reduction", *TWO, competitors=other, **S1, against=["strongest", "mm", "subexp-local"])
     assert "reduction against mm" in measured("reduction", *TWO, competitors={}, **S1, against=["mm"])
-    marked = "(balls into bins by closed-form analysis)"
+    marked = "(balls into bins with analysis closed-form, weight_users level)"
     assert set(found) == {
         f"reduction against the strongest {marked}",
         f"reduction against mm {marked}",

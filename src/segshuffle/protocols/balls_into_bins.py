@@ -8,6 +8,7 @@ Every user sends each held item, and m uniform blanket messages on average. Thre
 - "proven": the exact product of docs/proof.md, for a Poisson blanket (kind: exact).
 """
 
+import functools
 import math
 from dataclasses import dataclass, replace
 
@@ -22,6 +23,8 @@ from segshuffle.protocols.base import Plan, Problem, collection_of
 from segshuffle.protocols.method import Collected, Declared
 from segshuffle.protocols.scheme import Collection
 
+# cached: it does not depend on how many users chose the other levels
+_least_blanket = functools.lru_cache(maxsize=4096)(least_blanket_per_user)
 _NAMES = ("mm", "sepmm", "weighted-sepmm", "inverse-variance-sepmm")
 
 
@@ -33,7 +36,7 @@ def least_blanket(problem: Problem, epsilon: float, n_users: int, analysis: str)
     check_choice("analysis", analysis, ("numerical", "closed-form", "proven"))
     d, s, delta = problem.domain_size, problem.set_size, problem.delta
     if analysis == "numerical":
-        blanket = least_blanket_per_user(domain_size=d, set_size=s, n_users=n_users, epsilon=epsilon, delta=delta)
+        blanket = _least_blanket(domain_size=d, set_size=s, n_users=n_users, epsilon=epsilon, delta=delta)
         return rounded_up(blanket)
     if analysis == "closed-form":
         item_epsilon, item_delta = item_target(epsilon=epsilon, delta=delta, set_size=s)
@@ -53,16 +56,20 @@ class BallsIntoBins(Collected):
     analysis : str
         "numerical" or "closed-form" (published), or "proven".
     name : str
-        "mm", or how SepMM averages the levels' estimates: all alike ("sepmm"), by 1/sqrt(d s^2 ln(1/delta)/(n_k E_k)^2
-        + s/n_k) ("weighted-sepmm"), or by the inverse of the variance, the sampling of the level's users included
+        "mm", or how SepMM averages the levels' estimates: all alike ("sepmm"), by 1/sqrt(d s^2 ln(1/delta)/(n E_k)^2
+        + s/n) ("weighted-sepmm"), or by the inverse of the variance, the sampling of the level's users included
         ("inverse-variance-sepmm", not in the paper).
+    weight_users : str
+        What n is in the weights of "weighted-sepmm": the users of the "level", or "all" users.
     """
 
     analysis: str = "numerical"
     name: str = "mm"
+    weight_users: str = "level"
 
     def __post_init__(self) -> None:
         check_choice("name", self.name, _NAMES)
+        check_choice("weight_users", self.weight_users, ("level", "all"))
 
     def plan(self, problem: Problem) -> Plan:
         """Fix m, and the weight of every collection if there are several.
@@ -96,7 +103,8 @@ class BallsIntoBins(Collected):
         d, s, _ = problem.sizes
         weight = n / (m + s) if self.name == "inverse-variance-sepmm" else 1.0
         if self.name == "weighted-sepmm":
-            weight = 1.0 / math.sqrt(d * s**2 * math.log(1 / problem.delta) / (n * epsilon) ** 2 + s / n)
+            users = n if self.weight_users == "level" else problem.n_users
+            weight = 1.0 / math.sqrt(d * s**2 * math.log(1 / problem.delta) / (users * epsilon) ** 2 + s / users)
         law = SINGLES if self.analysis == "proven" else BINOMIAL
         return collection_of(problem, (1.0,) * len(problem.levels), m, law, levels, weight)
 
@@ -106,7 +114,12 @@ OPTIONS = {
         "description": "Analysis that fixes the blanket of the published methods",
         "enum": ["numerical", "closed-form"],
         "default": "numerical",
-    }
+    },
+    "weight_users": {
+        "description": "What n is in the weights of weighted-sepmm: the users of the level, or all users",
+        "enum": ["level", "all"],
+        "default": "level",
+    },
 }
 METHODS = (
     Declared(
@@ -121,7 +134,7 @@ METHODS = (
     ),
     Declared(
         "weighted-sepmm",
-        lambda options: BallsIntoBins(options["analysis"], "weighted-sepmm"),
+        lambda options: BallsIntoBins(options["analysis"], "weighted-sepmm", options["weight_users"]),
         in_paper=True,
     ),
     Declared(

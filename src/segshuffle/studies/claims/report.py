@@ -22,8 +22,8 @@ COMMON: Config = {"delta_times_n": 0.01, "levels": [0.5, 1.0, 2.0]}
 SPLITS = {"S1": [0.25, 0.5, 0.25], "S2": [0.5, 0.25, 0.25], "S3": [0.25, 0.25, 0.5]}
 #: The paper's local epsilon, and the competitor that uses it.
 LOCAL_EPSILON, LOCAL = 2.0, "subexp-local"
-#: Our analysis of balls into bins. The paper leaves it open, so competitors with another one are judged and marked.
-ANALYSIS, BALLS_INTO_BINS = "numerical", "balls_into_bins"
+#: Our reading of balls into bins. The paper leaves it open, so competitors with another one are judged and marked.
+READING, BALLS_INTO_BINS = {"analysis": "numerical", "weight_users": "level"}, "balls_into_bins"
 #: An m is a best one if its error is at most so much above the least: no more than 200 simulations can tell apart.
 NEARLY_LEAST = 0.02
 #: Range of m that the figures show, and the largest factor between neighbours of a grid on which a best m is judged.
@@ -53,6 +53,7 @@ class Panels:
             iter(published.groupby(["dataset", "n_users", "set_size", "split"]))
         )
         self._config = config
+        self._rows: dict[Any, pd.Series] = {}
 
     def get(self, *, dataset: str, n_users: str, set_size: int, split: str) -> tuple[str, pd.DataFrame, pd.Series]:
         """Find one panel; n_users is "smallest" or "largest".
@@ -84,6 +85,12 @@ class Panels:
         "best m" is the range in words. "fewest" and "most" are the messages per user at the range's ends, "first" and
         "last" the errors at the ends of the grid.
         """
+        key = frozenset(panel.items())
+        if key not in self._rows:
+            self._rows[key] = self._at_best_m(**panel)
+        return self._rows[key]
+
+    def _at_best_m(self, **panel: Any) -> pd.Series:
         name, curve, errors = self.get(**panel)
         expected, blankets = curve["mse_expected"], curve["blanket_per_user"]
         best = curve[expected <= (1 + NEARLY_LEAST) * expected.min()]
@@ -140,13 +147,13 @@ class Panels:
         return 1 - rows["segmented"] / self.errors(rows, competitor)
 
     def said(self, method: str) -> str:
-        """Name a method, and mark another analysis of balls into bins than ours."""
+        """Name a method, and mark another reading of balls into bins than ours."""
         name = "the strongest" if method == "strongest" else method
-        analysis = self._option(BALLS_INTO_BINS, "analysis", ANALYSIS)
+        found = {key: self._option(BALLS_INTO_BINS, key, ours) for key, ours in READING.items()}
         marked = {each.name for each in every().values() if each.file == BALLS_INTO_BINS} | {"strongest"}
-        if method not in marked or analysis == ANALYSIS:
+        if method not in marked or found == READING:
             return name
-        return f"{name} (balls into bins by {analysis} analysis)"
+        return f"{name} (balls into bins with {', '.join(f'{key} {value}' for key, value in found.items())})"
 
     def _option(self, section: str, name: str, default: Any) -> Any:
         """Return an option of competitors; the configuration may leave out what has its default."""
