@@ -44,6 +44,8 @@ PANELS = {panel.id: panel for panel in scenarios(config)}
 FIGURE_PANELS = figures_of(list(PANELS.values()))
 WORDS = Words(config)
 OUT = output_folder(config)
+# the quick edition leaves out what needs the paper's own settings, and most parts of the amplification papers
+QUICK = config["edition"] == "quick"
 # of every figure
 FORMATS = (".pdf", ".svg", ".png")
 # words of all studies, for code_of of the page and the list of results

@@ -5,6 +5,7 @@
 DOCUMENTS = {
     "amplification/claims.md": "amplification-claims.md",
     "claims.md": "claims.md",
+    "readings.md": "readings.md",
     "pareto.md": "pareto.md",
     "referee.md": "referee-table.md",
     "proven-summary.md": "proven-summary.md",
@@ -19,6 +20,7 @@ DOCUMENTS |= {
         "influence",
         "dependence",
         "rounds",
+        "readings",
         "audit",
         "levels",
         "limit",

@@ -1,8 +1,6 @@
 # Inputs: all results. Outputs: the record of the run, its run times, and one page that shows everything.
 
 
-# the quick edition shows only two parts of the amplification papers
-QUICK = config["edition"] == "quick"
 AMPLIFICATION_CLAIMS = [] if QUICK else rules.claims_amplification.output.table
 # everything that a run makes, in the order of the page
 RESULTS = [
@@ -18,6 +16,7 @@ RESULTS = [
     rules.audit.input,
     rules.aggregate.output,
     rules.claims.input,
+    READINGS,
     rules.fig_levels.input,
     rules.fig_limit.input,
     rules.pareto.input,
@@ -87,6 +86,7 @@ rule page:
             AMPLIFICATION_CLAIMS,
             rules.figure_audit.output.table,
             rules.verdicts.output.table,
+            READINGS,
             rules.figure_levels.input,
             rules.limit.output.table,
             rules.aggregate.output,

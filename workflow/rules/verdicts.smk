@@ -5,6 +5,7 @@ rule verdicts:
     """Verdict on every statement of the paper's section 6."""
     input:
         panels=collect("<results>/panels/published/{panel}.csv", panel=PANELS),
+        readings=READINGS[:1],
         statements=workflow.source_path("../../config/reference/claims.yaml"),
     output:
         table=shown("<results>/claims.csv"),
@@ -27,6 +28,7 @@ rule verdicts:
             "blankets",
             "protocols",
             "studies/claims",
+            "studies/readings",
             "studies/verdicts.py",
         ),
     script:

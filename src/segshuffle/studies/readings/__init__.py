@@ -1,0 +1,1 @@
+"""Which reading of the paper reproduces most of its statements."""

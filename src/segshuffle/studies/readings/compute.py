@@ -1,0 +1,110 @@
+"""Verdicts on the paper's statements under every combination of the choices that its text leaves open.
+
+Errors are closed forms, so nothing is simulated. docs/deviations.md says what the text says about every choice.
+"""
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+from typing import Any
+
+import pandas as pd
+
+from segshuffle.arrays import IntArray
+from segshuffle.pipeline.data import population
+from segshuffle.pipeline.design import Config, Setting, blanket_grid
+from segshuffle.pipeline.scenarios import settings
+from segshuffle.protocols.method import Method
+from segshuffle.protocols.registry import every, made
+from segshuffle.protocols.segmented import Segmented
+from segshuffle.studies.claims.report import POPULATIONS, evaluate
+from segshuffle.studies.planning import problem_of
+from segshuffle.studies.readings.choices import CHOICES, READINGS
+from segshuffle.studies.verdicts import NOT, PARTLY, REPRODUCED
+
+#: File of the competitors whose analysis and weights are among the choices.
+_BALLS_INTO_BINS = "balls_into_bins"
+
+
+def verdicts(config: Config, statements: list[dict[str, Any]], data: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
+    """Judge every statement under every reading.
+
+    Parameters
+    ----------
+    config : dict
+        The configuration; of its datasets only the paper's are used.
+    statements : list of dict
+        As `claims.report.evaluate` takes them.
+    data : mapping
+        Dataset -> its rows (``data``) and where they came from (``source``), for datasets that are not generated.
+
+    Returns
+    -------
+    DataFrame
+        A row per reading, that with most statements reproduced first: its choices, whether it is ours, how many
+        statements came out how, and a column with the verdict on each statement.
+    """
+    errors = pd.DataFrame(_errors(config, data))
+    rows = []
+    for reading in READINGS:
+        chosen = errors
+        for key in ("analysis", "weight_users", "padding"):
+            # rows that do not depend on the choice have ""
+            chosen = chosen[chosen[key].isin(["", getattr(reading, key)])]
+        found = evaluate(chosen.assign(mse_expected=chosen[reading.error]), statements, config)
+        verdict = dict(zip(found["id"], found["verdict"], strict=True))
+        counts = {word: list(verdict.values()).count(word) for word in (REPRODUCED, PARTLY, NOT)}
+        rows.append({**reading._asdict(), "ours": reading == READINGS[0], **counts, **verdict})
+    return pd.DataFrame(rows).sort_values([REPRODUCED, PARTLY, "ours"], ascending=False, kind="stable")
+
+
+def _errors(config: Config, data: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of the paper's panels for every padding, with a column for each choice of `error`."""
+    for name, section in config["datasets"].items():
+        if name not in POPULATIONS:
+            continue
+        for padding in CHOICES["padding"] if "padding" in section else ("",):
+            padded = {**section, "padding": padding}
+            for setting in settings({"datasets": {name: padded}}):
+                users = population(**data.get(name, {}), setting=setting, section=padded, seed=config["seed"])
+                shares = users.item_counts / users.n_users
+                of_drawing = float(shares @ (1 - shares)) / users.n_users
+                for row, expected in _panels(config, setting, users.item_counts):
+                    # dummy items are no part of the domain that the paper names
+                    row["domain_size"] -= setting.set_size * (padding == "dummy")
+                    errors = {"users": expected, "distribution": expected + of_drawing}
+                    yield {**row, "source": users.source, "padding": padding, **errors}
+
+
+def _panels(config: Config, setting: Setting, item_counts: IntArray) -> Iterator[tuple[dict[str, Any], float]]:
+    """Yield a row of the tidy table for every panel and method of a setting, and the error against its users."""
+    for split in config["splits"]:
+        problem = problem_of(config, setting, split)
+        for role, chosen, method in _methods(config):
+            plan = method.plan(problem)
+            row = {
+                "accounting": "published",
+                **setting._asdict(),
+                "split": split,
+                "method": method.name,
+                "role": role,
+                "blanket_per_user": plan.blanket_per_user,
+                "messages_per_user": plan.messages_per_user,
+                "bound": plan.mse_bound,
+                **chosen,
+            }
+            yield row, method.expected_mse(plan, item_counts)
+
+
+def _methods(config: Config) -> Iterator[tuple[str, dict[str, str], Method]]:
+    """Yield role, choices and method: the paper's protocol on the grid of m, and its competitors."""
+    neither = {"analysis": "", "weight_users": ""}
+    for blanket in blanket_grid(config):
+        yield "grid", neither, Segmented(blanket)
+    for name in config["competitors"]["methods"]:
+        declared = every()["published", name]
+        if declared.file != _BALLS_INTO_BINS:
+            yield "best", neither, made(declared, config["competitors"])
+            continue
+        for analysis, users in product(CHOICES["analysis"], CHOICES["weight_users"]):
+            chosen = {"analysis": analysis, "weight_users": users}
+            yield "best", chosen, made(declared, config["competitors"], chosen)
