@@ -141,13 +141,24 @@ def schema():
     return SCHEMA
 
 
-@pytest.fixture(scope="session")
-def msnbc_file(root):
-    """Return the file of the real MSNBC log; skip the test without it."""
-    for place in (os.environ.get("SEGSHUFFLE_MSNBC"), root.parent / "shared/data/msnbc990928.seq.gz"):
+def _given(root, variable, name):
+    """Return a real data file; skip the test without it."""
+    for place in (os.environ.get(variable), root.parent / "shared/data" / name):
         if place and Path(place).is_file():
             return Path(place).resolve()
-    pytest.skip("the MSNBC log is not at hand: set SEGSHUFFLE_MSNBC")
+    pytest.skip(f"{name} is not at hand: set {variable}")
+
+
+@pytest.fixture(scope="session")
+def msnbc_file(root):
+    """Return the file of the real MSNBC log."""
+    return _given(root, "SEGSHUFFLE_MSNBC", "msnbc990928.seq.gz")
+
+
+@pytest.fixture(scope="session")
+def groceries_file(root):
+    """Return the file of the real baskets."""
+    return _given(root, "SEGSHUFFLE_GROCERIES", "groceries.csv.gz")
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ import pytest
 import yaml
 from rocrate.rocrate import ROCrate
 
-from segshuffle.datasets.msnbc import LICENCE
+from segshuffle.datasets.msnbc import LOG
 from segshuffle.errors import DataError
 from segshuffle.files import sha256_of
 from segshuffle.pipeline.crate import crate
@@ -87,7 +87,7 @@ def test_real_data_are_an_input_with_hash_and_licence(results):
     data = made.get(f"hash://sha256/{REAL['sha256']}")
     assert data in made.root_dataset["mentions"][0]["object"]
     assert data in made.root_dataset["hasPart"]
-    assert (data["sha256"], data["license"]["name"]) == (REAL["sha256"], LICENCE)
+    assert (data["sha256"], data["license"]["name"]) == (REAL["sha256"], LOG.licence)
     assert made.root_dataset["datePublished"] == "2026-11-21"
 
 
@@ -109,7 +109,7 @@ def test_the_target_makes_a_crate_of_a_run(checkout, tmp_path):
     clone.finish("--cores", "2", "crate")
     made = check_crate(clone.out)
     assert made.get("#data-msnbc")["name"] == "MSNBC (stand-in)"
-    assert clone.text("data/msnbc/LICENCE.txt") == f"{LICENCE}\n"
+    assert clone.text("data/msnbc/LICENCE.txt") == f"{LOG.licence}\n"
     assert str(clone.folder) not in clone.text("ro-crate-metadata.json")
     before = clone.text("ro-crate-metadata.json")
     clone.finish("--cores", "2", "crate", "--force")

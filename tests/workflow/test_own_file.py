@@ -1,7 +1,6 @@
 """A section of the configuration with a path is a dataset: its panels run like all others."""
 
 import json
-import os
 
 import pandas as pd
 import polars as pl
@@ -30,18 +29,17 @@ def test_the_panels_of_a_file_of_ones_own(checkout):
 
 
 @pytest.mark.exhaustive
-@pytest.mark.skipif("SEGSHUFFLE_GROCERIES" not in os.environ, reason="the shop's baskets are not here")
-def test_the_baskets_of_a_shop_and_the_msnbc_log_as_it_is(checkout, msnbc_file):
+def test_the_baskets_of_a_shop_and_the_msnbc_log_as_it_is(checkout, groceries_file, msnbc_file):
     """Panels, figures and the summary of both; no statement of the paper is judged on them."""
     sizes = {"n_users": [2000], "set_sizes": [4]}
     log = {"format": "lines", "skip_lines": 7, "repeated": "merge"}
     datasets = {
-        "groceries": {"path": os.environ["SEGSHUFFLE_GROCERIES"], "domain_size": 169, **sizes},
+        "shop": {"path": str(groceries_file), "domain_size": 169, **sizes},
         "visits": {"path": str(msnbc_file), "domain_size": 17, **log, **sizes},
     }
     figures = [f"figures/panels-{name}-S1{kind}.png" for name in datasets for kind in ("", "-proven")]
     made = run(checkout, "baskets", datasets, *figures, "mse.csv", "claims.csv", "proven-summary.csv")
     assert all((made / name).stat().st_size > 10_000 for name in figures)
     found, claims = (pd.read_csv(made / name) for name in ("mse.csv", "claims.csv"))
-    assert set(zip(found["dataset"], found["source"], strict=True)) == {("groceries", "real"), ("visits", "real")}
+    assert set(zip(found["dataset"], found["source"], strict=True)) == {("shop", "real"), ("visits", "real")}
     assert set(claims["verdict"]) == {"not evaluated"}

@@ -40,6 +40,8 @@ except SegshuffleError as error:
 
 SETTINGS = {setting.id: setting for setting in settings(config)}
 PANELS = {panel.id: panel for panel in scenarios(config)}
+# the paper's datasets
+PAPER = {dataset for dataset, _ in FIGURES.values()}
 # figure -> its panels
 FIGURE_PANELS = figures_of(list(PANELS.values()))
 WORDS = Words(config)
@@ -110,9 +112,15 @@ def of_configuration(found, pattern, wildcards):
 
 
 def published_first(wildcards):
-    """Prefer the jobs of the paper's own figures to those of the proven protocol."""
-    names = [wildcards.get("accounting"), wildcards.get("methods")]
-    return int("proven" not in names and "proven" not in wildcards.get("figure", ""))
+    """Prefer the jobs of the paper's own figures to those of the proven protocol and of other data."""
+    names = [wildcards.get(name) for name in ("accounting", "methods", "figure")]
+    other = wildcards.get("dataset") not in (None, *PAPER)
+    return int(
+        not other
+        and not any(
+            str(name).startswith("panels-") or "proven" in str(name) for name in names
+        )
+    )
 
 
 def memory(wildcards, attempt):

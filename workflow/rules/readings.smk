@@ -1,9 +1,7 @@
 # Inputs: the data of the paper's populations, and its statements. Outputs: verdicts under every reading of the paper.
 
 
-PAPER_DATA = [
-    name for name in WITH_DATA if name in {dataset for dataset, _ in FIGURES.values()}
-]
+PAPER_DATA = [name for name in WITH_DATA if name in PAPER]
 
 
 rule readings:

@@ -14,12 +14,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> str:
     """Fetch the file, and return its path and origin."""
-    from segshuffle.datasets.msnbc_log import download_log
+    from segshuffle.datasets.msnbc import LOG
 
     if not 0 < options.deadline <= 3600:
         raise ParameterError("deadline", options.deadline, "in (0, 3600] seconds")
     try:
-        url = download_log(options.destination, deadline_seconds=options.deadline)
+        url = LOG.download(options.destination, deadline_seconds=options.deadline)
     except OSError as error:  # a name that the file system does not allow
         raise DataError(
             f"{options.destination}: cannot be written ({error.strerror or error}). Choose another name."

@@ -1,70 +1,57 @@
-"""MSNBC: which pages people visited on 28 September 1999. The facts about the data, and how users are made of them."""
+"""MSNBC: which pages people visited on 28 September 1999.
+
+The file lists, for each user of one day, the categories of the pages visited, in order. Here only the set of distinct
+categories of a user matters.
+"""
 
 from __future__ import annotations
 
-import contextlib
-from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from segshuffle.datasets.declared import PADDING, Dataset, DataSource, Place, Section, padded_size, padded_users
+from segshuffle.datasets.original import Original
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
-#: Addresses of the file, in the order in which they are tried: the present one (a zip), then the older path.
-URLS: tuple[str, ...] = (
-    "https://archive.ics.uci.edu/static/public/133/msnbc+com+anonymous+web+data.zip",
-    "https://archive.ics.uci.edu/ml/machine-learning-databases/msnbc-mld/msnbc990928.seq.gz",
-)
-#: SHA-256 of the uncompressed ``msnbc990928.seq``.
-SHA256 = "982d85eb7aff1744e64d8bfadb21f53fb921b79d53b6305d4df232da59f218fe"
-LICENCE = "D. Heckerman, MSNBC.com Anonymous Web Data, UCI Machine Learning Repository, CC BY 4.0, https://doi.org/10.24432/C5390X"
 DOMAIN_SIZE = 17
 N_SESSIONS = 989_818
-#: Name of a download in the cache.
-CACHED = "msnbc990928.seq.gz"
 
 
-def _obtain(section: Section, place: Place) -> tuple[NDArray[Any], DataSource]:
-    from segshuffle.datasets.msnbc_log import obtain_log
+def _rows(content: bytes) -> NDArray[np.bool_]:
+    """Return whether a user visited category c + 1, in column c; users in the file's order."""
+    import numpy as np
 
-    return obtain_log(place, download=section["download"])
-
-
-def _refresh(section: Section, cache: Path) -> bool:
-    from segshuffle.datasets.msnbc_log import download_log
-    from segshuffle.errors import FetchError
-
-    with contextlib.suppress(FetchError):
-        # one attempt: without a network this must not hold up the run
-        return bool(section["download"] and download_log(cache / CACHED, attempts=1, timeout=2.0))
-    return False
+    # numbers 1..17 with blanks between, a line per user; each line end becomes a 0, which is no category
+    body = content.partition(b"% Sequences:")[2].strip().replace(b"\n", b" 0 ")
+    visited = np.fromstring(body, dtype=np.int64, sep=" ")
+    user, visit = np.cumsum(visited == 0), visited > 0
+    held = np.zeros((int(user[-1]) + 1, DOMAIN_SIZE), dtype=np.bool_)
+    held[user[visit], visited[visit] - 1] = True
+    return held
 
 
-DATASET = Dataset(
-    name="msnbc",
+def _stand_in(rng: np.random.Generator) -> NDArray[np.bool_]:
+    from segshuffle.datasets.stand_in import draw_stand_in
+
+    return draw_stand_in(rng)
+
+
+LOG = Original(
+    dataset="msnbc",
     label="MSNBC",
-    licence=LICENCE,
-    keys={
-        "path": {
-            "description": "Your own copy of the log; the environment variable SEGSHUFFLE_MSNBC overrides it",
-            "type": ["string", "null"],
-            "minLength": 1,
-            "default": None,
-        },
-        "download": {
-            "description": "Whether the log may be downloaded; without a log, labelled stand-in data take its place",
-            "type": "boolean",
-            "default": True,
-        },
-        "padding": PADDING,
-    },
-    domain_size=lambda section, set_size: padded_size(DOMAIN_SIZE, section, set_size),
-    population=partial(padded_users, DOMAIN_SIZE),
-    obtain=_obtain,
-    refresh=_refresh,
-    given="SEGSHUFFLE_MSNBC",
-    given_is="msnbc990928.seq (.seq, .seq.gz or the UCI zip)",
-    most_users=N_SESSIONS,
+    name="msnbc990928.seq",
+    # the present address (a zip), then the older path
+    urls=(
+        "https://archive.ics.uci.edu/static/public/133/msnbc+com+anonymous+web+data.zip",
+        "https://archive.ics.uci.edu/ml/machine-learning-databases/msnbc-mld/msnbc990928.seq.gz",
+    ),
+    sha256="982d85eb7aff1744e64d8bfadb21f53fb921b79d53b6305d4df232da59f218fe",
+    licence="D. Heckerman, MSNBC.com Anonymous Web Data, UCI Machine Learning Repository, CC BY 4.0, "
+    "https://doi.org/10.24432/C5390X",
+    n_users=N_SESSIONS,
+    domain_size=DOMAIN_SIZE,
+    read=_rows,
+    stand_in=_stand_in,
 )
+DATASET = LOG.declared()

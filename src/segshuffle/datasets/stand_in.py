@@ -40,7 +40,7 @@ def draw_stand_in(rng: np.random.Generator) -> NDArray[np.bool_]:
     Returns
     -------
     numpy.ndarray of bool, shape (989818, 17)
-        Whether a user visited a category, as `msnbc_log.read_log` returns it, in random order. The numbers of users per
+        Whether a user visited a category, as `msnbc.LOG.rows` returns it, in random order. The numbers of users per
         set size are exactly the published ones.
     """
     sizes = np.repeat(np.arange(1, DOMAIN_SIZE + 1), USERS_PER_SET_SIZE)

@@ -1,9 +1,10 @@
-"""The MSNBC log: its packings, its download, the order of sources, and what the real file says.
+"""The file of a dataset: its packings, its download, the order of sources, and what the real files say.
 
 Most tests use a tiny fake file with its own hash.
 """
 
 import contextlib
+import dataclasses
 import gzip
 import hashlib
 import io
@@ -17,10 +18,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from segshuffle.datasets import msnbc_log
 from segshuffle.datasets.declared import DataSource, Place
-from segshuffle.datasets.msnbc import DOMAIN_SIZE, N_SESSIONS, SHA256
-from segshuffle.datasets.msnbc_log import download_log, obtain_log, read_log
+from segshuffle.datasets.groceries import BASKETS_PER_ITEM, BASKETS_PER_SIZE, FILE
+from segshuffle.datasets.msnbc import DOMAIN_SIZE, LOG, N_SESSIONS
 from segshuffle.datasets.stand_in import USERS_PER_CATEGORY, USERS_PER_SET_SIZE
 from segshuffle.errors import DataError, FetchError
 
@@ -28,6 +28,7 @@ RAW = b"% Different categories\r\n\r\nfrontpage news\r\n\r\n\r\n% Sequences:\r\n
 HELD = [{0}, {1}, {2, 15, 16}]
 SHA = hashlib.sha256(RAW).hexdigest()
 GZ = gzip.compress(RAW)
+FAKE = dataclasses.replace(LOG, sha256=SHA)
 
 
 def zipped(content=GZ, name="msnbc990928.seq.gz"):
@@ -38,16 +39,9 @@ def zipped(content=GZ, name="msnbc990928.seq.gz"):
     return buffer.getvalue()
 
 
-@pytest.fixture(autouse=True)
-def hash_of_the_fake(monkeypatch):
-    monkeypatch.setattr(msnbc_log, "SHA256", SHA)
-
-
 def download(path, urls, **options):
     """Download from other addresses."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(msnbc_log, "URLS", urls)
-        return download_log(path, **options)
+    return dataclasses.replace(FAKE, urls=urls).download(path, **options)
 
 
 def sets(held):
@@ -57,15 +51,53 @@ def sets(held):
 # --- the file --------------------------------------------------------------------------------------------------------
 
 
-def test_the_real_file_has_the_published_counts(msnbc_file, monkeypatch):
-    monkeypatch.setattr(msnbc_log, "SHA256", SHA256)
-    held = read_log(msnbc_file)
+def test_the_real_file_has_the_published_counts(msnbc_file):
+    held = LOG.rows(msnbc_file)
     assert held.shape == (N_SESSIONS, DOMAIN_SIZE)
     assert tuple(np.bincount(held.sum(axis=1))[1:]) == USERS_PER_SET_SIZE
     assert tuple(held.sum(axis=0)) == USERS_PER_CATEGORY
     # sessions "1 1", "2", "3 2 2 4 2 2 2 3 3", "5" by eye; the last one is "6", without a newline
     assert sets(held[:4]) == [{0}, {1}, {1, 2, 3}, {4}]
     assert sets(held[-1:]) == [{5}]
+
+
+def marginals(held):
+    """Return the baskets per size, and per item from the most to the least frequent one."""
+    return tuple(np.bincount(held.sum(axis=1), minlength=33)[1:]), sorted(held.sum(axis=0), reverse=True)
+
+
+def test_the_real_baskets_have_the_published_counts(groceries_file):
+    sizes, items = marginals(FILE.rows(groceries_file))
+    assert sizes == BASKETS_PER_SIZE
+    assert tuple(items[:5]) == BASKETS_PER_ITEM
+    assert len(items) == FILE.domain_size
+    assert sum(sizes) == FILE.n_users
+
+
+def test_the_stand_in_of_the_baskets_has_the_published_sizes():
+    """Frequent items are somewhat rarer than published, because a basket has an item once."""
+    sizes, items = marginals(FILE.stand_in(np.random.default_rng(5)))
+    assert sizes == BASKETS_PER_SIZE
+    # a binomial's five standard deviations above, a fifth below
+    published = np.array(BASKETS_PER_ITEM)
+    assert ((0.8 * published < items[:5]) & (items[:5] < published + 5 * np.sqrt(published))).all()
+    assert items[5] < 0.5 * items[4]
+
+
+@pytest.mark.parametrize("table", [b"", b"basket,item", b"basket,item\n1,milk\n2\n", b"\xff\xfe\n"], ids=range(4))
+def test_other_tables_are_refused(tmp_path, table):
+    path = tmp_path / "shop.csv"
+    path.write_bytes(table)
+    with pytest.raises(DataError, match=f"not the file groceries.csv.* expected is {FILE.sha256}"):
+        FILE.rows(path)
+
+
+def test_baskets_item_by_item_are_the_same_file(tmp_path):
+    lines = b"milk,bread\nmilk\n"
+    file = dataclasses.replace(FILE, sha256=hashlib.sha256(lines).hexdigest())
+    for content in (lines, b"basket,item\n7,milk\n7,bread\n8,milk\n"):
+        (tmp_path / "any").write_bytes(gzip.compress(content))
+        assert file.rows(tmp_path / "any").tolist() == [[True, True], [False, True]]
 
 
 @pytest.mark.parametrize(
@@ -76,7 +108,7 @@ def test_the_real_file_has_the_published_counts(msnbc_file, monkeypatch):
 def test_packing_is_recognised_by_content(tmp_path, packed):
     path = tmp_path / "any.name"
     path.write_bytes(packed)
-    assert sets(read_log(path)) == HELD
+    assert sets(FAKE.rows(path)) == HELD
 
 
 @pytest.mark.parametrize(
@@ -97,7 +129,7 @@ def test_wrong_file_is_refused(tmp_path, packed, message):
     path = tmp_path / "mine.bin"
     path.write_bytes(packed)
     with pytest.raises(DataError, match=message) as caught:
-        read_log(path)
+        FAKE.rows(path)
     assert str(path) in str(caught.value)
 
 
@@ -110,7 +142,7 @@ def test_damaged_packings_raise_nothing_but_data_error(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("damaged") / "log"
     path.write_bytes(bytes(packed[: data.draw(st.integers(0, len(packed)))]))
     with contextlib.suppress(DataError):
-        read_log(path)
+        FAKE.rows(path)
 
 
 # --- a server that fails on demand -----------------------------------------------------------------------------------
@@ -230,7 +262,7 @@ def test_unwritable_destination_is_an_error(server, tmp_path):
     with pytest.raises(DataError, match="cannot be written"):
         download(tmp_path / "file" / "x.gz", [server.url("good", ok())])
     with pytest.raises(DataError, match="is a folder"):
-        download_log(tmp_path)
+        LOG.download(tmp_path)
 
 
 # --- the order of sources --------------------------------------------------------------------------------------------
@@ -239,9 +271,8 @@ def test_unwritable_destination_is_an_error(server, tmp_path):
 def obtain(tmp_path, urls=(), given=None, download=True, log=print):
     place = Place(given, tmp_path, lambda role: np.random.default_rng(1), log)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(msnbc_log, "URLS", urls)
-        patch.setattr(msnbc_log.time, "sleep", lambda seconds: None)
-        return obtain_log(place, download=download)
+        patch.setattr("time.sleep", lambda seconds: None)
+        return dataclasses.replace(FAKE, urls=urls).obtain({"download": download}, place)
 
 
 def test_given_path_comes_first(server, tmp_path):
