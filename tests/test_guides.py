@@ -83,6 +83,20 @@ def test_the_tutorial_prints_what_it_shows(tmp_path):
             assert not missing, done.stdout
 
 
+@pytest.mark.parametrize("number", range(7))
+def test_every_erratum_is_shown_by_its_command(number, capsys):
+    """The command prints the lines below it."""
+    found = blocks("docs/errata.md", "bash|text")
+    assert [kind for kind, _ in found] == ["bash", "text"] * 7
+    command = shlex.split(found[2 * number][1])
+    if command[0] == "python":
+        exec(command[2], {})
+        shown = capsys.readouterr().out
+    else:
+        shown = printed(capsys, command[1:])
+    assert set(found[2 * number + 1][1].splitlines()) <= set(shown.splitlines())
+
+
 EXAMPLES = [code for name in ("README.md", "docs/account.md") for _, code in blocks(name, "python")]
 
 
