@@ -197,13 +197,15 @@ def test_imports_point_one_way():
 def test_the_readmes_numbers_are_those_of_the_documented_run():
     """They are those of the summary over all panels, which `docs_figures` copies from a full run."""
     (summary,) = (ROOT / "docs").glob("*-summary.md")
-    rows = [line.strip("| ").split(" | ") for line in summary.read_text().splitlines() if line.startswith("|")]
+    panels, by_dataset = summary.read_text().split("## By dataset")
+    rows = [line.strip("| ").split(" | ") for line in panels.splitlines() if line.startswith("|")]
     columns = {name: [row[at] for row in rows[2:]] for at, name in enumerate(rows[0])}
 
     def numbers(name):
         return [float(value.removesuffix("x")) for value in columns[name]]
 
     ratio, rival, copies = numbers("ratio"), numbers("competitor ratio"), numbers("copies, 16 messages / curator")
+    assert {row[0].split()[0] for row in rows[2:]} == set(re.findall(r"^\| (\w+) \| \d+ \|", by_dataset, re.MULTILINE))
     text = " ".join(read("README.md").split())
     assert f"Over all {len(ratio)} panels" in text
     assert f"{min(ratio):.1f} to {max(ratio):.1f} times less error" in text

@@ -37,9 +37,11 @@ def test_the_eighteen_panels_are_those_of_the_paper_in_its_order(full_config):
     found = {
         figure: [(p.setting.dataset, p.setting.n_users, p.setting.set_size, p.split) for p in panels]
         for figure, panels in figures_of(scenarios(full_config)).items()
+        if figure in FIGURES
     }
     assert found == PANELS
-    assert sum(map(len, found.values())) == 18 == len(scenarios(full_config))
+    others = [panel for panel in scenarios(full_config) if panel.setting.dataset == "groceries"]
+    assert sum(map(len, found.values())) == 18 == len(scenarios(full_config)) - len(others)
 
 
 def test_what_no_figure_of_the_paper_shows_has_one_of_its_own(full_config):
@@ -47,7 +49,7 @@ def test_what_no_figure_of_the_paper_shows_has_one_of_its_own(full_config):
     every = scenarios(full_config)
     mine = [Scenario(Setting("mine", n, 3, 9), split) for n in (10, 20) for split in ("S1", "S4")]
     figures = figures_of([*every, *mine])
-    added = {name: panels for name, panels in figures.items() if name not in FIGURES}
+    added = {name: panels for name, panels in figures.items() if name not in FIGURES and "groceries" not in name}
     assert list(added) == ["panels-msnbc-S4", "panels-synthetic-S4", "panels-mine-S1", "panels-mine-S4"]
     assert sorted(map(str, [*every, *mine])) == sorted(str(p) for panels in figures.values() for p in panels)
     assert [panel.setting.n_users for panel in added["panels-mine-S4"]] == [10, 20]

@@ -63,7 +63,8 @@ def proven(summary: pd.DataFrame) -> list[str]:
     return [
         "A Poisson blanket makes the counts of items independent. Its accounting is exact and needs no group privacy.",
         f"At the same (ε, δ) the published protocol has {times('published_over_poisson')} the error of ours, and the "
-        f"best proven competitor {times('competitor_over_poisson')} ({len(summary)} panels).",
+        f"best proven competitor {times('competitor_over_poisson')} ({len(summary)} panels of "
+        f"{', '.join(summary['dataset'].unique())}).",
         f"A trusted curator with Gaussian noise is still better: our error is {times('poisson_over_curator')} the "
         "curator's.",
         *(

@@ -267,6 +267,8 @@ _CELLS = {
     "best curator": "{curator_best_over_weighted:.2f}",
     "sampling / curator": "{poisson_over_curator:.2f}",
 }
+#: Columns that are no ratios of errors.
+_NO_RATIOS = ("panel", "published", "poisson", "messages", "best competitor")
 READING = (
     "A panel has n users who hold s items each, and a split, such as S1, of the users over the privacy levels. Errors "
     "are expected squared errors in closed form, each method at its best number m of dummies per user. All guarantees "
@@ -296,5 +298,17 @@ def readable(summary: pd.DataFrame, table: pd.DataFrame) -> str:
     """Write the summary as Markdown, given the table of all panels, which names the sources of the data."""
     rows = summary_table(summary)
     title = "# Proven accounting: errors at the same (epsilon, delta)"
+    by_data = "No finding should rest on one dataset, so this table has the range of every ratio within each."
     lines = [title, "", sources_of(table), "", READING, "", *table_of(rows[0], map(dict.values, rows))]
+    lines += ["", "## By dataset", "", by_data, "", *_by_dataset(summary)]
     return "\n".join(lines) + "\n"
+
+
+def _by_dataset(summary: pd.DataFrame) -> list[str]:
+    """Write the least and the largest cell of every ratio, one row per dataset."""
+    columns = [title for title in summary_table(summary)[0] if title not in _NO_RATIOS]
+    lines = []
+    for name, panels in summary.groupby("dataset", sort=False):
+        low, high = summary_table(pd.DataFrame([panels.min(), panels.max()]))
+        lines.append([name, len(panels), *(f"{low[title]} to {high[title]}" for title in columns)])
+    return table_of(["dataset", "panels", *columns], lines)
