@@ -19,9 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from segshuffle.datasets.declared import DataSource, Place
-from segshuffle.datasets.groceries import BASKETS_PER_ITEM, BASKETS_PER_SIZE, FILE
-from segshuffle.datasets.msnbc import DOMAIN_SIZE, LOG, N_SESSIONS
-from segshuffle.datasets.stand_in import USERS_PER_CATEGORY, USERS_PER_SET_SIZE
+from segshuffle.datasets.groceries import BASKETS_PER_ITEM, BASKETS_PER_SIZE, FILE, OTHERS
+from segshuffle.datasets.msnbc import DOMAIN_SIZE, LOG, N_SESSIONS, USERS_PER_CATEGORY, USERS_PER_SET_SIZE
 from segshuffle.errors import DataError, FetchError
 
 RAW = b"% Different categories\r\n\r\nfrontpage news\r\n\r\n\r\n% Sequences:\r\n\r\n1 1 \r\n2 \r\n3 17 16 "
@@ -61,27 +60,31 @@ def test_the_real_file_has_the_published_counts(msnbc_file):
     assert sets(held[-1:]) == [{5}]
 
 
-def marginals(held):
-    """Return the baskets per size, and per item from the most to the least frequent one."""
-    return tuple(np.bincount(held.sum(axis=1), minlength=33)[1:]), sorted(held.sum(axis=0), reverse=True)
-
-
 def test_the_real_baskets_have_the_published_counts(groceries_file):
-    sizes, items = marginals(FILE.rows(groceries_file))
-    assert sizes == BASKETS_PER_SIZE
-    assert tuple(items[:5]) == BASKETS_PER_ITEM
-    assert len(items) == FILE.domain_size
-    assert sum(sizes) == FILE.n_users
+    held = FILE.rows(groceries_file)
+    frequent = sorted(held.sum(axis=0), reverse=True)[:5]
+    assert tuple(np.bincount(held.sum(axis=1))[1:]) == BASKETS_PER_SIZE
+    assert (tuple(frequent), held.sum() - sum(frequent)) == (BASKETS_PER_ITEM, OTHERS)
+    assert held.shape == (FILE.n_users, FILE.domain_size)
 
 
-def test_the_stand_in_of_the_baskets_has_the_published_sizes():
-    """Frequent items are somewhat rarer than published, because a basket has an item once."""
-    sizes, items = marginals(FILE.stand_in(np.random.default_rng(5)))
-    assert sizes == BASKETS_PER_SIZE
-    # a binomial's five standard deviations above, a fifth below
-    published = np.array(BASKETS_PER_ITEM)
-    assert ((0.8 * published < items[:5]) & (items[:5] < published + 5 * np.sqrt(published))).all()
-    assert items[5] < 0.5 * items[4]
+@pytest.mark.parametrize(
+    ("file", "per_size", "per_item"),
+    [
+        (LOG, USERS_PER_SET_SIZE, USERS_PER_CATEGORY),
+        (FILE, BASKETS_PER_SIZE, (*BASKETS_PER_ITEM, *[OTHERS / 164] * 164)),
+    ],
+)
+def test_a_stand_in_has_what_is_published(file, per_size, per_item):
+    """Sizes are exact; items that 3 % of the users hold are within 5 %, others within 30 %. False alarm below 1e-4."""
+    held = file.stand_in(np.random.default_rng(5))
+    sizes, published = held.sum(axis=1), np.array(per_item)
+    assert tuple(np.bincount(sizes)[1:]) == per_size
+    allowed = np.where(published > 0.03 * file.n_users, 0.05, 0.3)
+    assert (np.abs(held.sum(axis=0) / published - 1) < allowed).all()
+    # in random order: the first half has half of the users with one item, within five standard deviations
+    assert abs((sizes[: sizes.size // 2] == 1).sum() - per_size[0] / 2) < 2.5 * np.sqrt(per_size[0])
+    assert np.array_equal(held, file.stand_in(np.random.default_rng(5)))
 
 
 @pytest.mark.parametrize("table", [b"", b"basket,item", b"basket,item\n1,milk\n2\n", b"\xff\xfe\n"], ids=range(4))

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from segshuffle.arrays import NO_ITEM
 from segshuffle.datasets.layout import Layout, read_items
+from segshuffle.datasets.msnbc import USERS_PER_CATEGORY, USERS_PER_SET_SIZE
 from segshuffle.datasets.reading import read_transactions
-from segshuffle.datasets.stand_in import USERS_PER_CATEGORY, USERS_PER_SET_SIZE
 from segshuffle.datasets.transactions import Transactions
 from segshuffle.errors import DataError, ParameterError
 

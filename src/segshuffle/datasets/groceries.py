@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-#: Published marginals: baskets with 1, 2, ..., 32 items, and baskets with each of the five most frequent items.
+#: Published: baskets with 1, 2, ..., 32 items, with each of the five most frequent items, and with others together.
 BASKETS_PER_SIZE = (
     *(2159, 1643, 1299, 1005, 855, 645, 545, 438, 350, 246, 182, 117, 78, 77, 55, 46),
     *(29, 14, 14, 9, 11, 4, 6, 1, 0, 1, 1, 1, 3, 0, 0, 1),
 )
-BASKETS_PER_ITEM = (2513, 1903, 1809, 1715, 1372)
+BASKETS_PER_ITEM, OTHERS = (2513, 1903, 1809, 1715, 1372), 34_055
 
 
 def _baskets(content: bytes) -> bytes:
@@ -42,18 +42,11 @@ def _rows(content: bytes) -> NDArray[np.bool_]:
 
 
 def _stand_in(rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Draw baskets of the published sizes; items but the five most frequent ones are equally frequent."""
-    import numpy as np
+    """Draw baskets; items but the five most frequent ones are equally frequent."""
+    from segshuffle.datasets.stand_in import draw_stand_in
 
-    sizes = np.repeat(np.arange(1, 33), BASKETS_PER_SIZE)
-    others = (sizes.sum() - sum(BASKETS_PER_ITEM)) / (FILE.domain_size - len(BASKETS_PER_ITEM))
-    weights = np.full(FILE.domain_size, others)
-    weights[: len(BASKETS_PER_ITEM)] = BASKETS_PER_ITEM
-    # items in the order of these keys are drawn one by one, without replacement, by weight
-    order = (np.log(weights) + rng.gumbel(size=(sizes.size, weights.size))).argsort(axis=1)[:, ::-1]
-    held = np.zeros(order.shape, dtype=np.bool_)
-    np.put_along_axis(held, order, np.arange(weights.size) < sizes[:, None], axis=1)
-    return rng.permutation(held)
+    others = FILE.domain_size - len(BASKETS_PER_ITEM)
+    return draw_stand_in(BASKETS_PER_SIZE, (*BASKETS_PER_ITEM, *[OTHERS / others] * others), rng)
 
 
 FILE = Original(

@@ -16,6 +16,16 @@ if TYPE_CHECKING:
 
 DOMAIN_SIZE = 17
 N_SESSIONS = 989_818
+#: Number of users of the log with 1, 2, ..., 17 distinct categories.
+USERS_PER_SET_SIZE: tuple[int, ...] = (
+    *(601_384, 214_392, 94_711, 43_321, 19_692, 8_902, 4_008, 1_688, 737),
+    *(297, 142, 238, 143, 74, 67, 9, 13),
+)
+#: Number of users of the log who visited category 1 (frontpage), 2 (news), ..., 17 (travel) at least once.
+USERS_PER_CATEGORY: tuple[int, ...] = (
+    *(313_181, 175_286, 121_948, 121_719, 24_987, 217_101, 80_514, 95_615, 90_192),
+    *(50_606, 57_597, 112_183, 76_948, 119_138, 29_200, 2_082, 11_006),
+)
 
 
 def _rows(content: bytes) -> NDArray[np.bool_]:
@@ -34,7 +44,7 @@ def _rows(content: bytes) -> NDArray[np.bool_]:
 def _stand_in(rng: np.random.Generator) -> NDArray[np.bool_]:
     from segshuffle.datasets.stand_in import draw_stand_in
 
-    return draw_stand_in(rng)
+    return draw_stand_in(USERS_PER_SET_SIZE, USERS_PER_CATEGORY, rng)
 
 
 LOG = Original(
