@@ -405,9 +405,8 @@ def test_many_rows_are_read_in_bounded_memory(root):
     assert gigabytes * 2**30 < 24 * 5 * 10**6 + 350 * 2**20
 
 
-@pytest.mark.skipif("SEGSHUFFLE_GROCERIES" not in os.environ, reason="the shop's baskets are not here")
-def test_the_baskets_of_a_shop():
-    users = read_transactions(os.environ["SEGSHUFFLE_GROCERIES"])
+def test_the_baskets_of_a_shop(groceries_file):
+    users = read_transactions(groceries_file)
     assert (users.n_users, users.domain_size, users.codes.size, users.largest_set) == (9835, 169, 43367, 32)
     assert users.name(int(users.item_counts.argmax())) == "whole milk"
 

@@ -68,7 +68,7 @@ def test_names_are_unique_and_fit_for_files_and_patterns(full_config):
     for name in names:
         # no dot, slash or space; and no name begins another, for wildcards
         assert re.fullmatch(r"[a-z0-9]+-n\d+-s\d+-S\d", name)
-    assert len({setting.id for setting in settings(full_config)}) == 6
+    assert len({setting.id for setting in settings(full_config)}) == 7
 
 
 def test_a_quick_run_never_writes_where_a_full_one_does(full_config, quick_config):

@@ -15,12 +15,7 @@ from segshuffle.studies.verdicts import NOT, OPEN, PARTLY, REPRODUCED
 
 #: Verdict -> mark in the table, and colour in the figure.
 MARKS = {REPRODUCED: "+", PARTLY: "(+)", NOT: "-", OPEN: "?"}
-_COLORS = {
-    REPRODUCED: PALETTE["blue"],
-    PARTLY: PALETTE["sky"],
-    NOT: TINTS["refuted"],
-    OPEN: TINTS["white"],
-}
+_COLORS = (PALETTE["blue"], PALETTE["sky"], TINTS["refuted"], TINTS["white"])
 #: Columns of `compute.verdicts` that are not statements.
 _FACTS = (*CHOICES, "ours", REPRODUCED, PARTLY, NOT)
 
@@ -45,17 +40,15 @@ choice of these users adds is the same for every method and every m. What n is i
 
 
 def markdown(table: pd.DataFrame) -> str:
-    """Write all readings, and statements over readings.
+    """Write what is chosen and what comes out, a column per reading.
 
     Parameters
     ----------
     table : DataFrame
         As `compute.verdicts` returns it.
     """
-    rows = table.to_dict("records")
-    names = [f"**{number}**" if row["ours"] else str(number) for number, row in enumerate(rows, start=1)]
-    facts = [[name, *(row[each] for each in _FACTS if each != "ours")] for name, row in zip(names, rows, strict=True)]
-    statements = [[each, *(MARKS[row[each]] for row in rows)] for each in _statements(table)]
+    names = [f"**{number}**" if ours else str(number) for number, ours in enumerate(table["ours"], start=1)]
+    columns = table.drop(columns="ours").replace(MARKS)
     legend = ", ".join(f"`{mark}` {verdict}" for verdict, mark in MARKS.items())
     lines = [
         _HEAD,
@@ -64,15 +57,11 @@ def markdown(table: pd.DataFrame) -> str:
         "",
         "![Readings](figures/readings.png)",
         "",
-        "## The readings, best first (ours in bold)",
+        "## Statements and readings",
         "",
-        *table_of(["reading", *CHOICES, REPRODUCED, PARTLY, NOT], facts),
+        f"The reading with most statements reproduced is first, ours is bold: {legend}.",
         "",
-        "## Statements over readings",
-        "",
-        f"{legend}.",
-        "",
-        *table_of(["statement", *names], statements),
+        *table_of(["reading", *names], ([name, *column] for name, column in columns.items())),
         "",
         "## What one choice changes",
         "",
@@ -83,49 +72,38 @@ def markdown(table: pd.DataFrame) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _statements(table: pd.DataFrame) -> list[str]:
-    return [name for name in table.columns if name not in _FACTS]
-
-
 def _changes(table: pd.DataFrame) -> list[str]:
     """Compare our reading with those that differ from it in one choice."""
     (ours,) = table[table["ours"]].to_dict("records")
     lines = []
     for row in table.to_dict("records"):
-        changed = [choice for choice in CHOICES if row[choice] != ours[choice]]
-        if len(changed) != 1:
-            continue
-        moved = [f"{name} ({ours[name]} -> {row[name]})" for name in _statements(table) if row[name] != ours[name]]
-        lines.append(f"- `{changed[0]}: {row[changed[0]]}`: {', '.join(moved) or 'nothing'}.")
+        differs = [name for name in table if row[name] != ours[name]]
+        choices = [f"`{name}: {row[name]}`" for name in differs if name in CHOICES]
+        moved = [f"{name} ({ours[name]} -> {row[name]})" for name in differs if name not in _FACTS]
+        if len(choices) == 1:
+            lines.append(f"- {choices[0]}: {', '.join(moved) or 'nothing'}.")
     return lines
 
 
 def draw(table: pd.DataFrame) -> Figure:
-    """Draw the verdict on every statement (rows) under every reading (columns), and what each reading chooses."""
-    statements, order = _statements(table), list(_COLORS)
-    cells = table[statements].map(order.index).to_numpy().T
-    figure, (axis, chosen) = panel_grid(2, 1, height=3.1, width=7.2, foot=0.6)
-    axis.imshow(cells, cmap=ListedColormap(list(_COLORS.values())), vmin=0, vmax=len(order) - 1, aspect="auto")
-    axis.set_yticks(range(len(statements)), statements, fontsize=6)
-    options = [(choice, value) for choice, values in CHOICES.items() for value in values]
-    for row, (choice, value) in enumerate(options):
-        places = [column for column, taken in enumerate(table[choice]) if taken == value]
-        chosen.plot(places, [row] * len(places), "o", color=PALETTE["black"], ms=4)
-    chosen.set_yticks(range(len(options)), [f"{choice}: {value}" for choice, value in options], fontsize=6)
-    chosen.invert_yaxis()
-    chosen.set_xlabel("reading, best first; ours is framed")
-    for each in (axis, chosen):
-        each.set_xticks(range(len(table)), map(str, range(1, len(table) + 1)), fontsize=6)
-        each.set_xlim(-0.5, len(table) - 0.5)
-        each.grid(visible=False)
-        each.axvspan(*_around(table), fill=False, color=PALETTE["vermilion"], lw=1.5)
-    return finished(figure, [Patch(fc=color, ec=TINTS["frame"], label=name) for name, color in _COLORS.items()])
-
-
-def _around(table: pd.DataFrame) -> tuple[float, float]:
-    """Return the ends of the column of our reading."""
-    place = list(table["ours"]).index(True)
-    return place - 0.5, place + 0.5
+    """Draw what every reading (column) chooses, in black, and the verdict on every statement under it."""
+    last = len(_COLORS)
+    # black, or white as what is not evaluated
+    cells = {
+        f"{choice}: {value}": last - (table[choice] != value) for choice, values in CHOICES.items() for value in values
+    }
+    rows = pd.DataFrame(cells).join(table.drop(columns=[*_FACTS]).map([*MARKS].index))
+    figure, (axis,) = panel_grid(1, height=5.2, width=7.2, foot=0.6)
+    axis.imshow(rows.T, cmap=ListedColormap([*_COLORS, PALETTE["black"]]), vmin=0, vmax=last, aspect="auto")
+    axis.axhline(len(cells) - 0.5, color=PALETTE["black"])
+    ours = list(table["ours"]).index(True)
+    axis.axvspan(ours - 0.5, ours + 0.5, fill=False, color=PALETTE["vermilion"], lw=1.5)
+    axis.set_yticks(range(len(rows.columns)), rows.columns, fontsize=6)
+    axis.set_xticks(range(len(rows)), map(str, range(1, len(rows) + 1)), fontsize=6)
+    axis.set_xlabel("reading, best first; ours is framed")
+    axis.grid(visible=False)
+    legend = zip(MARKS, _COLORS, strict=True)
+    return finished(figure, [Patch(fc=color, ec=TINTS["frame"], label=name) for name, color in legend])
 
 
 def words(figure: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
@@ -135,6 +113,6 @@ def words(figure: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
     table = tables["readings.csv"]
     (ours,) = table[table["ours"]][REPRODUCED]
     return (
-        f"Table of colours: the verdict on {len(_statements(table))} statements under {len(table)} readings. Ours "
-        f"reproduces {ours}, the best {table[REPRODUCED].max()}."
+        f"Table of colours: verdicts under {len(table)} readings. Ours reproduces {ours} statements, the best "
+        f"{table[REPRODUCED].max()}."
     )
