@@ -9,9 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from segshuffle.arrays import IntArray
 from segshuffle.pipeline.data import population
-from segshuffle.pipeline.design import Config, Setting, blanket_grid
+from segshuffle.pipeline.design import Config, blanket_grid
 from segshuffle.pipeline.scenarios import settings
 from segshuffle.protocols.method import Method
 from segshuffle.protocols.registry import every, made
@@ -50,9 +49,9 @@ def verdicts(config: Config, statements: list[dict[str, Any]], data: Mapping[str
         for key in ("analysis", "weight_users", "padding"):
             # rows that do not depend on the choice have ""
             chosen = chosen[chosen[key].isin(["", getattr(reading, key)])]
-        found = evaluate(chosen.assign(mse_expected=chosen[reading.error]), statements, config)
-        verdict = dict(zip(found["id"], found["verdict"], strict=True))
-        counts = {word: list(verdict.values()).count(word) for word in (REPRODUCED, PARTLY, NOT)}
+        judged = evaluate(chosen.assign(mse_expected=chosen[reading.error]), statements, config)
+        verdict = judged.set_index("id")["verdict"]
+        counts = verdict.value_counts().reindex([REPRODUCED, PARTLY, NOT], fill_value=0)
         rows.append({**reading._asdict(), "ours": reading == READINGS[0], **counts, **verdict})
     return pd.DataFrame(rows).sort_values([REPRODUCED, PARTLY, "ours"], ascending=False, kind="stable")
 
@@ -68,31 +67,25 @@ def _errors(config: Config, data: Mapping[str, Mapping[str, Any]]) -> Iterator[d
                 users = population(**data.get(name, {}), setting=setting, section=padded, seed=config["seed"])
                 shares = users.item_counts / users.n_users
                 of_drawing = float(shares @ (1 - shares)) / users.n_users
-                for row, expected in _panels(config, setting, users.item_counts):
-                    # dummy items are no part of the domain that the paper names
-                    row["domain_size"] -= setting.set_size * (padding == "dummy")
-                    errors = {"users": expected, "distribution": expected + of_drawing}
-                    yield {**row, "source": users.source, "padding": padding, **errors}
-
-
-def _panels(config: Config, setting: Setting, item_counts: IntArray) -> Iterator[tuple[dict[str, Any], float]]:
-    """Yield a row of the tidy table for every panel and method of a setting, and the error against its users."""
-    for split in config["splits"]:
-        problem = problem_of(config, setting, split)
-        for role, chosen, method in _methods(config):
-            plan = method.plan(problem)
-            row = {
-                "accounting": "published",
-                **setting._asdict(),
-                "split": split,
-                "method": method.name,
-                "role": role,
-                "blanket_per_user": plan.blanket_per_user,
-                "messages_per_user": plan.messages_per_user,
-                "bound": plan.mse_bound,
-                **chosen,
-            }
-            yield row, method.expected_mse(plan, item_counts)
+                # dummy items are no part of the domain that the paper names
+                size = setting.domain_size - setting.set_size * (padding == "dummy")
+                known = {**setting._asdict(), "domain_size": size, "source": users.source, "padding": padding}
+                for split, (role, chosen, method) in product(config["splits"], _methods(config)):
+                    plan = method.plan(problem_of(config, setting, split))
+                    expected = method.expected_mse(plan, users.item_counts)
+                    yield {
+                        "accounting": "published",
+                        **known,
+                        "split": split,
+                        "method": method.name,
+                        "role": role,
+                        "blanket_per_user": plan.blanket_per_user,
+                        "messages_per_user": plan.messages_per_user,
+                        **chosen,
+                        "users": expected,
+                        "distribution": expected + of_drawing,
+                        "bound": plan.mse_bound,
+                    }
 
 
 def _methods(config: Config) -> Iterator[tuple[str, dict[str, str], Method]]:

@@ -112,7 +112,7 @@ def words(figure: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
         return None
     table = tables["readings.csv"]
     (ours,) = table[table["ours"]][REPRODUCED]
+    best = table[REPRODUCED].max()
     return (
-        f"Table of colours: verdicts under {len(table)} readings. Ours reproduces {ours} statements, the best "
-        f"{table[REPRODUCED].max()}."
+        f"Table of colours: verdicts under {len(table)} readings. Ours reproduces {ours} statements, the best {best}."
     )
