@@ -8,6 +8,10 @@ import pytest
 
 #: Names of the program; SEGSHUFFLE_CHROMIUM may name another one.
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+#: Whether every figure has been unpacked and can be seen.
+SHOWN = """() => [...document.images].every(
+    image => image.src.startsWith("blob:") && image.complete && image.naturalWidth > 0
+)"""
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking"]
 
 

@@ -7,7 +7,7 @@ from segshuffle.errors import MissingExtraError
 #: Extra -> those of its modules that this package imports (pyproject.toml names the distributions).
 EXTRAS = {
     "data": ("polars",),
-    "pipeline": ("pandas", "matplotlib", "joblib", "jsonschema", "yaml", "jinja2", "plotly", "requests"),
+    "pipeline": ("pandas", "matplotlib", "joblib", "jsonschema", "yaml", "jinja2", "requests"),
     "pld": ("dp_accounting",),
     "crate": ("rocrate",),
 }

@@ -1,8 +1,6 @@
 """The page itself: everything put into one HTML text. The same results give the same bytes."""
 
-import base64
 import functools
-import gzip
 import importlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,12 +9,11 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 import yaml
-from plotly.offline import get_plotlyjs
 
 from segshuffle.datasets.registry import dataset_of
 from segshuffle.page import findings, tables
 from segshuffle.page.charts import chart
-from segshuffle.page.inline import data_uri, rendered
+from segshuffle.page.inline import ASSETS, frame, on_screen, packed, rendered
 from segshuffle.pipeline.provenance import data_words
 from segshuffle.pipeline.rows import sources_of
 from segshuffle.pipeline.words import Group, Output, Words
@@ -112,20 +109,16 @@ def build(results: Results, figures: Mapping[str, str]) -> str:
         results=results,
         findings=findings,
         groups=groups_of(declared).items(),
-        uris={name: data_uri(svg) for name, svg in figures.items()},
+        svgs={name: on_screen(svg) for name, svg in figures.items()},
         words_of=functools.partial(words_of, results=results),
         sources=sources_of(results.errors),
         reproduction=report,
         chart=chart,
         tables=tables,
-        plotly=plotly_text(),
+        frame=frame,
+        packed=packed,
+        plotly=(ASSETS / "plotly-basic.min.js").read_text(encoding="utf-8"),
     )
-
-
-@functools.cache
-def plotly_text() -> str:
-    """Compress plotly.js to two fifths of its size, as text; the browser unpacks it when a chart is first opened."""
-    return base64.b64encode(gzip.compress(get_plotlyjs().encode(), compresslevel=9, mtime=0)).decode()
 
 
 def words_of(output: Output, results: Results) -> str:

@@ -1,12 +1,28 @@
 "use strict";
 (() => {
+  // figures, charts and plotly.js are compressed texts in elements of the page
+  async function unpacked(element) {
+    const bytes = Uint8Array.from(atob(element.textContent), (letter) => letter.charCodeAt(0));
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+  }
+
+  async function unpackFigures() {
+    for (const figure of document.querySelectorAll("script.figure")) {
+      const picture = figure.previousElementSibling;
+      try {
+        picture.src = URL.createObjectURL(new Blob([await unpacked(figure)], { type: "image/svg+xml" }));
+      } catch (error) {
+        picture.replaceWith(`The figure needs a browser of 2023 or later (${error.message}). It shows: ${picture.alt}`);
+      }
+    }
+  }
+  unpackFigures();
+
   // plotly.js is unpacked when the first chart is opened: the page itself opens at once
   let loading = null;
   const plotly = () => (loading ??= (async () => {
-    const packed = Uint8Array.from(atob(document.getElementById("plotly-gzip").textContent), (c) => c.charCodeAt(0));
-    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
     const script = document.createElement("script");
-    script.textContent = await new Response(stream).text();
+    script.textContent = await unpacked(document.getElementById("plotly"));
     document.head.append(script);
     return window.Plotly;
   })());
@@ -26,7 +42,7 @@
     return (explorer.drawing ??= (async () => {
       const chart = explorer.querySelector(".chart");
       try {
-        const figure = JSON.parse(explorer.querySelector(".data").textContent);
+        const figure = JSON.parse(await unpacked(explorer.querySelector(".data")));
         const library = await plotly();
         await library.newPlot(chart, figure.data, figure.layout, { displayModeBar: false, responsive: true });
         // screen readers use the container's label and the tables instead of the drawing
