@@ -12,6 +12,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from checkouts import project_files
 from packaging.requirements import Requirement
 
 from segshuffle.errors import MissingExtraError
@@ -73,7 +74,7 @@ def built(root, tmp_path_factory):
     """Build a sdist of a copy of the project, and a wheel of the sdist, without a network."""
     folder = tmp_path_factory.mktemp("built")
     copy = folder / "copy"
-    for name in ["pyproject.toml", "README.md", "LICENSE", *(f"src/{name}" for name in files_of_the_package(root))]:
+    for name in project_files(root):
         (copy / name).parent.mkdir(parents=True, exist_ok=True)
         (copy / name).write_bytes((root / name).read_bytes())
     build = "from setuptools import build_meta; print(build_meta.build_sdist({!r}))"
@@ -92,16 +93,20 @@ def run(command, **options):
 
 
 @pytest.mark.exhaustive
-def test_wheel_and_sdist_hold_every_file_of_the_package(root, built):
+def test_wheel_and_sdist_can_be_uploaded_and_hold_the_package_and_nothing_else(root, built):
+    run([sys.executable, "-m", "twine", "check", "--strict", *built])
     sdist, wheel = built
     expected = files_of_the_package(root)
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
-    assert {name for name in names if name.startswith("segshuffle/")} == expected
-    assert not {name for name in names if not re.match(r"segshuffle(-[^/]*\.dist-info)?/", name)}
+    about = {name.partition(".dist-info/")[2] for name in names if ".dist-info/" in name}
+    assert {name for name in names if ".dist-info/" not in name} == expected
+    assert {"licenses/LICENSE", "licenses/src/segshuffle/page/assets/plotly-basic.LICENSE"} < about
     with tarfile.open(sdist) as archive:
-        packed = {name.partition("/")[2] for name in archive.getnames()}
-    assert {f"src/{name}" for name in expected} | {"README.md", "LICENSE", "pyproject.toml"} <= packed
+        packed = {each.name.partition("/")[2] for each in archive.getmembers() if each.isfile()}
+    texts = {"README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "codemeta.json"}
+    made = {"pyproject.toml", "MANIFEST.in", "setup.cfg", "PKG-INFO"}
+    assert {name for name in packed if ".egg-info/" not in name} == {f"src/{name}" for name in expected} | texts | made
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,7 @@
 """The project itself: pinned tools, nothing private or large in it, and a menu that explains every rule."""
 
 import ast
+import json
 import re
 import subprocess
 import sys
@@ -116,12 +117,23 @@ def test_conda_users_get_all_that_a_run_needs(root, name, groups):
     assert {Requirement(text).name for text in asked} <= given
 
 
-def test_the_version_is_the_same_everywhere(root):
+def test_all_files_about_the_project_say_the_same_as_pyproject(root):
     project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
-    assert metadata.version("segshuffle") == project["version"]
-    citation = root / "CITATION.cff"
-    if citation.exists():
-        assert str(yaml.safe_load(citation.read_text())["version"]) == project["version"]
+    cited = yaml.safe_load((root / "CITATION.cff").read_text())
+    (author,), names = project["authors"], ("name", "description", "version", "keywords")
+    said = {name: project[name] for name in names}
+    said["license"] = f"https://spdx.org/licenses/{project['license']}"
+    said["runtimePlatform"] = f"Python {project['requires-python']}"
+    said["author"] = [{"@type": "Organization", **author}]
+    said["datePublished"] = cited["date-released"]
+    assert json.loads((root / "codemeta.json").read_text()).items() >= said.items()
+    same = {"version": project["version"], "license": project["license"], "keywords": project["keywords"]}
+    assert cited.items() >= {**same, "authors": [author]}.items()
+    assert cited["license"] in (root / "LICENSE").read_text().split()
+    assert f"## {cited['version']} - {cited['date-released']}\n" in (root / "CHANGELOG.md").read_text()
+    assert metadata.version("segshuffle") == project["version"], "make install, after a new version"
+    # it would hide CITATION.cff
+    assert not (root / ".zenodo.json").exists()
 
 
 # --- what is under version control -------------------------------------------------------------------------------

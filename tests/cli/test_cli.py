@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import numpy as np
@@ -144,6 +145,10 @@ def test_help_fits_a_terminal_of_80_columns(capsys, monkeypatch, command):
     assert whole[0].startswith("usage: segshuffle")
     assert max(map(len, short + whole)) <= 80
     assert len(short) <= 40 or short == whole
+
+
+def test_the_version_is_that_of_the_package(capsys):
+    assert printed(capsys, "--version") == f"segshuffle {metadata.version('segshuffle')}\n"
 
 
 def test_every_command_and_every_option_is_explained():

@@ -31,6 +31,7 @@ _SHELLS = ("bash", "zsh", "tcsh")
 def build_parser(chosen: str | None = None) -> Parser:
     """Make the parser of all commands; with `chosen`, only this command has its options."""
     parser = Parser(prog="segshuffle", description=_DESCRIPTION)
+    parser.add_argument("--version", action="store_true", help="print the version of the package")
     parser.add_argument(
         "--completion", choices=_SHELLS, help="print what a shell needs to complete commands and options"
     )
@@ -68,6 +69,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             import shtab
 
             return write(program, shtab.complete(build_parser(), options.completion))
+        if options.version:
+            from importlib import metadata
+
+            return write(program, f"segshuffle {metadata.version('segshuffle')}")
         if options.command is None:
             parser.error("a command is missing")
         answer = options.run(options)
