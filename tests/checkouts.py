@@ -177,7 +177,7 @@ def snapshot(root, tmp_path_factory):
     for name in project_files(root):
         if not name.startswith(("tests/", "docs/")):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(root / name, folder / name)
+            shutil.copy(root / name, folder / name)
     shutil.copyfile(folder / ".test/config/config.yaml", folder / "tiny.yaml")
     return folder
 
