@@ -1,4 +1,5 @@
 # make reproduce      every figure, table and verdict, into results/ (CONFIG=config/quick.yaml: small, into results/quick/)
+# make claims         every number of README and docs/, compared with the results of a full run
 # make test           the test suite
 # make exhaustive     the slow tests, which take minutes: every case, whole runs, killed runs, a real Slurm
 # make mutants        how many small faults in the code the tests notice, of a sample of MUTANTS=200
@@ -17,12 +18,17 @@ LOGGER := $(shell [ -t 2 ] && echo --logger rich)
 # compiled modules are imported four times faster, and every job of the pipeline imports many
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: reproduce test exhaustive mutants check docs install lock clean
+.PHONY: reproduce claims test exhaustive mutants check docs install lock clean
 
 reproduce: install
 	@$(BIN)/python -m segshuffle.pipeline.config $(CONFIG)
 	workflow/reproduce.sh $(BIN)/snakemake --cores $(CORES) $(LOGGER) --configfile $(CONFIG)
 	$(BIN)/python -m segshuffle.pipeline.run_summary $(CONFIG)
+
+claims: install
+	workflow/reproduce.sh $(BIN)/snakemake --cores $(CORES) $(LOGGER) claims_held --configfile config/config.yaml
+	cat results/claims-held.txt
+	! grep --quiet "^NOT HELD" results/claims-held.txt
 
 test: install
 	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder -m "not exhaustive"

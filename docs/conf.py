@@ -25,7 +25,7 @@ extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 
 # documents are where a reader of the repository expects them, so the source is the whole repository
 root_doc = "docs/index"
-include_patterns = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "config/README.md", "docs/**.md", "docs/*.ipynb"]
+include_patterns = ["*.md", "config/README.md", "docs/**.md", "docs/*.ipynb"]
 exclude_patterns = ["docs/site", "build", ".venv", "results/**"]
 source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb"}
 # notebooks are shown as they are stored; a test executes them

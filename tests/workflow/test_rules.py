@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+import yaml
 from checkouts import Workflow
 
 from segshuffle.pipeline.code import PACKAGE, files_of
@@ -125,5 +126,8 @@ def test_the_page_is_given_every_table_that_its_words_are_made_of(announced):
 @pytest.mark.pipeline
 def test_what_docs_show_comes_from_a_run(root, announced):
     copied = re.findall(r'^    "(\S+)": "\S+\.md"', (root / "workflow/rules/docs.smk").read_text(), re.MULTILINE)
+    claims = yaml.safe_load((root / "config/reference/claims-own.yaml").read_text(encoding="utf-8"))["experiments"]
+    read = [claim["table"] for experiment in claims for claim in experiment["claims"] if "table" in claim]
     made = {path for jobs in announced.values() for job in jobs for path in job["output"]}
-    assert {f"results/{name}" for name in copied} <= made
+    assert {f"results/{name}" for name in [*copied, *read]} <= made
+    assert {rule for experiment in claims for rule in experiment["rules"]} <= set(announced)

@@ -1,0 +1,124 @@
+"""Whether the numbers of README and docs/ are those of a run, claim by claim.
+
+config/reference/claims-own.yaml has the claims, each under the experiment that it rests on, and explains its keys.
+"""
+
+import functools
+import os
+import re
+import shlex
+import sqlite3
+import subprocess
+import sys
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from segshuffle.pipeline.code import PACKAGE
+from segshuffle.pipeline.rows import table_of
+
+
+def check(experiments: list[dict[str, Any]], folder: Path) -> list[str]:
+    """Compare every claim with the results of a run.
+
+    Parameters
+    ----------
+    experiments : list of dict
+        As in config/reference/claims-own.yaml.
+    folder : Path
+        Results of the run.
+
+    Returns
+    -------
+    list of str
+        A line for each claim, "held" or "NOT HELD", with the numbers that were found; then their count.
+    """
+    lines = []
+    for experiment in experiments:
+        for claim in experiment["claims"]:
+            found = [_found(claim, number, folder) for number in claim["numbers"]]
+            held = all(is_held(number["stated"], value) for number, value in zip(claim["numbers"], found, strict=True))
+            values = ", ".join(f"{value:.6g}" for value in found)
+            lines.append(f"{'held' if held else 'NOT HELD'}: {claim['document']}: {claim['claim']} (found: {values})")
+    count = sum(line.startswith("held") for line in lines)
+    return [*lines, f"{count} of {len(lines)} claims are held."]
+
+
+def is_held(stated: str, found: float) -> bool:
+    """Say whether a number of a document is less than a unit of its last digit away from that of a run.
+
+    Privacy numbers are rounded to the safe side, so half a unit would be too little.
+
+    Parameters
+    ----------
+    stated : str
+        The number as printed, such as "15,040" or "2.15e-4".
+    found : float
+        The number of the run; nan if there is none.
+    """
+    exact = Decimal(stated.replace(",", ""))
+    unit = Decimal(1).scaleb(int(exact.as_tuple().exponent))
+    return abs(found - float(exact)) < float(unit)
+
+
+def _found(claim: dict[str, Any], number: dict[str, str], folder: Path) -> float:
+    if "value" in number:
+        rows = " AND ".join(each["rows"] for each in (claim, number) if "rows" in each) or "1"
+        asked = f"SELECT {number['value']} FROM results WHERE {rows}"
+        answer = _table(folder / claim["table"]).execute(asked).fetchone()
+        return float("nan") if answer in (None, (None,)) else float(answer[0])
+    text = _printed(claim["command"]) if "command" in claim else (folder / claim["table"]).read_text(encoding="utf-8")
+    place = re.search(number["printed"], text)
+    return float(place[1]) if place else float("nan")
+
+
+@functools.cache
+def _table(path: Path) -> sqlite3.Connection:
+    """Return a database with a CSV file as its table `results`."""
+    database = sqlite3.connect(":memory:")
+    pd.read_csv(path).to_sql("results", database)
+    return database
+
+
+@functools.cache
+def _printed(command: str) -> str:
+    """Return what a command of segshuffle, or of Python, prints."""
+    program, *words = shlex.split(command)
+    module = ["-m", program] if program == "segshuffle" else []
+    environ = {**os.environ, "PYTHONPATH": str(PACKAGE.parent), "COLUMNS": "80"}
+    run = [sys.executable, *module, *words]
+    return subprocess.run(run, env=environ, capture_output=True, text=True, check=True).stdout
+
+
+def appendix(text: str, experiments: list[dict[str, Any]], runtimes: pd.DataFrame) -> str:
+    """Return the artifact appendix with the times of a run, and a list of all claims, between its marks.
+
+    Parameters
+    ----------
+    text : str
+        The appendix so far.
+    experiments : list of dict
+        As in `check`.
+    runtimes : DataFrame
+        Table runtimes.csv of the run.
+    """
+    seconds = runtimes.set_index("rule")["seconds_total"]
+    times = [("everything", "all", "", f"{seconds.sum() / 60:.1f}")]
+    claims = []
+    for each in experiments:
+        compute = seconds.reindex(each["rules"]).sum() / 60
+        times.append((each["title"], each["targets"], each["minutes"], f"{compute:.1f}"))
+        for claim in each["claims"]:
+            source = f"`{claim.get('command') or claim['table']}`"
+            claims.append((claim["document"], claim["claim"], each["title"], source))
+    tables = {
+        "times": table_of(("experiment", "targets", "human minutes", "compute minutes"), times),
+        "claims": table_of(("document", "claim", "experiment", "where the number is"), claims),
+    }
+    for name, lines in tables.items():
+        before, _, rest = text.partition(f"<!-- {name} -->")
+        after = rest.partition("<!-- end -->")[2]
+        text = "\n".join([f"{before}<!-- {name} -->", *lines, f"<!-- end -->{after}"])
+    return text

@@ -1,0 +1,57 @@
+# Inputs: all results. Outputs: which numbers of README and docs/ are those of this run, claim by claim.
+
+
+rule claims_held:
+    """Every number that README and docs/ state, compared with the results: held or not, claim by claim."""
+    input:
+        results=RESULTS,
+        runtimes=rules.runtimes.output,
+        claims=workflow.source_path("../../config/reference/claims-own.yaml"),
+    output:
+        "<results>/claims-held.txt",
+    log:
+        "<logs>/claims_held.log",
+    benchmark:
+        "<benchmarks>/claims_held.tsv"
+    conda:
+        "../envs/segshuffle.yaml"
+    threads: 1
+    resources:
+        mem_mb=memory,
+        runtime=minutes(200),
+    params:
+        folder=OUT,
+        code=code_of(
+            "accounting",
+            "blankets",
+            "cli",
+            "datasets",
+            "library.py",
+            "pipeline/code.py",
+            "planning",
+            "protocols",
+            "rehearsal",
+            "studies",
+        ),
+    script:
+        "../scripts/claims_held.py"
+
+
+rule appendix:
+    """Write the times and claims of a full run into ARTIFACT-APPENDIX.md."""
+    input:
+        runtimes="results/runtimes.csv",
+        claims=workflow.source_path("../../config/reference/claims-own.yaml"),
+        # made first: a stand-in is refused
+        real="results/data/only-real.txt",
+    output:
+        update("ARTIFACT-APPENDIX.md"),
+    log:
+        "results/logs/appendix.log",
+    localrule: True
+    conda:
+        "../envs/segshuffle.yaml"
+    params:
+        code=code_of("pipeline/code.py", "studies/held.py"),
+    script:
+        "../scripts/appendix.py"

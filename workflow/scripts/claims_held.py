@@ -1,0 +1,12 @@
+"""Compare every number that README and docs/ state with the results."""
+
+from pathlib import Path
+
+from segshuffle.pipeline.jobs import job
+from segshuffle.files import write_atomically
+from segshuffle.pipeline.tables import read_yaml
+from segshuffle.studies.held import check
+
+with job(snakemake):
+    lines = check(read_yaml(snakemake.input.claims)["experiments"], Path(snakemake.params.folder))
+    write_atomically(Path(snakemake.output[0]), "\n".join(lines) + "\n")
