@@ -17,10 +17,13 @@ from segshuffle.protocols import listed as protocols
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [
     "README.md",
+    "ARTIFACT-APPENDIX.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
     "config/README.md",
     "docs/architecture.md",
+    "docs/findings.md",
+    "docs/running.md",
     "docs/tutorial.md",
 ]
 
@@ -102,8 +105,9 @@ def test_every_public_name_is_explained_in_the_reference(tmp_path):
     assert [name for name in segshuffle.__all__ if f'id="segshuffle.{name}"' not in text] == []
 
 
-def test_make_targets_exist():
-    for target in re.findall(r"^make (\w+)", read("README.md"), re.MULTILINE):
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_make_targets_exist(name):
+    for target in re.findall(r"^make (\w+)", read(name), re.MULTILINE):
         assert re.search(rf"^{target}:", read("Makefile"), re.MULTILINE), target
 
 
@@ -118,7 +122,7 @@ def test_targets_exist(name):
     rows = re.search(r"^\| target .*?\n\n", text, re.MULTILINE | re.DOTALL)
     asked += re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (`.+?) \|", rows[0], re.MULTILINE))) if rows else []
     assert set(asked) <= set(rules)
-    assert name != "README.md" or len(asked) > 5
+    assert name != "docs/running.md" or len(asked) > 5
 
 
 def test_every_benchmark_is_in_their_table():
@@ -205,23 +209,85 @@ def test_imports_point_one_way():
 # --- numbers ---------------------------------------------------------------------------------------------------------
 
 
-def test_the_readmes_numbers_are_those_of_the_documented_run():
-    """They are those of the summary over all panels, which `docs_figures` copies from a full run."""
-    (summary,) = (ROOT / "docs").glob("*-summary.md")
-    panels, by_dataset = summary.read_text().split("## By dataset")
+CLAIMS = yaml.safe_load(read("config/reference/claims-own.yaml"))
+#: Documents that a run writes; docs_figures copies them.
+MADE = re.findall(r'": "(\S+\.md)"', read("workflow/rules/docs.smk"))
+#: A decimal, a power of ten, a percentage, a factor, or a share such as "6 of the 18".
+NUMBER = re.compile(r"\d[\d,]*\.\d+(?:e-?\d+)?|\de-?\d+|10⁻|\d[\d,]*(?= (?:%|times\b|of (?:the )?\d))")
+
+
+def unexplained(text, phrases):
+    """Return the numbers of a document outside code and without those of some phrases, each of which it must have."""
+    text = re.sub(r"```.*?```|\]\([^)]*\)|^    .*?$", "", text, flags=re.DOTALL | re.MULTILINE)
+    text = " ".join(text.split())
+    for phrase in phrases:
+        assert phrase in text
+        text = text.replace(phrase, "")
+    return NUMBER.findall(re.sub(r"`[^`]*`", "", text))
+
+
+def test_a_number_that_nobody_explains_is_found():
+    text = "It has 3.9 times less error\n(16 of the 18) at `x = 0.5`, 7 %, 1e-9.\n\n    y = 0.5\n"
+    assert unexplained(text, ["less error (16 of the 18)"]) == ["3.9", "7", "1e-9"]
+
+
+@pytest.mark.parametrize(
+    "name", ["README.md", *(f"docs/{each.name}" for each in (ROOT / "docs").glob("*.md") if each.name not in MADE)]
+)
+def test_every_number_is_a_claim(name):
+    """`make claims` compares claims with a run, or a test does; other numbers are given, and a list has them."""
+    claims = [claim for experiment in CLAIMS["experiments"] for claim in experiment["claims"]]
+    phrases = [claim["claim"] for claim in [*claims, *CLAIMS["tested"]] if claim["document"] == name]
+    assert unexplained(read(name), [*phrases, *CLAIMS["given"].get(name, ())]) == []
+
+
+def test_claims_have_the_numbers_of_their_sentences_and_tests_that_exist():
+    for experiment in CLAIMS["experiments"]:
+        for claim in experiment["claims"]:
+            for number in claim["numbers"]:
+                assert re.search(rf"(?<![\d.]){re.escape(number['stated'])}(?![\d])", claim["claim"]), claim
+    for claim in CLAIMS["tested"]:
+        path, _, test = claim["test"].partition("::")
+        assert f"def {test}(" in read(path)
+
+
+def test_the_numbers_of_the_findings_are_those_of_the_summary_beside_them():
+    panels, by_dataset = read("docs/proven-summary.md").split("## By dataset")
     rows = [line.strip("| ").split(" | ") for line in panels.splitlines() if line.startswith("|")]
     columns = {name: [row[at] for row in rows[2:]] for at, name in enumerate(rows[0])}
 
     def numbers(name):
         return [float(value.removesuffix("x")) for value in columns[name]]
 
-    ratio, rival, copies = numbers("ratio"), numbers("competitor ratio"), numbers("copies, 16 messages / curator")
+    ratio, rival = numbers("ratio"), numbers("competitor ratio")
     assert {row[0].split()[0] for row in rows[2:]} == set(re.findall(r"^\| (\w+) \| \d+ \|", by_dataset, re.MULTILINE))
-    text = " ".join(read("README.md").split())
+    text = " ".join(read("docs/findings.md").split())
     assert f"Over all {len(ratio)} panels" in text
     assert f"{min(ratio):.1f} to {max(ratio):.1f} times less error" in text
     assert f"at most {max(rival):.2f} times less error. In {rival.count(1.0)} of the {len(rival)} panels" in text
-    assert f"at most {max(copies):.2f} times that of a trusted curator with Gaussian noise" in text
+
+
+def test_the_readme_is_short_and_the_appendix_has_the_titles_of_the_template():
+    assert len(read("README.md").splitlines()) <= 150
+    titles = re.findall(r"^#+ (?!Main Result \d|Experiment \d)([A-Z].*)$", read("ARTIFACT-APPENDIX.md"), re.MULTILINE)
+    assert titles == [
+        "Artifact Appendix",
+        "Description",
+        "Security/Privacy Issues and Ethical Concerns",
+        "Basic Requirements",
+        "Hardware Requirements",
+        "Software Requirements",
+        "Estimated Time and Storage Consumption",
+        "Environment",
+        "Accessibility",
+        "Set up the environment",
+        "Testing the Environment",
+        "Artifact Evaluation",
+        "Main Results and Claims",
+        "Experiments",
+        "Limitations",
+        "Notes on Reusability",
+    ]
 
 
 # --- the configuration -----------------------------------------------------------------------------------------------
@@ -238,9 +304,8 @@ def keys_of(rules, name=""):
 
 
 def test_documents_that_a_run_makes_are_of_real_data():
-    made = re.findall(r'": "(\S+\.md)"', read("workflow/rules/docs.smk"))
-    assert len(made) > 3
-    assert not [name for name in made if "stand-in" in read(f"docs/{name}")]
+    assert len(MADE) > 3
+    assert not [name for name in MADE if "stand-in" in read(f"docs/{name}")]
 
 
 def test_every_key_is_described_and_every_described_key_exists(schema):

@@ -6,6 +6,7 @@ import io
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -32,7 +33,7 @@ def commands(name):
 
 
 #: Documents whose commands stand alone.
-ALONE = {"README.md": 6, "docs/account.md": 16, "docs/plan.md": 11}
+ALONE = {"README.md": 7, "docs/account.md": 16, "docs/plan.md": 13}
 CASES = [(name, command) for name in ALONE for command in commands(name)]
 
 
@@ -46,7 +47,7 @@ def test_a_command_runs(name, command, capsys, tmp_path, monkeypatch):
     for _, table in blocks(name, "csv"):
         (tmp_path / "mine.csv").write_text(table, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    assert re.search("epsilon|delta|dummy message", printed(capsys, shlex.split(command)[1:]))
+    assert re.search("epsilon|delta|dummy message|squared error", printed(capsys, shlex.split(command)[1:]))
 
 
 @pytest.mark.exhaustive
@@ -66,13 +67,14 @@ def test_the_commands_on_rehearsals_run(capsys, tmp_path, monkeypatch):
 
 @pytest.mark.exhaustive
 @pytest.mark.skipif(not os.environ.get("SEGSHUFFLE_MSNBC"), reason="the MSNBC log is not here")
-def test_the_tutorial_prints_what_it_shows(tmp_path):
+@pytest.mark.parametrize(("name", "outputs"), [("docs/tutorial.md", 5), ("docs/assumptions.md", 1)])
+def test_commands_on_the_log_print_what_is_shown(name, outputs, tmp_path):
     (tmp_path / "segshuffle").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m segshuffle "$@"\n')
     (tmp_path / "segshuffle").chmod(0o755)
     (tmp_path / "msnbc990928.seq.gz").symlink_to(Path(os.environ["SEGSHUFFLE_MSNBC"]).resolve())
     environ = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "COLUMNS": "80"}
-    shown = blocks("docs/tutorial.md", "bash|text")
-    assert [kind for kind, _ in shown].count("text") >= 4
+    shown = blocks(name, "bash|text")
+    assert [kind for kind, _ in shown].count("text") >= outputs
     for kind, block in shown:
         if kind == "bash":
             run = ["bash", "-euc", block]
@@ -97,7 +99,27 @@ def test_every_erratum_is_shown_by_its_command(number, capsys):
     assert set(found[2 * number + 1][1].splitlines()) <= set(shown.splitlines())
 
 
-EXAMPLES = [code for name in ("README.md", "docs/account.md") for _, code in blocks(name, "python")]
+@pytest.mark.exhaustive
+def test_a_protocol_is_added_by_the_commands_of_the_readme(tmp_path):
+    """In a copy of the project, which has the commands of this environment in .venv/bin."""
+    (block,) = (code for _, code in blocks("README.md", "bash") if code.startswith("sed "))
+    for name in ("src", "tests", "config", "workflow"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    shutil.copyfile(ROOT / "pyproject.toml", tmp_path / "pyproject.toml")
+    (tmp_path / ".venv/bin").mkdir(parents=True)
+    for module in ("pytest", "segshuffle"):
+        program = tmp_path / ".venv/bin" / module
+        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m {module} "$@"\n')
+        program.chmod(0o755)
+    environ = {**os.environ, "PATH": f"{tmp_path}/.venv/bin:{os.environ['PATH']}", "PYTHONPATH": f"{tmp_path}/src"}
+    run = ["bash", "-euc", block]
+    done = subprocess.run(run, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"\d+ passed", done.stdout)
+    assert re.search(r"^mine \(proven\)", done.stdout, re.MULTILINE)
+
+
+EXAMPLES = [code for name in ("docs/plan.md", "docs/account.md") for _, code in blocks(name, "python")]
 
 
 @pytest.mark.quick(2)

@@ -2,7 +2,6 @@
 
 import functools
 import json
-import shlex
 from dataclasses import replace
 
 import numpy as np
@@ -221,32 +220,6 @@ def of_shipped_laws(rows):
     """Rows of the laws that the documents speak of."""
     by_law = {row["blanket"]: row for row in rows}
     return [by_law[name] for name in ("poisson", "clustered", "signed")]
-
-
-def users(row, n_users, domain_size):
-    """Root of the mean squared error of an item, in users, as the table of laws shows it."""
-    return f"{n_users * (row['mse_sample'] / domain_size) ** 0.5:.3g}"
-
-
-@pytest.mark.exhaustive
-def test_the_readmes_numbers_are_those_of_the_guides_commands(capsys, monkeypatch, root):
-    monkeypatch.setattr("segshuffle.planning.answer.PATIENCE", 4.0)
-    guide = (root / "docs/plan.md").read_text(encoding="utf-8").partition("## Which dummy messages")[2]
-    commands = [line for line in guide.splitlines() if line.startswith("segshuffle plan")][:2]
-    tables = []
-    for command in commands:
-        assert main([*shlex.split(command)[1:], "--json"]) == 0
-        tables.append(of_shipped_laws(json.loads(capsys.readouterr().out)["blankets"]))
-    (single, saving, _), (one, _, precise) = tables
-    text = " ".join((root / "README.md").read_text(encoding="utf-8").split())
-    dummies = (
-        f"{saving['blanket_per_user']:.2f} clustered dummies instead of {single['blanket_per_user']:.2f} single ones"
-    )
-    few, many = users(saving, 50_000, 128), users(single, 50_000, 128)
-    assert f"{dummies}, and the standard error of an item is {few} users instead of {many}" in text
-    dummies = f"{precise['blanket_per_user']:.2f} dummies instead of {one['blanket_per_user']:.2f}"
-    errors = f"{users(precise, 5000, 17)} users instead of {users(one, 5000, 17)}"
-    assert f"the standard error of an item is {errors}, and a user sends {dummies}" in text
 
 
 def test_a_blanket_that_takes_long_is_said_to_be_left_out(capsys):
