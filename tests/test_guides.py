@@ -101,17 +101,13 @@ def test_every_erratum_is_shown_by_its_command(number, capsys):
 
 @pytest.mark.exhaustive
 def test_a_protocol_is_added_by_the_commands_of_the_readme(tmp_path):
-    """In a copy of the project, which has the commands of this environment in .venv/bin."""
+    """In a copy of the project, with the environment of the tests as its own."""
     (block,) = (code for _, code in blocks("README.md", "bash") if code.startswith("sed "))
     for name in ("src", "tests", "config", "workflow"):
         shutil.copytree(ROOT / name, tmp_path / name)
-    shutil.copyfile(ROOT / "pyproject.toml", tmp_path / "pyproject.toml")
-    (tmp_path / ".venv/bin").mkdir(parents=True)
-    for module in ("pytest", "segshuffle"):
-        program = tmp_path / ".venv/bin" / module
-        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m {module} "$@"\n')
-        program.chmod(0o755)
-    environ = {**os.environ, "PATH": f"{tmp_path}/.venv/bin:{os.environ['PATH']}", "PYTHONPATH": f"{tmp_path}/src"}
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    (tmp_path / ".venv").symlink_to(sys.prefix)
+    environ = {**os.environ, "PATH": f"{sys.prefix}/bin:{os.environ['PATH']}", "PYTHONPATH": f"{tmp_path}/src"}
     run = ["bash", "-euc", block]
     done = subprocess.run(run, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
