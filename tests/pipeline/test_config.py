@@ -311,23 +311,6 @@ def test_a_name_that_no_file_should_have_is_refused(full_config, schema, name):
     assert f"splits: {name!r} does not match '^[A-Za-z]" in text
 
 
-def test_items_times_repetitions_times_levels_may_take_two_gibibytes(full_config, schema):
-    """2^20 items, 64 repetitions and 4 levels: 2^28 numbers of 8 bytes."""
-    full_config["levels"] = [0.5, 1.0, 2.0, 4.0]
-    full_config["splits"] = {name: [0.25] * 4 for name in full_config["splits"]}
-    full_config["repetitions"] = 64
-    full_config["datasets"]["synthetic"]["domain_size"] = 2**20
-    check_config(full_config, schema=schema)
-    full_config["datasets"]["synthetic"]["domain_size"] += 1
-    text = message(full_config, schema)
-    assert text.endswith(
-        "  - datasets.synthetic.domain_size: 1048577 items are not allowed with repetitions = 64 and 4 levels: "
-        "items * repetitions * levels = 268435712 must be at most 268435456 (2 GiB of memory); lower repetitions to "
-        "63, or the number of items"
-    )
-    assert "(1 problem):" in text
-
-
 def test_a_delta_of_one_is_refused_and_what_is_just_below_is_not(full_config, schema):
     full_config["datasets"]["msnbc"]["n_users"] = [100]
     full_config["datasets"]["synthetic"]["n_users"] = [200]

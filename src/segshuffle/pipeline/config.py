@@ -25,8 +25,6 @@ from segshuffle.protocols.listed import schemas as method_schemas
 
 #: The configuration whose edition is "full", relative to the project.
 SHIPPED = "config/config.yaml"
-#: Most counts of 8 bytes that a panel keeps: one for every repetition, level and item.
-_MOST_COUNTS = 2**28
 
 
 def _is_integer(_checker: object, value: object) -> bool:
@@ -147,7 +145,7 @@ def _cross_check(config: Config) -> Iterator[str]:
 
 
 def _check_dataset(name: str, section: Config, config: Config) -> Iterator[str]:
-    """Yield problems of one dataset: sets, users, delta, and panels whose counts would not fit into memory."""
+    """Yield problems of one dataset: sets, users, and delta."""
     dataset = registry.dataset_of(name)
     domains = [dataset.domain_size(section, size) for size in section["set_sizes"]]
     for size, domain in zip(section["set_sizes"], domains, strict=True):
@@ -160,14 +158,6 @@ def _check_dataset(name: str, section: Config, config: Config) -> Iterator[str]:
                 f"delta_times_n = {delta} is not allowed: delta = delta_times_n / n_users must be below 1, "
                 f"also for datasets.{name}.n_users = {n_users}"
             )
-    # users of each level with each item, for all repetitions
-    domain, repetitions, n_levels = max(domains), config["repetitions"], len(config["levels"])
-    if (counts := domain * repetitions * n_levels) > _MOST_COUNTS:
-        yield (
-            f"datasets.{name}.domain_size: {domain} items are not allowed with repetitions = {repetitions} and "
-            f"{n_levels} levels: items * repetitions * levels = {counts} must be at most {_MOST_COUNTS} (2 GiB of "
-            f"memory); lower repetitions to {_MOST_COUNTS // (domain * n_levels)}, or the number of items"
-        )
 
 
 def check_stamp(stamp: Path, *, file: str, config: Config) -> list[str]:

@@ -139,31 +139,57 @@ def test_more_repetitions_in_whole_blocks_keep_the_first_ones(case):
     pd.testing.assert_frame_equal(four, kept, check_exact=True)
 
 
-def drawn_levels(*case):
-    return np.concatenate([sample.level_item_counts for sample in draw_samples(*case).values()])
+def drawn_levels(config, scenario, population, **changed):
+    samples = draw_samples({**config, **changed}, scenario, population)
+    return np.concatenate([sample.level_item_counts for _, sample in samples])
+
+
+@pytest.fixture(params=[40, 400], ids=["users", "sets"])
+def drawn_case(case, request):
+    """Return the case, and the case of so many users that levels are drawn for each of the 70 sets of 4 items of 8."""
+    config, scenario, _ = case
+    setting = scenario.setting._replace(n_users=request.param)
+    return config, Scenario(setting, "S1"), population_of(setting)
 
 
 @pytest.mark.parametrize("shares", [[0.25, 0.5, 0.25], [0.5, 0.25, 0.25], [0.33, 0.33, 0.34], [0.0, 1.0, 0.0]], ids=str)
-def test_drawn_levels_have_exact_counts_and_all_users(case, shares):
-    config, scenario, population = case
+def test_drawn_levels_have_exact_counts_and_all_users(drawn_case, shares):
+    config, scenario, population = drawn_case
     counts = level_counts(population.n_users, shares)
-    drawn = drawn_levels({**config, "splits": {scenario.split: shares}, "repetitions": 20}, scenario, population)
+    drawn = drawn_levels(config, scenario, population, splits={scenario.split: shares}, repetitions=20)
     assert drawn.shape == (20, 3, population.domain_size)
     assert (drawn.sum(axis=1) == population.item_counts).all(), "every user is in one level"
     assert (drawn.sum(axis=2) == np.array(counts) * population.set_size).all(), "levels have their exact size"
     assert (len({draw.tobytes() for draw in drawn}) == 20) == (1.0 not in shares), "every repetition is a new draw"
 
 
-def test_levels_are_given_to_users_at_random(case):
-    """Holders of an item at a level are n_j n_k/n on average, with the hypergeometric variance."""
-    config, scenario, population = case
-    n, repetitions = population.n_users, 2000
-    counts = level_counts(n, config["splits"]["S1"])
-    drawn = drawn_levels({**config, "repetitions": repetitions}, scenario, population)
-    for k, n_k in enumerate(counts):
-        holders = population.item_counts
-        expected = holders * n_k / n
-        variance = holders * (n_k / n) * (1 - n_k / n) * (n - holders) / (n - 1)
-        z = (drawn[:, k].mean(axis=0) - expected) / np.sqrt(variance / repetitions)
-        # 8 items x 3 levels: exceeding 5 standard errors has probability below 2e-5; the seed is fixed
-        assert np.abs(z).max() < 5
+def test_levels_are_given_to_users_at_random(drawn_case):
+    """The holders of an item at a level have the mean n_j n_k/n, and with those of another item the covariance of draws
+    without replacement."""
+    config, scenario, population = drawn_case
+    n, repetitions = population.n_users, 4000
+    drawn = drawn_levels(config, scenario, population, repetitions=repetitions)
+    held = (population.items[:, :, None] == np.arange(population.domain_size)).any(axis=1).astype(float)
+    holders = held.sum(axis=0)
+    for k, n_k in enumerate(level_counts(n, config["splits"]["S1"])):
+        share = n_k / n
+        deviations = drawn[:, k] - holders * share
+        covariance = share * (1 - share) * n / (n - 1) * (held.T @ held - np.outer(holders, holders) / n)
+        products = deviations[:, :, None] * deviations[:, None, :]
+        for found, expected in ((deviations, 0.0), (products, covariance)):
+            z = (found.mean(axis=0) - expected) / (found.std(axis=0) / math.sqrt(repetitions))
+            # 3 levels x (8 + 36) comparisons: one beyond 5 standard errors has probability below 1e-4
+            assert np.abs(z).max() < 5
+
+
+@pytest.mark.parametrize(("domain_size", "block"), [(1000, 4), (500_000, 2), (2_000_000, 1)])
+def test_a_large_domain_is_drawn_in_small_blocks(case, domain_size, block):
+    """At most 2^22 counts of holders at once, or a single repetition."""
+    config, scenario, _ = case
+    setting = scenario.setting._replace(domain_size=domain_size)
+    samples = draw_samples(
+        {**config, "repetitions": 6, "repetition_block": 4}, Scenario(setting, "S1"), population_of(setting)
+    )
+    sizes = {first: sample.repetitions for first, sample in samples}
+    assert sum(sizes.values()) == 6
+    assert list(sizes) == list(range(0, 6, block))

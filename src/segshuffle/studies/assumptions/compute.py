@@ -24,7 +24,7 @@ from segshuffle.protocols.capped import Capped
 from segshuffle.protocols.item_variance import bias_given_levels, error_given_levels
 from segshuffle.protocols.method import Influence, Method
 from segshuffle.protocols.proven import ProvenSegmented
-from segshuffle.studies.planning import Plans, assuming, lineup, problem_of, sample_of
+from segshuffle.studies.planning import Plans, assuming, holders_by_level, in_blocks, lineup, problem_of
 
 Rows = Iterator[dict[str, Any]]
 #: Shares that plans assume, for the curves of epsilon.
@@ -232,27 +232,35 @@ def dependence_table(config: Config, panel: Scenario, populations: Mapping[str, 
     item = int(population.item_counts.argmax())
     holds = (population.items == item).any(axis=1)
     for strength in STRENGTHS:
-        streams = (
-            stream(config["seed"], "dependent levels", panel.id, repr(strength), repetition)
-            for repetition in range(config["repetitions"])
-        )
+
+        def drawn(repetition: int, strength: float = strength) -> IntArray:
+            rng = stream(config["seed"], "dependent levels", panel.id, repr(strength), repetition)
+            levels = inclined_levels(holds, problem.level_counts, strength, rng)
+            return holders_by_level(population, levels, counts.size)
+
+        streams = [
+            stream(config["seed"], "protocol", "dependence", panel.id, method.name, repr(strength))
+            for method, _ in plans
+        ]
+        found = list[list[FloatArray]]([] for _ in plans)
         # the same levels for all methods
-        levels = (inclined_levels(holds, problem.level_counts, strength, rng) for rng in streams)
-        sample = sample_of(population, levels, counts.size)
-        for method, plan in plans:
-            rng = stream(config["seed"], "protocol", "dependence", panel.id, method.name, repr(strength))
-            errors = method.simulate(plan, sample, rng) - sample.frequencies
-            bias = bias_given_levels(np.array(plan.scheme.copies), sample.level_item_counts, counts)[:, item]
-            exact = error_given_levels(plan, sample.level_item_counts, plan.scheme.weight(counts))
+        for _, sample in in_blocks(population, drawn, counts.size, config["repetitions"]):
+            for (method, plan), rng, outcomes in zip(plans, streams, found, strict=True):
+                errors = method.simulate(plan, sample, rng) - sample.frequencies
+                bias = bias_given_levels(np.array(plan.scheme.copies), sample.level_item_counts, counts)[:, item]
+                exact = error_given_levels(plan, sample.level_item_counts, plan.scheme.weight(counts))
+                outcomes.append(np.array([bias, errors[:, item], exact, (errors**2).sum(axis=1)]))
+        for (method, _), outcomes in zip(plans, found, strict=True):
+            bias, error, exact, squared = np.hstack(outcomes)
             yield {
                 "source": population.source,
                 "method": method.name,
                 "strength": strength,
                 "item": item,
-                "frequency": sample.frequencies[item],
-                **_means("bias", bias, errors[:, item]),
-                **_means("mse", exact, (errors**2).sum(axis=1)),
-                "repetitions": sample.repetitions,
+                "frequency": population.item_counts[item] / population.n_users,
+                **_means("bias", bias, error),
+                **_means("mse", exact, squared),
+                "repetitions": config["repetitions"],
             }
 
 

@@ -140,14 +140,18 @@ def levels_table(config: Config, setting: Setting, population: Population) -> pd
     rows = []
     for split, problem in problems.items():
         scenario, fixed = Scenario(setting, split), grid.choose(problem, problem.level_counts)
-        samples = draw_samples(config, scenario, population)
-        for epsilon, blanket in blankets.items():
-            round_1 = Scheme(len(problem.levels), 1, problem.n_users, (1.0,), blanket)
-            found = pd.concat(
-                _simulate(grid, fixed, round_1, sample, config["seed"], (scenario.id, repr(epsilon), first))
-                for first, sample in samples.items()
-            )
-            rows.append({**setting._asdict(), "split": split, **_row(fixed, round_1, epsilon, population, found)})
+        rounds = {
+            epsilon: Scheme(len(problem.levels), 1, problem.n_users, (1.0,), blanket)
+            for epsilon, blanket in blankets.items()
+        }
+        found: dict[float, list[pd.DataFrame]] = defaultdict(list)
+        for first, sample in draw_samples(config, scenario, population):
+            for epsilon, round_1 in rounds.items():
+                role = (scenario.id, repr(epsilon), first)
+                found[epsilon].append(_simulate(grid, fixed, round_1, sample, config["seed"], role))
+        for epsilon, round_1 in rounds.items():
+            outcomes = pd.concat(found[epsilon])
+            rows.append({**setting._asdict(), "split": split, **_row(fixed, round_1, epsilon, population, outcomes)})
     return pd.DataFrame(rows)
 
 

@@ -4,7 +4,8 @@ Every block of repetitions of a curve point has a random stream of its own, name
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -60,25 +61,33 @@ def simulate_scenario(
     config: Config, scenario: Scenario, accounting: str, population: Population, plans: Plans
 ) -> list[tuple[Task, FloatArray]]:
     """Simulate every curve point of one scenario on common levels: squared errors, each of shape (repetitions,)."""
-    samples = draw_samples(config, scenario, population)
     tasks = tasks_of(config, scenario, accounting, plans)
-    calls = ((config["seed"], task, samples, (scenario.id, accounting, task.method.name)) for task in tasks)
-    return list(zip(tasks, parallel(_squared_errors, calls), strict=True))
+    groups = [list(same) for _, same in groupby(tasks, key=lambda task: id(task.plan))]
+    found: list[list[FloatArray]] = [[] for _ in groups]
+    for first, sample in draw_samples(config, scenario, population):
+        calls = ((config["seed"], each, sample, (scenario.id, accounting), first) for each in groups)
+        for blocks, errors in zip(found, parallel(_squared_errors, calls), strict=True):
+            blocks.append(errors)
+    return list(zip(tasks, (row for blocks in found for row in np.hstack(blocks)), strict=True))
 
 
-def _squared_errors(seed: int, task: Task, samples: Mapping[int, Sample], role: tuple[str, ...]) -> FloatArray:
-    """Sum squared errors over items, against the sample's own frequencies, for every repetition."""
-    # Streams are named by what was asked for, never by a number that was searched for. "recentred" and "projected" use
-    # the draws of "best", so that only the change of the estimates makes a difference.
-    points = {"grid": ("grid", repr(task.plan.blanket_per_user)), "budget": ("budget", repr(task.max_messages))}
-    role += points.get(task.role, ("best",))
+def _squared_errors(seed: int, tasks: Sequence[Task], sample: Sample, role: tuple[str, ...], first: int) -> FloatArray:
+    """Sum squared errors over items, against the sample's own frequencies, shape (n_tasks, repetitions).
+
+    The tasks have one plan. "recentred" and "projected" use the draws of "best", so that only the change of the
+    estimates makes a difference.
+    """
+    method, plan, kind, budget = tasks[0]
+    # streams are named by what was asked for, never by a number that was searched for
+    points = {"grid": ("grid", repr(plan.blanket_per_user)), "budget": ("budget", repr(budget))}
+    role = (*role, method.name, *points.get(kind, ("best",)))
+    estimates = method.simulate(plan, sample, stream(seed, "protocol", *role, first))
     found = []
-    for first, sample in samples.items():
-        estimates = task.method.simulate(task.plan, sample, stream(seed, "protocol", *role, first))
-        if task.role in _AFTERWARDS:
-            estimates = _AFTERWARDS[task.role](estimates, set_size=task.plan.problem.set_size)
-        found.append(((estimates - sample.frequencies) ** 2).sum(axis=1))
-    return np.concatenate(found)
+    for task in tasks:
+        change = _AFTERWARDS.get(task.role)
+        final = change(estimates, set_size=plan.problem.set_size) if change else estimates
+        found.append(((final - sample.frequencies) ** 2).sum(axis=1))
+    return np.array(found)
 
 
 def panel_table(
