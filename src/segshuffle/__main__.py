@@ -1,5 +1,5 @@
 """Run the command line: ``python -m segshuffle``."""
 
-from segshuffle.cli import main
+from segshuffle.cli import program
 
-raise SystemExit(main())
+raise SystemExit(program())

@@ -12,8 +12,8 @@ import numpy
 from segshuffle.errors import SegshuffleError
 from segshuffle.pipeline.processors import workers
 
-# SciPy imports all that NumPy offers, also its tool for Fortran code, which takes long to load and which no job needs
-numpy.f2py = None  # type: ignore[assignment]
+# SciPy imports all that NumPy offers, also tools for Fortran code and tests, which take a third of its start
+numpy.__dict__.update(f2py=None, testing=numpy.__dict__.get("testing"))
 # searching all imported objects for cycles, during a job and at its end, is a large part of a short job's time
 gc.disable()
 

@@ -23,6 +23,7 @@ from segshuffle.accounting.collections.published import item_target
 from segshuffle.accounting.numerics.gaussian import gaussian_ratio
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError
 from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET
+from segshuffle.accounting.numerics.search import safe_edge
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.base import BLANKET_MEAN_RANGE, COPIES_RANGE, Blanket, CounterPair
 from segshuffle.blankets.singles import SINGLES
@@ -290,23 +291,21 @@ def fewest_messages(searches: Sequence[Search], error: float) -> Plan:
 
 def _fewest_of(search: Search, error: float, tops: Sequence[float]) -> Plan | None:
     """Find the plan with about the fewest messages for one law, within the first of some budgets that is enough."""
-    from scipy.optimize import brentq  # not at the top: it would delay every job by a fifth of a second
 
     @functools.cache
-    def excess(log_budget: float) -> float:
-        found = search.surface.best(math.exp(log_budget), quick=True)
+    def excess(budget: float) -> float:
+        found = search.surface.best(budget, quick=True)
         return math.log(found.error / error) if found else math.inf
 
     if search.problem.pairs == 0:  # nothing to hide, and so hardly any dummies
         budgets = [math.inf]
     else:
-        high = next((top for top in map(math.log, tops) if excess(top) <= 0), None)
+        high = next((top for top in tops if excess(top) <= 0), None)
         if high is None:
             return None
-        low = high - math.log(2)
-        while excess(low) <= 0:
-            high, low = low, low - math.log(2)
-        enough = math.exp(brentq(excess, low, high, xtol=FINE))
+        while excess(high / 2) <= 0:
+            high /= 2
+        enough = safe_edge(excess, safe=high, unsafe=high / 2, tolerance=FINE)
         # estimates may be slightly too good
         budgets = [enough * (1 + more) for more in _MORE]
     for budget in budgets:

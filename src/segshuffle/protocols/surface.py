@@ -10,7 +10,7 @@ Nothing here is proven.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -19,8 +19,6 @@ from segshuffle.arrays import FloatArray
 from segshuffle.blankets.base import BLANKET_MEAN_RANGE, COPIES_RANGE, Blanket
 
 if TYPE_CHECKING:
-    from scipy.interpolate import RBFInterpolator
-
     from segshuffle.protocols.planner import Search
 
 #: Distance between the best point and its neighbours. A neighbour is not computed if a computed point is closer to it
@@ -65,7 +63,7 @@ class Surface:
         self.points: list[FloatArray] = []
         self.ratios: list[FloatArray] = []
         self.barred: list[FloatArray] = []
-        self.interpolated: RBFInterpolator | None = None
+        self.interpolated: Interpolation | None = None
 
     def best(self, budget: float, quick: bool = False) -> Best | None:
         """Return the best blanket for a budget of messages per user; None if nothing can be sent.
@@ -203,14 +201,41 @@ class Surface:
         guided = np.maximum(self.search.limits(self._law(parameters), float(mean), start), COPIES_RANGE[0])
         self.points.append(settled)
         self.ratios.append(np.maximum(np.log(guided) - self.unit - settled[0] / 2, -REACH))
-        # not at the top: it would delay every job by a quarter of a second
-        from scipy.interpolate import RBFInterpolator
-
-        known = np.array(self.points)
-        spans = np.linalg.matrix_rank(known - known[0]) == known.shape[1]
-        smooth: Any = {"kernel": "cubic", "degree": 1} if spans else {"kernel": "linear", "degree": 0}
-        self.interpolated = RBFInterpolator(known, self.ratios, **smooth)
+        self.interpolated = Interpolation(np.array(self.points), np.array(self.ratios))
         return True
+
+
+class Interpolation:
+    """The smoothest function with given values at given points: a linear one plus cubes of distances from the points.
+
+    Where the points do not span the space it is a constant plus distances.
+
+    Parameters
+    ----------
+    points : ndarray, shape (n_points, n_dimensions)
+        Where the function is known.
+    values : ndarray, shape (n_points, n_values)
+        Its values there.
+    """
+
+    def __init__(self, points: FloatArray, values: FloatArray) -> None:
+        self.known, self.smooth = points, np.linalg.matrix_rank(points - points[0]) == points.shape[1]
+        rows = self._terms(points)
+        size = rows.shape[1]
+        system = np.zeros((size, size))
+        system[: len(points)] = rows
+        system[len(points) :, : len(points)] = rows[:, len(points) :].T
+        self.weights = np.linalg.solve(system, np.pad(values, ((0, size - len(points)), (0, 0))))
+
+    def __call__(self, points: FloatArray) -> FloatArray:
+        """Return the values at other points, shape (n_others, n_values)."""
+        return np.asarray(self._terms(points) @ self.weights)
+
+    def _terms(self, points: FloatArray) -> FloatArray:
+        squares = sum((x[:, None] - y) ** 2 for x, y in zip(points.T, self.known.T, strict=True))
+        if not self.smooth:
+            return np.column_stack([np.sqrt(squares), np.ones(len(points))])
+        return np.column_stack([squares * np.sqrt(squares), np.ones(len(points)), points - self.known[0]])
 
 
 def _spread(count: int, dimensions: int) -> FloatArray:
