@@ -86,7 +86,7 @@ rule page:
             AMPLIFICATION_CLAIMS,
             rules.figure_audit.output.table,
             rules.verdicts.output.table,
-            READINGS,
+            READINGS and rules.readings.output.table,
             rules.figure_levels.input,
             rules.limit.output.table,
             rules.aggregate.output,
