@@ -17,6 +17,7 @@ def test_colours_stand_in_the_palette_and_in_variables_of_the_page(root):
         for folder in ("src/segshuffle", "workflow")
         for path in (root / folder).rglob("*")
         if path.suffix in {".py", ".mplstyle", ".j2", ".js", ".css", ".smk"}
+        and not path.name.endswith(".min.js")
         and re.search(COLOUR, path.read_text(encoding="utf-8"))
     }
     assert found == {"src/segshuffle/looks.py", "src/segshuffle/page/assets/page.css"}

@@ -20,7 +20,6 @@ rule claims_held:
         mem_mb=memory,
         runtime=minutes(200),
     params:
-        folder=OUT,
         code=code_of(
             "accounting",
             "blankets",

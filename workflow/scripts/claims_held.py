@@ -8,5 +8,6 @@ from segshuffle.pipeline.tables import read_yaml
 from segshuffle.studies.held import check
 
 with job(snakemake):
-    lines = check(read_yaml(snakemake.input.claims)["experiments"], Path(snakemake.params.folder))
-    write_atomically(Path(snakemake.output[0]), "\n".join(lines) + "\n")
+    output = Path(snakemake.output[0])
+    lines = check(read_yaml(snakemake.input.claims)["experiments"], output.parent)
+    write_atomically(output, "\n".join(lines) + "\n")
