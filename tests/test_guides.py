@@ -46,6 +46,8 @@ def test_there_are_commands():
 def test_a_command_runs(name, command, capsys, tmp_path, monkeypatch):
     for _, table in blocks(name, "csv"):
         (tmp_path / "mine.csv").write_text(table, encoding="utf-8")
+    for _, question in blocks(name, "toml"):
+        (tmp_path / "collection.toml").write_text(question, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     assert re.search("epsilon|delta|dummy message|squared error", printed(capsys, shlex.split(command)[1:]))
 
@@ -59,7 +61,7 @@ def test_the_commands_on_rehearsals_run(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for command in commands(guide):
         printed(capsys, shlex.split(command)[1:])
-    assert len(commands(guide)) == 6
+    assert len(commands(guide)) == 8
     made = {path.name for path in (tmp_path / "log-rehearsal").iterdir()}
     named = set(re.findall(r"`(\w+\.\w+)`", (ROOT / guide).read_text(encoding="utf-8"))) - {"log.csv"}
     assert named == {name for name in made if not re.search(r"parquet|svg|png", name)}

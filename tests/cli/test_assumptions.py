@@ -99,7 +99,7 @@ def test_every_input_of_a_plan_is_marked_public(capsys):
 def test_a_plan_of_little_worth_says_so_on_a_line_of_its_own(capsys):
     shown = printed(capsys, f"{PLAN} --levels 1:400 --delta 0.01")
     (line,) = [line for line in shown.splitlines() if line.startswith("Warning: ")]
-    assert "delta = 0.01 is too large" in line
+    assert "--delta 0.01 is too large" in line
 
 
 def test_minutes_of_work_are_said_before_they_start(capsys, monkeypatch):
