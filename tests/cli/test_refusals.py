@@ -78,6 +78,7 @@ PLANS = [
     ("--target-error epsilon:10%", "it must be written as --target-error 10% --least epsilon"),
     ("--what-if users=10 users=20", "--what-if users=10 is written --what-if users 10 now, once for every name"),
     ("wrong.toml", "wrong.toml, line 3: max_mesages is unknown (did you mean max_messages?)"),
+    ("ranges.toml", "ranges.toml, line 2: --copies-max 100.0 is not allowed: it must be in [1e-120, 64]"),
     ("cut.toml", "cut.toml is no TOML file: Unclosed array (at end of document)"),
     ("typed.toml", "typed.toml, line 2: equal_copies: 'yes' is not allowed; expected is: users of all levels send"),
     ("chosen.toml", "chosen.toml, line 1: sets: 'some' is not allowed; expected is: at-most: every user"),
@@ -236,6 +237,7 @@ def test_a_refusal_is_one_sentence(capsys, tmp_path, monkeypatch, command, says)
     (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00")
     (tmp_path / "table").write_text("user,item\n1,tea\n1,milk\n", encoding="utf-8")
     (tmp_path / "wrong.toml").write_text("# mine\nset_size = 2\nmax_mesages = 4\n", encoding="utf-8")
+    (tmp_path / "ranges.toml").write_text("rounds = 2\ncopies_max = 100\n", encoding="utf-8")
     (tmp_path / "cut.toml").write_text("delta = [1e-4", encoding="utf-8")
     (tmp_path / "typed.toml").write_text("rounds = 2\nequal_copies = 'yes'\n", encoding="utf-8")
     (tmp_path / "chosen.toml").write_text("sets = 'some'\n", encoding="utf-8")

@@ -1,8 +1,9 @@
 """The command line: plan a collection, rehearse it, carry it out, compute privacy, fetch the MSNBC data.
 
 Every command has a file of its name: the docstring is the help, `add_options` declares the options, and `run` returns
-the text to print. Numerical modules are imported only in `run`, so that help is immediate. An error is a short text on
-standard error, which says what was refused and what is allowed. The exit status is then 2.
+the text to print. Numerical modules are imported only for the command that is called, so that the list of commands is
+immediate. An error is a short text on standard error, which says what was refused and what is allowed. The exit status
+is then 2.
 """
 
 import gc
@@ -12,7 +13,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 
 from segshuffle.cli import account, client, estimate, fetch_msnbc, plan, rehearse
-from segshuffle.cli.terminal import Parser, complain, typed, write
+from segshuffle.cli.terminal import Parser, complain, told, write
 from segshuffle.errors import SegshuffleError, similar
 from segshuffle.extras import translated
 
@@ -23,8 +24,6 @@ _DESCRIPTION = (
     "messages and mixes them before the server sees them. Every user picks a privacy level: an epsilon, smaller for "
     "more privacy."
 )
-
-
 #: Shells for which there are completions.
 _SHELLS = ("bash", "zsh", "tcsh")
 
@@ -86,10 +85,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             parser.error("a command is missing")
         answer = options.run(options)
     except (SegshuffleError, ModuleNotFoundError) as error:
-        told: Exception | None = translated(error) if isinstance(error, ModuleNotFoundError) else error
-        if told is None:
+        known: Exception | None = translated(error) if isinstance(error, ModuleNotFoundError) else error
+        if known is None:
             raise
-        complain(f"{program}: {typed(str(told), options)}")
+        complain(f"{program}: {told(known, options)}")
         return 2
     except KeyboardInterrupt:
         complain(f"{program}: interrupted. Files are written completely or not at all; start the same command again.")

@@ -28,16 +28,24 @@ _FILES = ("items", "guess")
 
 
 class Collection(argparse.Action):
-    """Read the options that the command line does not give from a file."""
+    """Read the options that the command line does not give from a file.
 
-    #: Declared options that may stand in the file, by name.
-    declared: Mapping[str, Any]
+    Parameters
+    ----------
+    declared : mapping of str to Field
+        Options that may stand in the file, by name.
+    """
+
+    def __init__(self, *, declared: Mapping[str, Any], **given: Any) -> None:
+        super().__init__(**given)
+        self.declared = declared
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
         """Store what the file says."""
         if values is None:
             return
         namespace.collection = path = Path(values)
+        namespace.lines = {}
         if "=" in values and not path.exists():
             parser.error(f"{values} is no option; write {as_flags([values])}")
         for name, (line, value) in self._read(path).items():
@@ -47,9 +55,10 @@ class Collection(argparse.Action):
                 parser.error(f"{path}, line {line}: {name}: {error}")
             if name in _FILES and isinstance(found, str | Path) and (path.parent / found).exists():
                 found = type(found)(path.parent / found)
-            # options before the file are stored already, and those after it replace this value
+            # options before the file are stored already, and those after it are stored over this value
             if getattr(namespace, name) is None:
                 setattr(namespace, name, found)
+                namespace.lines[name] = line, found
 
     def _read(self, path: Path) -> dict[str, tuple[int, Any]]:
         """Return the line and the value of every key."""

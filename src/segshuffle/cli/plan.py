@@ -51,13 +51,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     from segshuffle.protocols.base import Assumptions, Problem
 
     public = parser.add_argument_group("public inputs")
-    reader: Any = type("", (Collection,), {"declared": options_of(Problem, Assumptions, Goal, Limits, Guess, Question)})
     public.add_argument(
         "collection",
         nargs="?",
-        action=reader,
+        action=Collection,
+        declared=options_of(Problem, Assumptions, Goal, Limits, Guess, Question),
         metavar="COLLECTION.toml",
-        help="file with any of the options of the first five groups, such as set_size = 8 (text in quotes); options "
+        help="file with any of the options of the first six groups, such as set_size = 8 (text in quotes); options "
         "of the command override it",
     )
     add_declared(public, options_of(Problem))

@@ -23,9 +23,9 @@ from segshuffle.looks import series_looks, stroke
 WIDTH = 80
 #: Name in an answer -> its meaning.
 WORDS = {
+    "assumed": "what was assumed, because no option says otherwise",
     "blanket_cap": "most dummy messages of one user; none: no limit",
     "blanket_per_user": "dummy messages that a user sends on average, spread evenly over all items",
-    "assumed": "what was assumed, because no option says otherwise",
     "bytes_per_message": "size of a message about an item, in bytes",
     "certificate": "by level, an interval that contains the exact delta of the plan at the level's epsilon",
     "copies": "messages that a user of each level sends about a held item, on average",
@@ -66,9 +66,11 @@ WORDS = {
 }
 
 
-#: What the parser stores that is no option with a value, and names in the library of what options call otherwise.
-_NO_OPTIONS = ("command", "run", "refuse", "plan", "data", "received", "collection")
+#: What the parser stores that is no option with a value.
+_NO_OPTIONS = ("command", "run", "refuse", "plan", "data", "received", "collection", "lines")
+#: Options whose names are words of other sentences, too.
 _NUMBERS = ("epsilon", "delta", "level", "levels", "users")
+#: Name in the library -> the option that gives its value.
 _ALIASES = {
     "domain_size": "items",
     "level_counts": "levels",
@@ -165,6 +167,15 @@ def typed(text: str, options: argparse.Namespace) -> str:
     return text
 
 
+def told(error: Exception, options: argparse.Namespace) -> str:
+    """Return the text of an error, with the place of a value that stands in a file of options."""
+    text, name = typed(str(error), options), getattr(error, "name", "")
+    option = _ALIASES.get(name, name)
+    line, value = getattr(options, "lines", {}).get(option, (0, None))
+    # an option of the command may have replaced the value of the file
+    return f"{options.collection}, line {line}: {text}" if line and getattr(options, option) is value else text
+
+
 def understood(read: Any, text: str, described: str) -> Any:
     """Read the value of an option; refuse a wrong one with the option's help, which says what is allowed."""
     try:
@@ -193,7 +204,7 @@ def leave_out(options: argparse.Namespace, names: Iterable[str], rule: str) -> N
     """
     for name in names:
         if getattr(options, name) not in (None, []):
-            raise OptionsError(f"{name.replace('_', '-')} must be left out {rule}.")
+            raise OptionsError(f"--{name.replace('_', '-')} must be left out {rule}.")
 
 
 def as_json(values: Mapping[str, Any]) -> str:

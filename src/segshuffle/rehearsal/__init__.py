@@ -1,5 +1,5 @@
 """Try a plan on data that you have.
 
-`run` rehearses by counts, `by_message` message by message, and `set_sizes` chooses the set size. `results` writes the
-folder of results, with `figures`. `message_lines` reads and writes messages.
+`run` rehearses by counts, `by_message` message by message. `set_sizes` chooses the set size, and `targets` finds plans
+that reach an error on the data. `results` writes the folder of results, with `figures`.
 """
