@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
 from segshuffle.studies.levels.report import words as levels
 from segshuffle.studies.limit.report import words as limit
@@ -10,6 +11,15 @@ from segshuffle.studies.reproduction.report import words as reproduction
 
 POPULATIONS = (("msnbc", 5000, 4, 17), ("synthetic", 50000, 8, 128))
 SIZES = ("dataset", "n_users", "set_size", "domain_size")
+
+
+def test_no_figure_stands_in_a_section_that_the_page_has_of_its_own(root):
+    found = {}
+    for path in (root / "src/segshuffle").rglob("words.yaml"):
+        found |= yaml.safe_load(path.read_bytes()).get("outputs", {})
+    groups = {name: entry["group"] for name, entry in found.items() if name.startswith("figures/")}
+    assert len(groups) > 10
+    assert not set(groups.values()) & {"overview", "verdicts", "run"}
 
 
 @pytest.mark.parametrize("words", [levels, limit])
