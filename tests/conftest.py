@@ -162,6 +162,12 @@ def groceries_file(root):
 
 
 @pytest.fixture(scope="session")
+def msweb_file(root):
+    """Return the file of the real Microsoft log."""
+    return _given(root, "SEGSHUFFLE_MSWEB", "anonymous-msweb.data.gz")
+
+
+@pytest.fixture(scope="session")
 def browser():
     """Yield a headless Chromium; one for all tests, because playwright starts only once in a process."""
     with chromium() as found:

@@ -18,6 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from segshuffle.datasets import msweb
 from segshuffle.datasets.declared import DataSource, Place
 from segshuffle.datasets.groceries import BASKETS_PER_ITEM, BASKETS_PER_SIZE, FILE, OTHERS
 from segshuffle.datasets.msnbc import DOMAIN_SIZE, LOG, N_SESSIONS, USERS_PER_CATEGORY, USERS_PER_SET_SIZE
@@ -60,12 +61,25 @@ def test_the_real_file_has_the_published_counts(msnbc_file):
     assert sets(held[-1:]) == [{5}]
 
 
-def test_the_real_baskets_have_the_published_counts(groceries_file):
-    held = FILE.rows(groceries_file)
-    frequent = sorted(held.sum(axis=0), reverse=True)[:5]
-    assert tuple(np.bincount(held.sum(axis=1))[1:]) == BASKETS_PER_SIZE
-    assert (tuple(frequent), held.sum() - sum(frequent)) == (BASKETS_PER_ITEM, OTHERS)
-    assert held.shape == (FILE.n_users, FILE.domain_size)
+@pytest.mark.parametrize(
+    ("name", "file", "per_size", "per_item", "others"),
+    [
+        ("groceries", FILE, BASKETS_PER_SIZE, BASKETS_PER_ITEM, OTHERS),
+        ("msweb", msweb.LOG, msweb.USERS_PER_SET_SIZE, msweb.USERS_PER_AREA, msweb.OTHERS),
+    ],
+)
+def test_the_other_real_files_have_the_published_counts(request, name, file, per_size, per_item, others):
+    held = file.rows(request.getfixturevalue(f"{name}_file"))
+    frequent = sorted(held.sum(axis=0), reverse=True)[: len(per_item)]
+    assert tuple(np.bincount(held.sum(axis=1))[1:]) == per_size
+    assert (tuple(frequent), held.sum() - sum(frequent)) == (per_item, others)
+    assert held.shape == (file.n_users, file.domain_size)
+
+
+def test_lines_of_the_microsoft_log_become_users():
+    areas = [b'I,4,"www.microsoft.com"', b'A,1287,1,"Maps, two","/a"', b'A,1004,1,"S","/b"']
+    users = [b'C,"7",7', b"V,1004,1", b'C,"9",9', b"V,1287,1", b"V,1004,1"]
+    assert sets(msweb.LOG.read(b"\n".join(areas + users))) == [{1}, {0, 1}]
 
 
 @pytest.mark.parametrize(
@@ -73,14 +87,19 @@ def test_the_real_baskets_have_the_published_counts(groceries_file):
     [
         (LOG, USERS_PER_SET_SIZE, USERS_PER_CATEGORY),
         (FILE, BASKETS_PER_SIZE, (*BASKETS_PER_ITEM, *[OTHERS / 164] * 164)),
+        (msweb.LOG, msweb.USERS_PER_SET_SIZE, (*msweb.USERS_PER_AREA, *[msweb.OTHERS / 286] * 286)),
     ],
 )
 def test_a_stand_in_has_what_is_published(file, per_size, per_item):
-    """Sizes are exact; items that 3 % of the users hold are within 5 %, others within 30 %. False alarm below 1e-4."""
+    """Sizes are exact; numbers per item are within five standard deviations. False alarm below 1e-3.
+
+    An item's weight is fitted by 5e6 entries of tried users, and then as many users are drawn as the file has.
+    """
     held = file.stand_in(np.random.default_rng(5))
     sizes, published = held.sum(axis=1), np.array(per_item)
     assert tuple(np.bincount(sizes)[1:]) == per_size
-    allowed = np.where(published > 0.03 * file.n_users, 0.05, 0.3)
+    tried = published * (5e6 / len(per_item) / file.n_users)
+    allowed = 5 * np.sqrt(1 / published + 1 / tried)
     assert (np.abs(held.sum(axis=0) / published - 1) < allowed).all()
     # in random order: the first half has half of the users with one item, within five standard deviations
     assert abs((sizes[: sizes.size // 2] == 1).sum() - per_size[0] / 2) < 2.5 * np.sqrt(per_size[0])

@@ -167,7 +167,7 @@ def test_what_is_allowed(full_config, schema, changes):
 OPTIONAL = (
     "competitors.balls_into_bins",
     "competitors.subset_exponential",
-    *(f"datasets.{name}.{key}" for name in ("msnbc", "groceries") for key in ("path", "download", "padding")),
+    *(f"datasets.{name}.{key}" for name in ("msnbc", "groceries", "msweb") for key in ("path", "download", "padding")),
 )
 
 
