@@ -61,7 +61,7 @@ def test_the_commands_on_rehearsals_run(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for command in commands(guide):
         printed(capsys, shlex.split(command)[1:])
-    assert len(commands(guide)) == 8
+    assert len(commands(guide)) == 9
     made = {path.name for path in (tmp_path / "log-rehearsal").iterdir()}
     named = set(re.findall(r"`(\w+\.\w+)`", (ROOT / guide).read_text(encoding="utf-8"))) - {"log.csv"}
     assert named == {name for name in made if not re.search(r"parquet|svg|png", name)}

@@ -63,6 +63,23 @@ def test_a_flag_a_key_and_a_keyword_mean_the_same(capsys, tmp_path, name):
     assert np.isclose(ask(Question.of(problem, **asked)).squared_error, found["mse_sample"], rtol=1e-12, atol=0)
 
 
+def test_sizes_may_be_numbers_of_users_or_rounded_shares(capsys):
+    def kept(sizes):
+        return answer(capsys, f"plan --items 6 --set-size 3 --levels 1:300 --delta 1e-4 --sizes {sizes}")["asked"][
+            "sizes"
+        ]
+
+    assert kept("1:30,5:20") == kept("1:60%,5:40%") == {"1": 0.6, "5": 0.4}
+    assert sum(kept("1:33.33%,2:33.33%,5:33.33%").values()) == pytest.approx(1, rel=1e-12)
+
+
+def test_integers_are_varied_by_integers(capsys):
+    asked = "plan --items 40 --set-size 3 --levels 1:300 --delta 1e-4 --what-if set-size 12..24/7"
+    rows = answer(capsys, asked)["what_if"]
+    assert [row["set_size"] for row in rows] == [12, 13, 15, 17, 19, 21, 24]
+    assert all(row["none"] is None for row in rows)
+
+
 def test_an_option_overrides_the_file_wherever_it_stands(capsys, tmp_path):
     (tmp_path / "asked.toml").write_text('items = 6\nset_size = 3\nlevels = "1:300"\ndelta = 1e-4\nmax_messages = 2\n')
     wanted = answer(capsys, "plan --items 6 --set-size 3 --levels 1:300 --delta 1e-4 --max-messages 3")
@@ -72,7 +89,7 @@ def test_an_option_overrides_the_file_wherever_it_stands(capsys, tmp_path):
 
 def test_files_that_a_file_names_are_beside_it(capsys, tmp_path):
     (tmp_path / "items.txt").write_text("tea\nmilk\nsalt\n")
-    (tmp_path / "earlier.csv").write_text("# how it was made\nitem,count,estimate\nmilk,9,0.5\ntea,3,-0.01\n")
+    (tmp_path / "earlier.csv").write_text("# how it was made\nrank,item,estimate\n1,milk,0.5\n2,tea,-0.01\n")
     text = 'items = "items.txt"\nguess = "earlier.csv"\nset_size = 1\nlevels = "1:300"\ndelta = 1e-4\n'
     (tmp_path / "asked.toml").write_text(text)
     found = answer(capsys, f"plan {tmp_path}/asked.toml")

@@ -14,7 +14,10 @@ PLANS = [
     ("--items 1e999999999", "1e999999999: cannot be read"),
     ("--set-size 0", "--set-size 0 is not allowed: it must be an integer between 1 and --items 6"),
     ("--set-size 7", "--set-size 7 is not allowed: it must be an integer between 1 and --items 6"),
-    ("--levels 0.5", "users of --levels = 'none' is not allowed: it must be epsilon:users for every level"),
+    ("--levels 0.5", "--levels '0.5' is not allowed: it must be epsilon:users for every level, such as 1:5000"),
+    ("--levels 0.5:7.000", "'7.000' is not allowed: it must be an integer without a point"),
+    ("--epsilon 1", "--epsilon is unknown (write --levels EPSILON:USERS, such as --levels 1:5000)"),
+    ("--sizes 1:50%,2:40%", "shares that add up to 100 % (they add up to 90 %)"),
     (
         "--levels 0.5:1.5",
         "--levels: '0.5:1.5' is not allowed; expected is: privacy levels, in (0, 100], strictly",
@@ -120,7 +123,7 @@ PLANS = [
     ("--hide-level 1", "left out with one level"),
     (
         "--what-if colour 3",
-        "--what-if colour is unknown. Known are users, epsilon, delta, set-size, items, honest-fraction, rounds",
+        "--what-if colour is unknown. Known are users, set-size, items, rounds, epsilon, delta, honest-fraction",
     ),
     ("--what-if users 10,20 --what-if delta 1e-4 --what-if epsilon 1", "--what-if varies one or two numbers, in 200"),
     (

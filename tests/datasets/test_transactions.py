@@ -58,6 +58,17 @@ def test_some_of_the_users(users):
     assert held(users.take(np.array([True, True, False, False, True]))) == [["a", "b"], [], ["a", "d"]]
 
 
+def test_a_larger_collection_is_drawn_with_replacement(users):
+    """Each of 20,000 is every user with the same probability; false alarm below 1e-5."""
+    drawn = users.resampled(20_000, np.random.default_rng(3))
+    found = Counter(map(tuple, held(drawn)))
+    for user, number in Counter(map(tuple, held(users))).items():
+        share = number / users.n_users
+        assert abs(found[user] - 20_000 * share) < 5 * np.sqrt(20_000 * share * (1 - share))
+    with pytest.raises(ParameterError, match="n_users"):
+        users.resampled(0, np.random.default_rng(3))
+
+
 def test_rows_have_a_width(users):
     assert users.rows(5).shape == (5, 5)
     with pytest.raises(ParameterError, match="at least 4"):

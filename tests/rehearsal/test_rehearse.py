@@ -357,5 +357,25 @@ def test_a_saved_plan_that_does_not_fit_is_refused(log, saved, capsys):
     write_document(log.parent / "PLAN.json", Document(saved))
     (log.parent / "few.txt").write_text("tea\nmilk\nbread\n")
     assert "but a list of 4 different names is needed" in refusal(capsys, f"{SAVED} --items few.txt")
-    log.write_text("user,item\nann,0\n")
-    assert "1 users, but the guarantee of PLAN.json relies on 200" in refusal(capsys, SAVED)
+    log.write_text("user,item,level\nann,0,0.5\n")
+    asked = f"{SAVED} --user user --item item --level-column level"
+    assert "1 users with levels, but the guarantee of PLAN.json relies on 200" in refusal(capsys, asked)
+
+
+@pytest.mark.parametrize(
+    ("options", "counts"), [("--plan PLAN.json", [100, 150]), ("--levels 0.5:600,1:300 --set-size 2", [600, 300])]
+)
+def test_a_pilot_stands_for_another_number_of_users(log, saved, capsys, options, counts):
+    lines = log.read_text().splitlines()
+    pilot = lines[:1] + [line for line in lines[1:] if int(line.split(",")[0][1:]) < 99]
+    log.write_text("\n".join(pilot))
+    found = answer(capsys, f"rehearse log.csv {options} --repetitions 1")
+    assert found["problem"]["level_counts"] == counts
+    users = sum(counts)
+    assert found["summary"]["users"] == users
+    assert f"each of the {users} users is drawn from the 99 of the file, with replacement" in found["assumed"]
+    # every third user of the log holds one, two and three items
+    rows = csv.DictReader((log.parent / "log-rehearsal/items.csv").read_text().splitlines())
+    shares = {row["item"]: float(row["true"]) for row in rows}
+    assert shares["tea"] == 1.0
+    assert shares["milk"] == pytest.approx(2 / 3, abs=5 * (2 / 9 / users) ** 0.5)  # false alarm below 1e-6

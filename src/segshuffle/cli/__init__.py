@@ -101,4 +101,7 @@ def _refuse_unknown(command: Parser, words: Sequence[str]) -> None:
     for word in words:
         name = word.partition("=")[0]
         if name.startswith("--") and name != "--" and name not in command.flags:
-            command.error(f"{name} is unknown{similar(name, command.flags)}")
+            told = similar(name, command.flags)
+            if name in ("--epsilon", "--users") and "--levels" in command.flags:
+                told = " (write --levels EPSILON:USERS, such as --levels 1:5000)"
+            command.error(f"{name} is unknown{told}")

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 #: Number of values of a range without a count, and the most values in one answer.
 _POINTS, MOST = 13, 200
+#: Largest distance from 1 of the sum of shares that were rounded.
+_ROUNDING = 0.005
 #: Largest integer that is read.
 MOST_WHOLE = 10**18
 
@@ -36,6 +38,8 @@ def whole(text: str) -> int:
         value = Decimal(text)
     except InvalidOperation:
         raise ValueError(text) from None
+    if "." in text and value == value.to_integral_value() and "e" not in text.lower():
+        raise ParameterError("number", text, "an integer without a point; a point does not separate thousands")
     # no option means a larger integer, and arrays cannot hold one
     if not value.is_finite() or not -MOST_WHOLE <= value <= MOST_WHOLE or value != value.to_integral_value():
         raise ValueError(text)
@@ -131,24 +135,37 @@ def counted(levels: Sequence[Level], n_users: int | None) -> tuple[tuple[float, 
     if all(isinstance(each, int) for each in users):
         return epsilons, users
     if not all(isinstance(each, float) for each in users):
-        rule = "epsilon:users for every level, or epsilon:share% for every level"
+        rule = "epsilon:users for every level, such as 1:5000, or epsilon:share% for every level"
     elif not abs(sum(users) - 1) < 1e-9 or min(users) < 0:
         rule = f"shares that add up to 100% (they add up to {100 * sum(users):.8g}%)"
     elif n_users is None:
         rule = "followed by @ and the number of users, e.g. @5000"
     else:
         return epsilons, level_counts(n_users, [*users])
-    given = ", ".join("none" if each is None else f"{each:g}" for each in users)
-    raise ParameterError("users of --levels", given, rule)
+    pairs = [_written(level, each) for level, each in levels]
+    raise ParameterError("levels", ",".join(pairs), rule)
+
+
+def _written(level: float, users: int | float | None) -> str:
+    """Write a level as it is typed."""
+    if users is None:
+        return f"{level:g}"
+    return f"{level:g}:{100 * users:g}%" if isinstance(users, float) else f"{level:g}:{users}"
 
 
 def set_sizes(text: str) -> dict[int, float]:
-    """Read a guess of how many users hold how many items: ``size:share%`` pairs separated by commas."""
+    """Read how many users hold how many items: ``size:share%`` or ``size:users`` pairs separated by commas.
+
+    Shares that add up to 100 % but for rounding are divided by their sum, and so are numbers of users.
+    """
     pairs = [pair(part) for part in text.split(",")]
-    shares = {int(size): share for size, share in pairs if isinstance(share, float) and size.is_integer()}
-    if len(shares) < len(pairs):
+    held = {int(size): users for size, users in pairs if size.is_integer() and users is not None}
+    kinds, total = {type(users) for users in held.values()}, sum(held.values())
+    if len(held) < len(pairs) or len(kinds) > 1 or min(held.values()) < 0 or not total > 0:
         raise ValueError(text)
-    return shares
+    if float in kinds and abs(total - 1) > _ROUNDING:
+        raise ParameterError("sizes", text, f"shares that add up to 100 % (they add up to {100 * total:.8g} %)")
+    return {size: users / total for size, users in held.items()}
 
 
 def spec(text: str) -> tuple[str, dict[str, Any]]:
@@ -163,7 +180,7 @@ def spec(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def _whole_if_possible(text: str) -> int | float:
-    return whole(text) if float(text).is_integer() else float(text)
+    return int(Decimal(text)) if float(text).is_integer() else float(text)
 
 
 # --- options that several commands share ------------------------------------------------------------------------------
@@ -212,7 +229,7 @@ _READ: dict[str, tuple[Callable[[str], Any], str, str]] = {
         "zipf:A, numbers with commas, a file of them, or a table with the columns item and share (or estimate), such "
         "as the result of an earlier collection",
     ),
-    "sizes": (set_sizes, "SIZE:SHARE%,...", "such as 1:60%,3:30%,12:10%"),
+    "sizes": (set_sizes, "SIZE:SHARE%,...", "such as 1:60%,3:30%,12:10%, or with numbers of users, 1:900,3:450,12:150"),
     "blanket_cap": (cap, "C|auto", ""),
     "target_error": (
         target,

@@ -21,6 +21,7 @@ from segshuffle.cli.options import (
     add_declared,
     as_flags,
     counted,
+    integers,
     numbers,
     output,
     picture,
@@ -168,7 +169,7 @@ def run(options: argparse.Namespace) -> str:
 
 def _varied(options: argparse.Namespace) -> dict[str, tuple[float, ...]]:
     """Read the names and values of --what-if."""
-    from segshuffle.planning.what_if import VARIED
+    from segshuffle.planning.what_if import INTEGERS, VARIED
 
     found, known = {}, [name.replace("_", "-") for name in VARIED]
     for typed_name, text in options.what_if:
@@ -180,7 +181,7 @@ def _varied(options: argparse.Namespace) -> dict[str, tuple[float, ...]]:
             told = f"--what-if {typed_name} is unknown{similar(typed_name, known)}"
             raise OptionsError(f"{told}. Known are {', '.join(known)}.")
         try:
-            found[name] = numbers(text)
+            found[name] = integers(text) if name in INTEGERS else numbers(text)
         except (ValueError, OverflowError) as error:
             allowed = "numbers: 1,2,3, or 1..10/4 for four values from 1 to 10, evenly on a logarithmic scale"
             raise ParameterError(f"what-if {typed_name}", text, allowed) from error
@@ -263,7 +264,7 @@ def _frequencies(text: str, names: list[str] | None, domain_size: int) -> float 
     try:
         content = read_bounded(Path(text), limit=2**28).decode("utf-8-sig", errors="replace")
         lines = [line for line in content.splitlines() if not line.startswith("#")]
-        is_table = any(line.startswith("item,") for line in lines[:1])
+        is_table = bool(lines) and "item" in lines[0].split(",")
         return _of_table(lines, names, domain_size) if is_table else listed(content)
     except ValueError as error:
         raise DataError(

@@ -72,8 +72,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=_data,
         metavar="FILE",
         help="who holds what: csv, tsv, jsonl or parquet with a row per user and item (or per user), or text with one "
-        "line per user; text may be packed by gzip or zstd; - is standard input. Or a guess of how many users hold how "
-        "many items, such as 1:60%%,3:30%%,10:10%%: then set sizes are compared, and nothing is simulated",
+        "line per user; text may be packed by gzip or zstd; - is standard input. If the plan is for another number of "
+        "users, they are drawn from the file with replacement. Or a guess of how many users hold how many items, such "
+        "as 1:60%%,3:30%%,10:10%%: then set sizes are compared, and nothing is simulated",
     )
     layout = parser.add_argument_group("how to read the file, and what to do about irregular entries")
     add_declared(layout, options_of(Layout))
@@ -177,7 +178,13 @@ def run(options: argparse.Namespace) -> str:
     saved = None if options.plan is None else _saved(options)
     users = _users(options, saved)
     assumed: list[str] = []
-    asked = _planned(options, users, assumed) if saved is None else _serving(saved, users, options, assumed)
+    if saved is None:
+        levels = _levels(options, users, assumed)
+        users = _as_many(sum(levels[1]), users, options, assumed)
+        asked = _planned(options, users, levels, assumed)
+    else:
+        users = _enough(saved, users, options, assumed)
+        asked = _serving(saved, users, options, assumed)
     plan = asked.plan
     repetitions = options.repetitions or _repetitions(plan, users)
     if options.repetitions is None:
@@ -271,21 +278,22 @@ def _compared(options: argparse.Namespace) -> str:
     kinds: tuple[SetKind, ...] = ("at-most",)
     leave_out(options, ["plan"], "if set sizes are compared")
     if isinstance(options.data, Guessed):
-        need(options, "items", "levels", "delta")
+        need(options, "items", "levels")
         shares, zipf = options.data.shares, _zipf(options)
+        domain_size = len(read_items(options.items)) if isinstance(options.items, Path) else options.items
         if not any(shares) and options.set_size is None:
             raise OptionsError(
                 "This guess has no set with an item, so there is no size to compare: add one (1:60%,0:40%)."
             )
-        held = guessed_holders(shares, options.items, zipf)
+        held = guessed_holders(shares, domain_size, zipf)
         sizes, levels = options.set_size or sorted(filter(None, shares)), counted(options.levels, None)
+        _assume_delta(options, sum(levels[1]), [])
     else:
         users = _users(options)
         for note in users.notes:
             complain(f"{users.label}: {note}")
         held, sizes = holders_of(users), options.set_size
-        _assume(options, users, [])
-        kinds, levels = ("at-most", "exactly"), _users_by_level(options.levels, users)
+        kinds, levels = ("at-most", "exactly"), _levels(options, users, [])
     leave_out(options, ("target_error",), "if set sizes are compared")
     question = _question(options, held.holders.shape[1], 1, levels)
     rows = compared(question, held, sizes, kinds)
@@ -321,29 +329,56 @@ def _users_by_level(levels: Sequence[Level], users: Transactions) -> tuple[tuple
     return counted(levels, users.n_users)
 
 
-def _assume(options: argparse.Namespace, users: Transactions, assumed: list[str]) -> None:
-    """Set default levels and delta if they are not given, and say which."""
+def _levels(
+    options: argparse.Namespace, users: Transactions, assumed: list[str]
+) -> tuple[tuple[float, ...], tuple[int, ...]]:
+    """Return the levels with their users; set default levels and delta if they are not given, and say which."""
     if options.levels is None:
         options.levels = ((1.0, 1.0),)
         assumed.append("one level, epsilon = 1, for everybody (--levels)")
+    levels = _users_by_level(options.levels, users)
+    _assume_delta(options, sum(levels[1]), assumed)
+    return levels
+
+
+def _assume_delta(options: argparse.Namespace, n_users: int, assumed: list[str]) -> None:
+    """Set the default delta if none is given, and say so."""
     if options.delta is None:
-        options.delta = (0.01 / users.n_users,)
+        options.delta = (0.01 / n_users,)
         assumed.append(f"delta = 1/(100 users) = {options.delta[0]:.3g} (--delta)")
 
 
-def _planned(options: argparse.Namespace, users: Transactions, assumed: list[str]) -> Answer:
-    """Plan for the users of the file, and say which defaults were used."""
+def _as_many(n_users: int, users: Transactions, options: argparse.Namespace, assumed: list[str]) -> Transactions:
+    """Draw as many users from the file as the plan is for, if the file has another number, and say so."""
+    if n_users == users.n_users or users.levels is not None:
+        return users
+    from segshuffle.pipeline.seeds import stream
+
+    assumed.append(f"each of the {n_users:,} users is drawn from the {users.n_users:,} of the file, with replacement")
+    return users.resampled(n_users, stream(options.seed, "rehearse", "users"))
+
+
+def _enough(plan: Plan, users: Transactions, options: argparse.Namespace, assumed: list[str]) -> Transactions:
+    """Return the users of the file, or as many as a saved plan is for if its guarantee relies on more."""
+    n_users = plan.problem.n_users if users.n_users < plan.problem.honest_users else users.n_users
+    return _as_many(n_users, users, options, assumed)
+
+
+def _planned(
+    options: argparse.Namespace,
+    users: Transactions,
+    levels: tuple[tuple[float, ...], tuple[int, ...]],
+    assumed: list[str],
+) -> Answer:
+    """Plan for these users, and say how the set size was chosen."""
     from segshuffle.planning.answer import answer
     from segshuffle.rehearsal.set_sizes import chosen
     from segshuffle.rehearsal.targets import guess_of, meeting
 
-    _assume(options, users, assumed)
-    counts = _users_by_level(options.levels, users)
-
     def make(size: int) -> Answer:
         if options.target_error is None:
-            return answer(_question(options, users.domain_size, size, counts))
-        return meeting(users, _question(options, users.domain_size, size, counts, guess=guess_of(users)))
+            return answer(_question(options, users.domain_size, size, levels))
+        return meeting(users, _question(options, users.domain_size, size, levels, guess=guess_of(users)))
 
     if options.set_size is not None:
         return make(options.set_size[0])
@@ -383,8 +418,9 @@ def _serving(plan: Plan, users: Transactions, options: argparse.Namespace, assum
     problem, n = plan.problem, users.n_users
     if n < problem.honest_users:
         raise DataError(
-            f"{users.label}: {n} users, but the guarantee of {options.plan} relies on {problem.honest_users}. Plan for "
-            "fewer users, or with a smaller honest-fraction."
+            f"{users.label}: {n} users with levels, but the guarantee of {options.plan} relies on "
+            f"{problem.honest_users}. Plan for fewer users or with a smaller honest-fraction, or leave the column of "
+            "levels out: then users are drawn from the file."
         )
     counts = users.level_counts(len(problem.levels))
     if counts is None:

@@ -140,6 +140,19 @@ class Transactions:
         levels = None if self.levels is None else self.levels[users]
         return replace(self, offsets=offsets, codes=self.codes[places], levels=levels)
 
+    def resampled(self, n_users: int, rng: np.random.Generator) -> Transactions:
+        """Return so many users, each a uniformly random one of these, as in a collection of another size.
+
+        Parameters
+        ----------
+        n_users : int
+            Number of users, 1..1e8.
+        rng : numpy.random.Generator
+            Chooses them, with replacement.
+        """
+        check_integer("n_users", n_users, 1, 10**8)
+        return self.take(rng.integers(self.n_users, size=n_users))
+
     def rows(self, set_size: int | None = None) -> NDArray[np.int32]:
         """Return one row per user, filled up with `NO_ITEM`, shape (n_users, set_size).
 

@@ -17,8 +17,9 @@ from segshuffle.planning.asked import TOP
 from segshuffle.planning.question import Question
 from segshuffle.protocols.registry import every, made
 
-#: Names of the numbers that may be varied.
-VARIED = ("users", "epsilon", "delta", "set_size", "items", "honest_fraction", "rounds", "max_messages")
+#: Names of the integers that may be varied, and of all numbers.
+INTEGERS = ("users", "set_size", "items", "rounds")
+VARIED = (*INTEGERS, "epsilon", "delta", "honest_fraction", "max_messages")
 #: Measure -> name of a curve -> its points.
 Panels = dict[str, dict[str, list[tuple[float, float]]]]
 
@@ -57,7 +58,7 @@ def changed(question: Question, values: Mapping[str, float]) -> Question:
 
 
 def _integer(name: str, value: float) -> int:
-    if not value.is_integer():
+    if not float(value).is_integer():
         raise ParameterError(name, value, "an integer")
     return int(value)
 
