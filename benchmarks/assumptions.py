@@ -21,19 +21,19 @@ from timing import seconds_of, shown
 
 from segshuffle.pipeline.config import check_config
 from segshuffle.pipeline.scenarios import scenarios
-from segshuffle.protocols.base import Assumptions, Problem
+from segshuffle.protocols.base import PLAIN, Assumptions, Problem
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.studies.planning import problem_of
 
 ROOT = Path(__file__).resolve().parents[1]
 #: Three levels of MSNBC's sizes.
-MSNBC = Problem(17, 4, (0.5, 1.0, 2.0), (1250, 2500, 1250), 2e-6)
+MSNBC = Problem(17, 4, (0.5, 1.0, 2.0), (1250, 2500, 1250), 2e-6, PLAIN)
 CASES = {
-    "exactly s items, all honest": Assumptions(),
+    "exactly s items, all honest": PLAIN,
     "sets of at most s items": Assumptions(sets="at-most"),
-    "80 % honest": Assumptions(honest_fraction=0.8),
-    "private levels": Assumptions(private_levels=True),
-    **{f"{rounds} rounds": Assumptions(rounds=rounds) for rounds in (2, 10, 100)},
+    "80 % honest": Assumptions("exactly", honest_fraction=0.8),
+    "private levels": Assumptions("exactly", private_levels=True),
+    **{f"{rounds} rounds": Assumptions("exactly", rounds=rounds) for rounds in (2, 10, 100)},
     "all of these, 10 rounds": Assumptions("at-most", 0.8, private_levels=True, rounds=10),
 }
 
@@ -46,7 +46,7 @@ def honest_shares(problems: list[Problem], methods: dict[str, ProvenSegmented], 
     for share in shares:
         cells = []
         for name, method in methods.items():
-            some = [replace(each, assumptions=Assumptions(honest_fraction=share)) for each in problems]
+            some = [replace(each, assumptions=Assumptions("exactly", honest_fraction=share)) for each in problems]
             found = [method.plan(each).mse_bound for each in some]
             cells.append(share * max(one / all_ for one, all_ in zip(found, errors[name], strict=True)))
         print(f"{share:>6g}" + "".join(f"{cell:>26.4f}" for cell in cells), flush=True)

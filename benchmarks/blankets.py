@@ -18,7 +18,7 @@ import time
 from segshuffle.accounting.collections.product import delta_interval
 from segshuffle.blankets.signed import Signed
 from segshuffle.pipeline.design import level_counts
-from segshuffle.protocols.base import Plan, Problem
+from segshuffle.protocols.base import PLAIN, Plan, Problem
 from segshuffle.protocols.central import BEST, DISCRETE_LAPLACE, WEIGHTED
 from segshuffle.protocols.proven import SINGLE, ProvenSegmented
 
@@ -49,7 +49,7 @@ def panels() -> None:
     """Print the messages for 1.10 times the weighted Gaussian curator's error, and the errors with many messages."""
     logs, above = [], []
     for (d, s), n, (split, shares) in itertools.product([(17, 4), (128, 4), (128, 8)], [5_000, 50_000], SPLITS.items()):
-        problem = Problem(d, s, LEVELS, level_counts(n, shares), 0.01 / n)
+        problem = Problem(d, s, LEVELS, level_counts(n, shares), 0.01 / n, PLAIN)
         gaussian = WEIGHTED.plan(problem).mse_bound
         single, best = (
             ProvenSegmented(copies_max=32.0, target_error=1.1 * gaussian, laws=laws).plan(problem)
@@ -89,19 +89,19 @@ def main() -> None:
     args = parser.parse_args()
 
     for d, s in ((17, 1), (17, 4)):
-        problem = Problem(d, s, LEVELS, level_counts(5_000, SPLITS["S1"]), 2e-6)
+        problem = Problem(d, s, LEVELS, level_counts(5_000, SPLITS["S1"]), 2e-6, PLAIN)
         every_blanket(f"three levels, d={d} s={s}", problem)
-    eight = Problem(128, 8, (0.5,), (50_000,), 2e-7)
+    eight = Problem(128, 8, (0.5,), (50_000,), 2e-7, PLAIN)
     show("s=8 eps=0.5: Poisson", ProvenSegmented(), eight)
     show("s=8 eps=0.5: clustered", clustered(), eight)
-    one = Problem(17, 1, (1.0,), (5_000,), 2e-6)
+    one = Problem(17, 1, (1.0,), (5_000,), 2e-6, PLAIN)
     show("s=1 eps=1: Poisson", ProvenSegmented(), one)
     for budget in (2.0, 3.0):
         show(f"s=1 eps=1: signed, {budget:g} messages", signed(max_messages=budget), one)
-    three = Problem(17, 1, LEVELS, level_counts(5_000, SPLITS["S1"]), 2e-6)
+    three = Problem(17, 1, LEVELS, level_counts(5_000, SPLITS["S1"]), 2e-6, PLAIN)
     for method in (ProvenSegmented, clustered, signed):
         show(f"s=1, S1: {method().name}, 4 messages", method(copies_max=4.0, max_messages=4.0), three)
-    wide = Problem(10_000, 4, (0.5,), (50_000,), 2e-7)
+    wide = Problem(10_000, 4, (0.5,), (50_000,), 2e-7, PLAIN)
     single = show("d=10000 s=4 eps=0.5: Poisson", ProvenSegmented(), wide)
     budget = 0.4 * single.messages_per_user
     show(f"  clustered, {budget:.1f} messages", clustered(max_messages=budget), wide)

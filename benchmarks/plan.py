@@ -16,7 +16,7 @@ import numpy as np
 from timing import seconds_of, shown
 
 from segshuffle.pipeline.design import level_counts
-from segshuffle.protocols.base import Problem
+from segshuffle.protocols.base import PLAIN, Problem
 from segshuffle.protocols.proven import ProvenSegmented
 
 DOMAIN_SIZE, SET_SIZE = 128, 8
@@ -33,6 +33,7 @@ def problem_of(levels: int, n_users: int, repeat: int) -> Problem:
         levels=tuple(np.geomspace(0.5, 2.0, levels).tolist()),
         level_counts=level_counts(n_users, [1 / levels] * levels),
         delta=0.01 / n_users * (1 + 1e-6 * repeat),
+        assumptions=PLAIN,
     )
 
 

@@ -6,11 +6,15 @@ import numpy as np
 
 from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.blankets.poisson import POISSON
-from segshuffle.protocols.base import Plan, Problem, collection_of
+from segshuffle.protocols.base import PLAIN, Plan, Problem, collection_of
 
 #: One collection of the paper, and a small one.
-MSNBC = Problem(domain_size=17, set_size=4, levels=(0.5, 1.0, 2.0), level_counts=(1250, 2500, 1250), delta=2e-6)
-SMALL = Problem(domain_size=8, set_size=2, levels=(0.5, 1.0, 2.0), level_counts=(30, 50, 40), delta=1e-3)
+MSNBC = Problem(
+    domain_size=17, set_size=4, levels=(0.5, 1.0, 2.0), level_counts=(1250, 2500, 1250), delta=2e-6, assumptions=PLAIN
+)
+SMALL = Problem(
+    domain_size=8, set_size=2, levels=(0.5, 1.0, 2.0), level_counts=(30, 50, 40), delta=1e-3, assumptions=PLAIN
+)
 
 
 def given_plan(problem, copies, blanket_per_user, law=None, *, kind="exact", blanket_cap=None, certificate=()):

@@ -22,14 +22,14 @@ from segshuffle.accounting.collections.published import proven_lower_item_delta,
 from segshuffle.accounting.single_message.mechanisms import MECHANISMS
 from segshuffle.cli import build_parser, main
 from segshuffle.cli.options import whole
-from segshuffle.protocols.base import Problem, uniform_item_counts
+from segshuffle.protocols.base import PLAIN, Problem, uniform_item_counts
 from segshuffle.protocols.public import PUBLIC_INPUTS
 from segshuffle.protocols.segmented import Segmented, plan_at
 
 # a closed form, so it is quick
 PLAN = "plan --blanket published --items 8 --set-size 2 --levels 0.5:100,1:200,2:100 --delta 2.5e-5"
 PLAN += " --blanket-per-user 5"
-PROBLEM = Problem(domain_size=8, set_size=2, levels=(0.5, 1.0, 2.0), level_counts=(100, 200, 100), delta=2.5e-5)
+PROBLEM = Problem(8, 2, (0.5, 1.0, 2.0), (100, 200, 100), 2.5e-5, PLAIN)
 SEGMENTED = {"domain-size": "17", "blanket-per-user": "2", "sampling-rate": "0.5"}
 
 

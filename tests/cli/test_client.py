@@ -20,10 +20,10 @@ from segshuffle.cli.client_account import default_path
 from segshuffle.datasets.reading import read_transactions
 from segshuffle.errors import DataError
 from segshuffle.planning.documents import Document, read_document, write_document
-from segshuffle.protocols.base import Assumptions, Problem
+from segshuffle.protocols.base import PLAIN, Assumptions, Problem
 from segshuffle.protocols.proven import ProvenSegmented
 
-PRIVATE = Problem(17, 4, (0.5, 1.0, 2.0), (1250, 2500, 1250), 2e-6, Assumptions(private_levels=True))
+PRIVATE = Problem(17, 4, (0.5, 1.0, 2.0), (1250, 2500, 1250), 2e-6, Assumptions("exactly", private_levels=True))
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +117,7 @@ def test_the_level_is_told_at_the_larger_of_two_epsilons_and_no_less(published, 
 
 
 def test_equal_copies_show_the_level_at_its_own_epsilon(tmp_path, capsys):
-    problem = Problem(17, 4, (0.5, 2.0), (2500, 2500), 2e-6)
+    problem = Problem(17, 4, (0.5, 2.0), (2500, 2500), 2e-6, PLAIN)
     plan = saved(tmp_path, ProvenSegmented(0.46, equal_copies=True).plan(problem))
     printed(capsys, client(plan, "--hide-level 0.5"))
     assert spent(plan)[0]["level_spent"][0] == 0.5
@@ -160,7 +160,7 @@ def test_what_the_plan_says_of_itself_is_not_believed(published, capsys, changes
 
 def test_sets_of_one_size_are_the_users_word(tmp_path, capsys):
     """Sets of exactly four of five items differ in one; a user who may hold fewer has four pairs to hide."""
-    plan = saved(tmp_path, ProvenSegmented(0.03).plan(Problem(5, 4, (1.0,), (5000,), 2e-6)))
+    plan = saved(tmp_path, ProvenSegmented(0.03).plan(Problem(5, 4, (1.0,), (5000,), 2e-6, PLAIN)))
     refusal(capsys, client(plan, "--delta 2e-6", level=1.0))
     printed(capsys, client(plan, "--delta 2e-6 --sets exactly", level=1.0))
 
@@ -208,7 +208,7 @@ def test_a_collection_beyond_the_budget_is_refused(published, capsys):
 
 
 def test_ten_times_a_tenth_is_one(tmp_path, capsys):
-    problem = Problem(30, 1, (0.1,), (10**6,), 1e-6, Assumptions(sets="at-most"))
+    problem = Problem(30, 1, (0.1,), (10**6,), 1e-6)
     for turn in range(11):
         plan = saved(tmp_path, given_plan(problem, (1e-6,), 30.0 + turn, kind="upper"))
         status, _, said = run(capsys, client(plan, "--budget 1", items="", level=0.1, honest_users=10**6))
@@ -216,7 +216,7 @@ def test_ten_times_a_tenth_is_one(tmp_path, capsys):
 
 
 def test_rounds_are_paid_once_and_checked_together(tmp_path, capsys):
-    problem = Problem(17, 4, (1.0,), (5000,), 2e-6, Assumptions(rounds=2))
+    problem = Problem(17, 4, (1.0,), (5000,), 2e-6, Assumptions("exactly", rounds=2))
     plan = saved(tmp_path, ProvenSegmented(1.0).plan(problem))
     # what would spend everything in the first collection, or send a second answer to it, is asked for
     assert "give --rounds 2 --collection K" in refusal(capsys, client(plan, level=1.0))
@@ -232,7 +232,7 @@ def test_rounds_are_paid_once_and_checked_together(tmp_path, capsys):
 
 def test_a_collection_is_answered_once_and_the_same_messages_are_sent_again(tmp_path, capsys):
     """Fresh messages about the same items would reveal more than was paid for, and so would other items."""
-    problem = Problem(17, 4, (0.5, 1.0), (2500, 2500), 2e-6, Assumptions(sets="at-most"))
+    problem = Problem(17, 4, (0.5, 1.0), (2500, 2500), 2e-6)
     plan = saved(tmp_path, ProvenSegmented(5.0).plan(problem))
     first = printed(capsys, client(plan, "--collection 1"))
     before = (tmp_path / "mine.json").read_bytes()
@@ -329,7 +329,7 @@ def test_the_account_is_not_the_plan(published, capsys):
 
 def test_of_too_many_items_a_random_choice_is_sent(tmp_path, capsys):
     """All copies are sent and hardly any dummies: at least two of five items a time, and all five in 40 runs."""
-    problem = Problem(9, 2, (90.0,), (10**6,), 1e-3, Assumptions(sets="at-most"))
+    problem = Problem(9, 2, (90.0,), (10**6,), 1e-3)
     plan = saved(tmp_path, given_plan(problem, (1.0,), 1e-3, kind="upper"))
     user = {"items": "0,1,2,3,4", "level": 90.0, "honest_users": 10**6}
     seen = set()
@@ -434,7 +434,7 @@ def test_a_million_users_send_and_are_estimated(tmp_path):
     level = user // (2 * d) % 2
     pl.DataFrame({"user": user, "item": item, "level": level + 1.0}).write_parquet(tmp_path / "users.parquet")
     users = tuple(np.bincount(np.arange(n) // (2 * d) % 2).tolist())
-    plan = ProvenSegmented().plan(Problem(d, 4, (1.0, 2.0), users, 1e-8, Assumptions(sets="at-most")))
+    plan = ProvenSegmented().plan(Problem(d, 4, (1.0, 2.0), users, 1e-8))
     saved(tmp_path, plan)
     shell = f"""segshuffle() {{ "{sys.executable}" -m segshuffle "$@"; }}
 segshuffle client plan.json --users users.parquet --level-column level --honest-users {n} \

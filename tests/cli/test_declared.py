@@ -51,8 +51,7 @@ def test_a_flag_a_key_and_a_keyword_mean_the_same(capsys, tmp_path, name):
     public = ["items = 6", "set_size = 3", "levels = ['0.5:200', '1:300']", "delta = 1e-4"]
     (tmp_path / "asked.toml").write_text("\n".join([*public, *keys]) + "\n")
     assert answer(capsys, f"plan {tmp_path}/asked.toml") == found
-    # the library assumes sets of exactly s items if nothing is said
-    values = {"sets": "at-most", name: value} | {key: each for key, (_, each) in more.items()}
+    values = {name: value} | {key: each for key, (_, each) in more.items()}
     assumed = Assumptions(**{key: each for key, each in values.items() if key in ASSUMED})
     problem = Problem(6, 3, (0.5, 1.0), (200, 300), 1e-4, assumed)
     asked = {key: each for key, each in values.items() if key not in ASSUMED}
@@ -98,7 +97,7 @@ def test_files_that_a_file_names_are_beside_it(capsys, tmp_path):
 
 
 def test_a_plan_does_not_depend_on_the_plans_before_it():
-    problem = Problem(6, 3, (0.0241, 0.0481), (200, 300), 1e-4, Assumptions(sets="at-most"))
+    problem = Problem(6, 3, (0.0241, 0.0481), (200, 300), 1e-4)
     first = plan(problem, target_error=0.5)
     plan(problem, max_messages=9.0)
     assert plan(problem, target_error=0.5) == first

@@ -28,7 +28,7 @@ from segshuffle.protocols.padding import zipf_shares
 from segshuffle.protocols.registry import every
 
 D, N = 50, 4000
-PROBLEM = Problem(D, 5, (0.5, 1.0), (1000, 3000), 1e-6, Assumptions(sets="at-most"))
+PROBLEM = Problem(D, 5, (0.5, 1.0), (1000, 3000), 1e-6)
 SHARES = zipf_shares(5, D, 1.0)
 
 

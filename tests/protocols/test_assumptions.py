@@ -17,7 +17,7 @@ from segshuffle.arrays import NO_ITEM
 from segshuffle.errors import ParameterError
 from segshuffle.pipeline.design import level_counts
 from segshuffle.protocols.balls_into_bins import BallsIntoBins
-from segshuffle.protocols.base import Assumptions, Plan, Problem
+from segshuffle.protocols.base import PLAIN, Assumptions, Plan, Problem
 from segshuffle.protocols.messages import LevelPrivacy, Server, run_protocol
 from segshuffle.protocols.planner import attained
 from segshuffle.protocols.proven import ProvenSegmented
@@ -29,7 +29,7 @@ COUNTS = MSNBC.level_counts
 
 
 def under(problem: Problem = MSNBC, **assumptions) -> Problem:
-    return replace(problem, assumptions=Assumptions(**assumptions))
+    return replace(problem, assumptions=replace(PLAIN, **assumptions))
 
 
 # -- pairs, means, kinds -----------------------------------------------------------------------------------------------
@@ -48,7 +48,7 @@ def under(problem: Problem = MSNBC, **assumptions) -> Problem:
     ],
 )
 def test_pairs_of_counters(d, s, assumptions, pairs):
-    assert under(Problem(d, s, (1.0,), (10,), 0.1), **assumptions).pairs == pairs
+    assert under(Problem(d, s, (1.0,), (10,), 0.1, PLAIN), **assumptions).pairs == pairs
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_pairs_of_counters(d, s, assumptions, pairs):
     ],
 )
 def test_exact_where_somebody_reaches_it(d, s, n, copies, assumptions, expected):
-    problem = under(Problem(d, s, (1.0,), (n,), 0.05), **assumptions)
+    problem = under(Problem(d, s, (1.0,), (n,), 0.05, PLAIN), **assumptions)
     assert attained(problem, (copies,)) == expected
     plan = ProvenSegmented(blanket_per_user=30.0, copies_max=copies).plan(problem)
     if plan.scheme.copies == (copies,):
@@ -81,7 +81,7 @@ def test_exact_where_somebody_reaches_it(d, s, n, copies, assumptions, expected)
     d=st.integers(2, 10**6),
 )
 def test_the_honest_mean_is_never_above_the_exact_one(n, h, m, d):
-    problem = Problem(d, 1, (1.0,), (n,), 0.1, Assumptions(honest_fraction=h))
+    problem = Problem(d, 1, (1.0,), (n,), 0.1, Assumptions("exactly", honest_fraction=h))
     users = problem.honest_users
     assert users == 1 or Fraction(h) * n - 1 < users <= Fraction(h) * n + Fraction(1, 10**5)
     exact = Fraction(m) * users / d
@@ -91,10 +91,10 @@ def test_the_honest_mean_is_never_above_the_exact_one(n, h, m, d):
 @pytest.mark.quick(0)
 def test_decimal_shares_are_whole_numbers_of_users():
     for share, n, users in [(0.29, 100, 29), (0.7, 10, 7), (1.0, 5000, 5000), (0.9, 5000, 4500), (1e-9, 3, 1)]:
-        assert under(Problem(5, 1, (1.0,), (n,), 0.1), honest_fraction=share).honest_users == users
+        assert under(Problem(5, 1, (1.0,), (n,), 0.1, PLAIN), honest_fraction=share).honest_users == users
     for n in range(1, 200):
         for k in range(1, n + 1):
-            assert under(Problem(5, 1, (1.0,), (n,), 0.1), honest_fraction=k / n).honest_users == k
+            assert under(Problem(5, 1, (1.0,), (n,), 0.1, PLAIN), honest_fraction=k / n).honest_users == k
 
 
 @pytest.mark.parametrize("method", [Segmented(), BallsIntoBins(), BallsIntoBins(name="sepmm"), SubsetExponential()])
@@ -208,7 +208,9 @@ def test_more_rounds_cost_more_error():
 
 def test_estimates_divide_by_those_who_took_part():
     """Half of the users stay away: with the plan for all users, estimates would be half as large."""
-    plan = ProvenSegmented().plan(Problem(5, 2, (0.5, 1.0), (40, 60), 0.01, Assumptions(honest_fraction=0.5)))
+    plan = ProvenSegmented().plan(
+        Problem(5, 2, (0.5, 1.0), (40, 60), 0.01, Assumptions("exactly", honest_fraction=0.5))
+    )
     present = plan.of_participants((20, 31))
     assert present.problem.honest_users == plan.problem.honest_users == 50
     check_simulation(ProvenSegmented(), present, make_sample(present.problem, 4000))
@@ -229,7 +231,7 @@ def test_messages_of_ragged_sets(copies):
         assert problem.assumptions.sets == "at-most"
         return given_plan(problem, copies, blanket)
 
-    asked = Problem(d, 2, LEVELS[:2], (150, 150), 1e-3, Assumptions(sets="at-most"))
+    asked = Problem(d, 2, LEVELS[:2], (150, 150), 1e-3)
     run = run_protocol(sets, levels, asked, planner=planner, rng=np.random.default_rng(4))
     means = 300 * blanket / d + 60 * sum(copies) / 2 * np.array([2, 2, 1, 1])
     assert run.announcements[1].set_size == 2

@@ -7,7 +7,7 @@ from plans import MSNBC
 
 from segshuffle.accounting.collections.blanket_cap import cap_overflow
 from segshuffle.errors import ParameterError
-from segshuffle.protocols.base import Assumptions, Problem, uniform_item_counts
+from segshuffle.protocols.base import PLAIN, Assumptions, Problem, uniform_item_counts
 from segshuffle.protocols.capped import Capped
 from segshuffle.protocols.messages import Demand, Server, check_announcement
 from segshuffle.protocols.proven import ProvenSegmented
@@ -65,7 +65,7 @@ def test_a_smaller_cap_means_a_smaller_blanket(capped):
 
 
 def test_rounds_and_fewer_honest_users_are_counted(capped):
-    many = replace(MSNBC, assumptions=Assumptions(rounds=4))
+    many = replace(MSNBC, assumptions=Assumptions("exactly", rounds=4))
     method = ProvenSegmented(blanket_per_user=capped.blanket_per_user)
     assert Capped(method).plan(many).scheme.blanket_cap > capped.scheme.blanket_cap - 1
     with pytest.raises(ParameterError, match=r"blanket_cap = 3 .* at least \d+ for .* dummies per user"):
@@ -77,4 +77,4 @@ def test_rounds_and_fewer_honest_users_are_counted(capped):
 def test_a_cap_is_proven_for_single_dummies_alone():
     clusters = ProvenSegmented(max_messages=4.0, laws=("clustered",))
     with pytest.raises(ParameterError, match=r"blanket = .clustered. .* single dummies alone"):
-        Capped(clusters).plan(Problem(2, 1, (1.0,), (400,), 1e-3))
+        Capped(clusters).plan(Problem(2, 1, (1.0,), (400,), 1e-3, PLAIN))

@@ -9,7 +9,7 @@ from plans import SMALL
 from protocols.simulations import check_simulation, make_sample
 
 from segshuffle.accounting.numerics.gaussian import gaussian_ratio
-from segshuffle.protocols.base import Plan, Problem, uniform_item_counts
+from segshuffle.protocols.base import PLAIN, Plan, Problem, uniform_item_counts
 from segshuffle.protocols.central import BEST, DISCRETE_LAPLACE, UNIFORM, WEIGHTED
 from segshuffle.protocols.proven import ProvenSegmented
 
@@ -19,7 +19,7 @@ CURATORS = {"uniform": UNIFORM, "weighted": WEIGHTED}
 @pytest.mark.parametrize(("d", "s", "pairs"), [(17, 4, 4), (128, 8, 8), (5, 4, 1), (6, 3, 3)])
 def test_noise_fits_the_sensitivity(d, s, pairs):
     """If all have the lowest level, a counter has deviation sqrt(2 t)/ratio; t items may leave a set and t come."""
-    problem = Problem(d, s, (0.5, 2.0), (300, 100), 1e-5)
+    problem = Problem(d, s, (0.5, 2.0), (300, 100), 1e-5, PLAIN)
     curator = CURATORS["uniform"]
     sigma = math.sqrt(2 * pairs) / gaussian_ratio(epsilon=0.5, delta=1e-5)
     plan = curator.plan(problem)
@@ -34,7 +34,7 @@ def test_noise_fits_the_sensitivity(d, s, pairs):
 
 def test_nothing_to_hide():
     """With s = d all sets are equal; the curator still answers."""
-    problem = Problem(4, 4, (0.5, 2.0), (30, 10), 1e-5)
+    problem = Problem(4, 4, (0.5, 2.0), (30, 10), 1e-5, PLAIN)
     assert 0 < CURATORS["weighted"].plan(problem).mse_bound < math.inf
 
 
@@ -58,7 +58,7 @@ def test_one_level_reaches_the_curator_where_counters_are_large(d, s, n, large_f
     """
     curves = {1.0: [], 4.0: []}
     for level in LEVELS:
-        problem = Problem(d, s, (level,), (n,), 0.01 / n)
+        problem = Problem(d, s, (level,), (n,), 0.01 / n, PLAIN)
         items = uniform_item_counts(problem)
         reference = WEIGHTED.expected_mse(WEIGHTED.plan(problem), items)
         for copies_max, curve in curves.items():
@@ -91,7 +91,7 @@ def test_other_curators_add_the_noise_of_their_law(curator, parameters):
 @pytest.mark.parametrize(("d", "s", "pairs"), [(4, 1, 1), (5, 4, 1), (6, 3, 3), (3, 3, 1)])
 def test_discrete_laplace_noise_is_the_least_for_the_lowest_level(d, s, pairs):
     """The loss of 2 t counters of law odds^|k| is a sum of 2 t signs times log(1/odds)."""
-    plan = DISCRETE_LAPLACE.plan(Problem(d, s, (1.0, 2.0), (300, 100), 1e-3))
+    plan = DISCRETE_LAPLACE.plan(Problem(d, s, (1.0, 2.0), (300, 100), 1e-3, PLAIN))
 
     def delta(odds):
         minus = range(2 * pairs + 1)

@@ -21,7 +21,7 @@ from segshuffle.digits import rounded
 from segshuffle.errors import ParameterError
 from segshuffle.looks import label_of
 from segshuffle.protocols.balls_into_bins import BallsIntoBins
-from segshuffle.protocols.base import Plan, Problem
+from segshuffle.protocols.base import PLAIN, Plan, Problem
 from segshuffle.protocols.listed import listed, names_of, schemas
 from segshuffle.protocols.registry import every, made, paper_competitors
 from segshuffle.protocols.segmented import Segmented
@@ -29,7 +29,9 @@ from segshuffle.protocols.subset_exponential import SubsetExponential
 
 COMPETITORS = names_of("published", "competitor")
 CLOSED_FORM = {"methods": [], "balls_into_bins": {"analysis": "closed-form"}}
-PROBLEM = Problem(domain_size=9, set_size=2, levels=(0.5, 1.0, 2.0), level_counts=(60, 90, 50), delta=1e-4)
+PROBLEM = Problem(
+    domain_size=9, set_size=2, levels=(0.5, 1.0, 2.0), level_counts=(60, 90, 50), delta=1e-4, assumptions=PLAIN
+)
 METHODS = {
     "segmented at 0.4": Segmented(0.4),
     "segmented at 1": Segmented(1.0),
@@ -247,7 +249,7 @@ def test_shuffled_subset_exponential_meets_the_lowest_level():
 
 def test_among_few_users_shuffling_gains_little_and_no_less():
     """Ten users have local epsilon 1.348 instead of the level, 1. Above 1.348 the proven bound fails."""
-    few = Problem(domain_size=8, set_size=2, levels=(1.0,), level_counts=(10,), delta=1e-2)
+    few = Problem(domain_size=8, set_size=2, levels=(1.0,), level_counts=(10,), delta=1e-2, assumptions=PLAIN)
     local = SubsetExponential(accounting="proven", subset_size=2).plan(few).parameters["local_epsilon"]
 
     def delta(local_epsilon):

@@ -6,7 +6,7 @@ import pytest
 
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.protocols.balls_into_bins import BallsIntoBins
-from segshuffle.protocols.base import Problem
+from segshuffle.protocols.base import PLAIN, Problem
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.segmented import Segmented
 from segshuffle.protocols.subset_exponential import SubsetExponential
@@ -15,7 +15,9 @@ from segshuffle.protocols.subset_exponential import SubsetExponential
 
 
 def subsets_of(level, *, set_size=2):
-    return Problem(domain_size=5, set_size=set_size, levels=(level,), level_counts=(100,), delta=1e-5)
+    return Problem(
+        domain_size=5, set_size=set_size, levels=(level,), level_counts=(100,), delta=1e-5, assumptions=PLAIN
+    )
 
 
 def test_users_that_hold_everything_have_no_subset_to_report():
@@ -46,7 +48,7 @@ def test_the_ends_of_the_range_of_local_epsilons_have_a_plan(value):
 
 # --- the Poisson blanket ---------------------------------------------------------------------------------------------
 
-HOPELESS = Problem(domain_size=17, set_size=4, levels=(1e-7, 1.0), level_counts=(10, 10), delta=1e-6)
+HOPELESS = Problem(domain_size=17, set_size=4, levels=(1e-7, 1.0), level_counts=(10, 10), delta=1e-6, assumptions=PLAIN)
 
 
 @pytest.mark.quick("poisson-copies")
@@ -69,7 +71,9 @@ def test_a_level_that_can_send_next_to_nothing_is_no_reason_to_refuse_the_others
 @pytest.mark.exhaustive
 def test_a_plan_whose_lattice_is_too_long_has_a_wider_certificate():
     """A million pairs: the usual width of 0.1 % needs a longer transform than there is."""
-    crowd = Problem(domain_size=10**7, set_size=10**6, levels=(0.5,), level_counts=(10**6,), delta=1e-8)
+    crowd = Problem(
+        domain_size=10**7, set_size=10**6, levels=(0.5,), level_counts=(10**6,), delta=1e-8, assumptions=PLAIN
+    )
     (certificate,) = ProvenSegmented(2e8).plan(crowd).certificate
     assert 0.4e-8 < certificate["delta_lower"] <= certificate["delta_upper"] <= 1e-8
 
@@ -85,6 +89,8 @@ def test_the_least_copies_have_a_plan():
 @pytest.mark.parametrize("method", [BallsIntoBins(), Segmented()], ids=lambda method: method.name)
 def test_so_many_users_that_the_slots_cannot_be_counted_have_no_plan(method):
     """The refusal names the target, and no blanket that nobody gave."""
-    crowd = Problem(domain_size=10**7, set_size=10**5, levels=(0.5,), level_counts=(10**15,), delta=1e-5)
+    crowd = Problem(
+        domain_size=10**7, set_size=10**5, levels=(0.5,), level_counts=(10**15,), delta=1e-5, assumptions=PLAIN
+    )
     with pytest.raises(InfeasibleError, match="meets the target: raise epsilon or delta, or lower the number of items"):
         method.plan(crowd)

@@ -10,7 +10,7 @@ import pytest
 from plans import separate_plan
 
 from segshuffle.protocols.balls_into_bins import BallsIntoBins
-from segshuffle.protocols.base import Problem
+from segshuffle.protocols.base import PLAIN, Problem
 from segshuffle.protocols.segmented import Segmented, plan_at
 from segshuffle.protocols.subset_exponential import SubsetExponential
 
@@ -23,7 +23,7 @@ PAIRS = [(0, 1), (0, 2), (0, 1)]
 
 def problem_of(domain_size, sets, level_counts):
     levels = tuple(float(k + 1) for k in range(len(level_counts)))
-    return Problem(domain_size, len(sets[0]), levels, tuple(level_counts), 1e-3)
+    return Problem(domain_size, len(sets[0]), levels, tuple(level_counts), 1e-3, PLAIN)
 
 
 def counts_of(domain_size, sets):

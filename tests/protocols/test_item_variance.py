@@ -9,7 +9,7 @@ from protocols.test_received import LAWS, dummies_law
 from scipy import special, stats
 
 from segshuffle.errors import ParameterError
-from segshuffle.protocols.base import Plan, Problem
+from segshuffle.protocols.base import PLAIN, Plan, Problem
 from segshuffle.protocols.item_variance import (
     ItemVariance,
     blanket_quantile,
@@ -21,7 +21,7 @@ LEVELS, COUNTS, COPIES, ITEMS, DUMMIES = (0.5, 1.0, 2.0), (2, 1, 2), (0.25, 1.5,
 
 def planned(blanket, *, copies=COPIES, counts=COUNTS, dummies=DUMMIES):
     """Return a plan of five users and five items, so there are as many dummies per item as per user."""
-    return given_plan(Problem(ITEMS, 2, LEVELS[: len(counts)], counts, 0.1), copies, dummies, **LAWS[blanket])
+    return given_plan(Problem(ITEMS, 2, LEVELS[: len(counts)], counts, 0.1, PLAIN), copies, dummies, **LAWS[blanket])
 
 
 def dummies_of_item(blanket):

@@ -21,12 +21,12 @@ from segshuffle.protocols.almost_single_message import (
     published_mean,
 )
 from segshuffle.protocols.augmented_shuffling import AugmentedShuffling
-from segshuffle.protocols.base import Problem
+from segshuffle.protocols.base import PLAIN, Problem
 from segshuffle.protocols.correlated_noise import CorrelatedNoise
 from segshuffle.protocols.fake_users import FakeUsers
 from segshuffle.protocols.postprocessing import recentred_mse
 
-ONE = Problem(domain_size=60, set_size=2, levels=(1.0, 2.0), level_counts=(50, 30), delta=1e-4)
+ONE = Problem(domain_size=60, set_size=2, levels=(1.0, 2.0), level_counts=(50, 30), delta=1e-4, assumptions=PLAIN)
 
 
 def hashed(u, v, x, family):
@@ -144,7 +144,7 @@ def vectors_of(items, plan):
 )
 def test_fake_users_keep_their_promise_for_every_dataset(d, s, n, fakes, epsilon, delta):
     """All multisets of vectors, for sets that differ in one item and in all that they can, whatever the others hold."""
-    plan = FakeUsers(fakes, "proven").plan(Problem(d, s, (epsilon,), (n,), delta))
+    plan = FakeUsers(fakes, "proven").plan(Problem(d, s, (epsilon,), (n,), delta, PLAIN))
     flip, factor, sets = plan.parameters["flip"], math.exp(epsilon), list(itertools.combinations(range(d), s))
     worst = 0.0
     for changed in {1, min(s, d - s)}:
@@ -158,7 +158,7 @@ def test_fake_users_keep_their_promise_for_every_dataset(d, s, n, fakes, epsilon
 
 
 def test_proven_flips_are_the_least_and_fewer_than_in_print():
-    problem = Problem(domain_size=17, set_size=1, levels=(1.0,), level_counts=(2000,), delta=2e-6)
+    problem = Problem(domain_size=17, set_size=1, levels=(1.0,), level_counts=(2000,), delta=2e-6, assumptions=PLAIN)
     proven, published = FakeUsers(2, "proven").plan(problem), FakeUsers(2).plan(problem)
     assert (proven.kind, published.kind) == ("upper", "published")
     flip = proven.parameters["flip"]
@@ -215,10 +215,10 @@ def test_messages_of_correlated_noise_have_an_item_and_a_sign(domain_size, bits)
 
 def test_exchanged_items_share_the_fakes():
     """Three pairs of columns have a third of all fakes each; a single user sends as many fakes as items."""
-    plan = FakeUsers(2, "proven").plan(Problem(9, 3, (1.0,), (200,), 1e-2))
+    plan = FakeUsers(2, "proven").plan(Problem(9, 3, (1.0,), (200,), 1e-2, PLAIN))
     flip = plan.parameters["flip"]
     assert 0.995e-2 < delta_interval(FlippedPair(400 // 3, flip), pairs=3, epsilon=1.0).upper <= 1e-2 * (1 + 1e-3)
-    assert FakeUsers(1, "proven").plan(Problem(9, 3, (2.0,), (1,), 0.1)).blanket_per_user == 3.0
+    assert FakeUsers(1, "proven").plan(Problem(9, 3, (2.0,), (1,), 0.1, PLAIN)).blanket_per_user == 3.0
 
 
 @pytest.mark.parametrize(
@@ -227,7 +227,7 @@ def test_exchanged_items_share_the_fakes():
 @pytest.mark.parametrize(("d", "s"), [(17, 1), (9, 3)])
 def test_fake_users_flip_as_the_paper_asks(n, epsilon, asked_fakes, d, s):
     """k q (1 - q) is as asked for, with the least k above 4 times that; every column counts (k + s) n flips."""
-    plan = FakeUsers(asked_fakes).plan(Problem(d, s, (epsilon,), (n,), 1e-4))
+    plan = FakeUsers(asked_fakes).plan(Problem(d, s, (epsilon,), (n,), 1e-4, PLAIN))
     flip, fakes = plan.parameters["flip"], plan.blanket_per_user
     if s == 1:
         wanted = 33 / (5 * n) * ((math.exp(epsilon) + 1) / (math.exp(epsilon) - 1)) ** 2 * math.log(4 / 1e-4)

@@ -74,7 +74,7 @@ def test_what_is_sent_and_its_error_by_enumeration(s, sets):
 def test_users_who_were_counted_may_be_others_than_those_who_are_asked():
     """Only shares count: ten times as many users of the same kinds lead to the same error."""
     users, holders = counted()
-    problem = Problem(D, 2, (0.5, 1.0), (1, 3), 0.1, Assumptions(sets="at-most"))
+    problem = Problem(D, 2, (0.5, 1.0), (1, 3), 0.1)
     one, ten = (error_of_sets(Given(), problem, Holders(np.arange(D + 1), k * users, k * holders)) for k in (1, 10))
     assert ten[1:] == pytest.approx(one[1:], rel=1e-12)
     with pytest.raises(ParameterError, match=r"holders = \(4, 4\)"):

@@ -9,7 +9,7 @@ from protocols.simulations import check_simulation, make_sample
 
 from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.protocols.balls_into_bins import BallsIntoBins
-from segshuffle.protocols.base import Problem
+from segshuffle.protocols.base import PLAIN, Problem
 from segshuffle.protocols.segmented import (
     least_blankets,
     optimize_parameters,
@@ -18,15 +18,15 @@ from segshuffle.protocols.segmented import (
 )
 from segshuffle.protocols.subset_exponential import Report, SubsetExponential
 
-MSNBC_S3_LARGE = Problem(17, 4, (0.5, 1.0, 2.0), (12_500, 12_500, 25_000), 0.01 / 50_000)
-SYNTHETIC_S2 = Problem(128, 4, (0.5, 1.0, 2.0), (2500, 1250, 1250), 0.01 / 5000)
-SMALL = Problem(9, 2, (0.5, 2.0), (120, 80), 1e-4)
+MSNBC_S3_LARGE = Problem(17, 4, (0.5, 1.0, 2.0), (12_500, 12_500, 25_000), 0.01 / 50_000, PLAIN)
+SYNTHETIC_S2 = Problem(128, 4, (0.5, 1.0, 2.0), (2500, 1250, 1250), 0.01 / 5000, PLAIN)
+SMALL = Problem(9, 2, (0.5, 2.0), (120, 80), 1e-4, PLAIN)
 PROBLEMS = {"small": SMALL, "msnbc S1": MSNBC, "msnbc S3, n = 50000": MSNBC_S3_LARGE, "synthetic S2": SYNTHETIC_S2}
 
 
 def test_bound_by_hand():
     """N = 2 * 0.5 + 3 * 1 = 4, n m = 5 * 1.5: (7.5 + 2 * 4)/16."""
-    problem = Problem(6, 2, (0.5, 1.0), (2, 3), 1e-3)
+    problem = Problem(6, 2, (0.5, 1.0), (2, 3), 1e-3, PLAIN)
     plan = plan_at(problem, 1.5, (0.5, 1.0))
     assert plan.mse_bound == 15.5 / 16
     assert plan.messages_per_user == pytest.approx(1.5 + 2 * 4 / 5, rel=1e-15)
@@ -66,7 +66,7 @@ def test_least_blankets_are_those_at_which_a_level_sends_everything():
 
 
 def test_one_level_degenerates_to_balls_into_bins():
-    problem = Problem(17, 4, (0.5,), (5000,), 0.01 / 5000)
+    problem = Problem(17, 4, (0.5,), (5000,), 0.01 / 5000, PLAIN)
     plan, uniform = optimize_parameters(problem), BallsIntoBins().plan(problem)
     assert plan.scheme.copies == (1.0,)
     assert plan.blanket_per_user == uniform.blanket_per_user
@@ -79,7 +79,7 @@ def test_one_level_degenerates_to_balls_into_bins():
 @pytest.mark.parametrize(("d", "s"), [(17, 4), (128, 8), (9, 1), (5, 4)])
 @pytest.mark.parametrize("local_epsilon", [0.5, 2.0, 4.0])
 def test_subset_size_has_the_least_error(d, s, local_epsilon):
-    problem = Problem(d, s, (0.5,), (1000,), 1e-5)
+    problem = Problem(d, s, (0.5,), (1000,), 1e-5, PLAIN)
     errors = {
         k: Report(domain_size=d, set_size=s, subset_size=k, local_epsilon=local_epsilon).error(1000)
         for k in range(1, d - s + 1)
@@ -91,7 +91,7 @@ def test_subset_size_has_the_least_error(d, s, local_epsilon):
 
 @pytest.mark.quick(0)
 def test_shuffled_subset_size_has_the_least_error_of_all_sizes():
-    problem = Problem(17, 4, (0.5, 2.0), (3000, 2000), 0.01 / 5000)
+    problem = Problem(17, 4, (0.5, 2.0), (3000, 2000), 0.01 / 5000, PLAIN)
     best = SubsetExponential().plan(problem)
     errors = [SubsetExponential(subset_size=k).plan(problem).mse_bound for k in range(1, 14)]
     assert best.mse_bound == min(errors)
@@ -102,7 +102,7 @@ def test_closed_form_blankets_and_the_weights_that_follow_from_them():
     """m_k = 32 ln(2/delta') d/(eps'^2 n_k) with eps' = E_k/s and delta' = delta/(s e^E_k)."""
     levels, counts, d, s, delta = np.array([0.5, 1.0, 2.0]), np.array([1250, 2500, 1250]), 17, 4, 2e-6
     blankets = 32 * np.log(2 * s * np.exp(levels) / delta) * d * s**2 / (levels**2 * counts)
-    problem = Problem(d, s, tuple(levels), tuple(counts.tolist()), delta)
+    problem = Problem(d, s, tuple(levels), tuple(counts.tolist()), delta, PLAIN)
     raws = {
         "sepmm": np.ones(3),
         "weighted-sepmm": 1 / np.sqrt(d * s**2 * math.log(1 / delta) / (counts * levels) ** 2 + s / counts),
@@ -127,13 +127,13 @@ def test_closed_form_blankets_and_the_weights_that_follow_from_them():
 
 @pytest.mark.parametrize("counts", [(1, 30), (30, 1), (0, 31)])
 def test_a_level_that_one_user_has_counts(counts):
-    problem = Problem(5, 2, (0.5, 1.0), counts, 0.01)
+    problem = Problem(5, 2, (0.5, 1.0), counts, 0.01, PLAIN)
     plan = separate_plan(problem, (1.5, 2.5), (0.25, 0.75) if counts[0] else (0.0, 1.0))
     check_simulation(BallsIntoBins(name="sepmm"), plan, make_sample(problem, 4000))
 
 
 def test_a_whole_number_of_dummies_is_no_secret():
-    problem = Problem(9, 2, (0.5, 1.0), (30, 50), 0.01)
+    problem = Problem(9, 2, (0.5, 1.0), (30, 50), 0.01, PLAIN)
     plan = given_plan(problem, (1.0, 1.0), 2.0, BINOMIAL, kind="published")
     assert BallsIntoBins().sum_variance(plan, np.full(9, 10)) == 0.0
     check_simulation(BallsIntoBins(), plan, make_sample(problem, 2000))

@@ -13,14 +13,14 @@ from segshuffle.blankets.clustered import Clustered
 from segshuffle.blankets.signed import Signed
 from segshuffle.cli import main
 from segshuffle.errors import InfeasibleError, ParameterError
-from segshuffle.protocols.base import Assumptions, Problem
+from segshuffle.protocols.base import PLAIN, Assumptions, Problem
 from segshuffle.protocols.central import WEIGHTED
 from segshuffle.protocols.planner import Search, error_of_item
 from segshuffle.protocols.proven import SINGLE, ProvenSegmented
 
-ONE = Problem(domain_size=17, set_size=1, levels=(1.0,), level_counts=(5000,), delta=2e-6)
-EIGHT = Problem(domain_size=128, set_size=8, levels=(0.5,), level_counts=(50_000,), delta=2e-7)
-HONEST = Problem(17, 2, (0.5, 2.0), (200, 300), 1e-4, Assumptions(honest_fraction=0.8, rounds=2))
+ONE = Problem(domain_size=17, set_size=1, levels=(1.0,), level_counts=(5000,), delta=2e-6, assumptions=PLAIN)
+EIGHT = Problem(domain_size=128, set_size=8, levels=(0.5,), level_counts=(50_000,), delta=2e-7, assumptions=PLAIN)
+HONEST = Problem(17, 2, (0.5, 2.0), (200, 300), 1e-4, Assumptions("exactly", honest_fraction=0.8, rounds=2))
 
 
 clustered = functools.partial(ProvenSegmented, laws=(SINGLE, "clustered"))
@@ -38,7 +38,11 @@ def plan_of(method, problem):
     [
         (clustered(), EIGHT, 1.0515),  # for a third of the dummies
         (signed(max_messages=2.0), ONE, 0.36),
-        (signed(copies_max=4.0, max_messages=4.0), Problem(17, 1, (0.5, 1.0, 2.0), (1250, 2500, 1250), 2e-6), 0.55),
+        (
+            signed(copies_max=4.0, max_messages=4.0),
+            Problem(17, 1, (0.5, 1.0, 2.0), (1250, 2500, 1250), 2e-6, PLAIN),
+            0.55,
+        ),
     ],
 )
 def test_error_over_that_of_a_gaussian_curator(method, problem, most):
@@ -56,7 +60,7 @@ CASES = [
     # blankets without any copies that are private enough
     (
         signed(copies_max=64.0, max_messages=18.8),
-        Problem(449_232, 15, (0.0213, 0.2302, 10.6804), (7, 3, 3_722_357), 3e-7),
+        Problem(449_232, 15, (0.0213, 0.2302, 10.6804), (7, 3, 3_722_357), 3e-7, PLAIN),
     ),
 ]
 
@@ -84,7 +88,7 @@ def random_problem(seed):
         int(rng.integers(4, 40)),
         np.sort(rng.choice([0.3, 0.5, 0.8, 1.2, 2.0], rng.integers(1, 4), replace=False)),
     )
-    honest = Assumptions(honest_fraction=float(rng.choice([1.0, 0.8])), rounds=int(rng.integers(1, 3)))
+    honest = Assumptions("exactly", honest_fraction=float(rng.choice([1.0, 0.8])), rounds=int(rng.integers(1, 3)))
     counts = tuple(int(n) for n in rng.integers(200, 5000, levels.size))
     delta = float(10.0 ** -rng.integers(4, 8))
     problem = Problem(d, int(rng.integers(1, 4)), tuple(levels.tolist()), counts, delta, honest)
@@ -148,7 +152,7 @@ def test_hardly_any_blanket_near_or_far_is_better(method, problem, most):
 
 
 def test_signs_reach_an_error_with_hardly_more_messages_than_it_was_the_least_for():
-    problem = Problem(domain_size=3, set_size=1, levels=(1.0,), level_counts=(200,), delta=1e-3)
+    problem = Problem(domain_size=3, set_size=1, levels=(1.0,), level_counts=(200,), delta=1e-3, assumptions=PLAIN)
     error = signed(copies_max=2.0, max_messages=3.5).plan(problem).mse_bound
     assert error < ProvenSegmented(copies_max=2.0).plan(problem).mse_bound, "only signs reach it"
     assert signed(copies_max=2.0, target_error=1.002 * error).plan(problem).messages_per_user <= 1.1 * 3.5
@@ -156,7 +160,9 @@ def test_signs_reach_an_error_with_hardly_more_messages_than_it_was_the_least_fo
 
 def test_no_certificate_is_above_a_target_of_many_digits():
     """Here the certified delta is so near the target that ten digits, rounded up, are above it."""
-    problem = Problem(domain_size=20, set_size=3, levels=(2.0,), level_counts=(1000,), delta=2.9319318524217962e-09)
+    problem = Problem(
+        domain_size=20, set_size=3, levels=(2.0,), level_counts=(1000,), delta=2.9319318524217962e-09, assumptions=PLAIN
+    )
     (row,) = ProvenSegmented(blanket_per_user=1.0).plan(problem).certificate
     assert 0.9999 * problem.delta <= row["delta_upper"] <= problem.delta
 
@@ -181,12 +187,14 @@ def test_a_try_with_more_noise_that_cannot_be_made_keeps_the_plan_that_was_found
 def test_no_law_and_no_budget_for_ten_users():
     """A warning of a search without a budget would be an error here."""
     with pytest.raises(InfeasibleError):
-        signed(copies_max=64.0).plan(Problem(10**7, 1, (0.02,), (10,), 1e-10))
+        signed(copies_max=64.0).plan(Problem(10**7, 1, (0.02,), (10,), 1e-10, PLAIN))
 
 
 @pytest.mark.parametrize("blanket", [Clustered(0.6), Signed(0.5, 0.6, 0.5)])
 def test_simulations_have_the_error_that_is_expected(blanket):
-    problem = Problem(domain_size=9, set_size=2, levels=(0.5, 2.0), level_counts=(60, 140), delta=1e-3)
+    problem = Problem(
+        domain_size=9, set_size=2, levels=(0.5, 2.0), level_counts=(60, 140), delta=1e-3, assumptions=PLAIN
+    )
     method = ProvenSegmented()
     check_simulation(method, method.searches(problem)[0].plan_at(blanket, 1.0), make_sample(problem, 1500))
 

@@ -8,7 +8,7 @@ from plans import MSNBC, SMALL
 from segshuffle.accounting.collections.product import delta_interval
 from segshuffle.blankets.poisson import ItemPair
 from segshuffle.protocols.balls_into_bins import BallsIntoBins
-from segshuffle.protocols.base import Problem
+from segshuffle.protocols.base import PLAIN, Problem
 
 METHODS = {
     "mm": BallsIntoBins(analysis="proven"),
@@ -19,8 +19,8 @@ METHODS = {
 SETTINGS = [
     SMALL,
     MSNBC,
-    Problem(128, 8, (0.5, 1.0, 2.0), (12_500, 12_500, 25_000), 2e-7),
-    Problem(5, 4, (0.5, 1.0), (200, 100), 1e-4),
+    Problem(128, 8, (0.5, 1.0, 2.0), (12_500, 12_500, 25_000), 2e-7, PLAIN),
+    Problem(5, 4, (0.5, 1.0), (200, 100), 1e-4, PLAIN),
 ]
 
 
@@ -61,4 +61,4 @@ def test_exact_accounting_never_costs(problem):
 
 
 def test_nothing_to_hide():
-    assert planned("mm", Problem(4, 4, (0.5, 1.0), (20, 30), 1e-4)).blanket_per_user < 1e-3
+    assert planned("mm", Problem(4, 4, (0.5, 1.0), (20, 30), 1e-4, PLAIN)).blanket_per_user < 1e-3

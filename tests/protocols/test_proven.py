@@ -23,7 +23,7 @@ from segshuffle.accounting.collections.product import delta_interval
 from segshuffle.blankets.poisson import ItemPair
 from segshuffle.errors import InfeasibleError
 from segshuffle.pipeline.design import level_counts
-from segshuffle.protocols.base import Problem
+from segshuffle.protocols.base import PLAIN, Problem
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.weights import ErrorTerms
 
@@ -35,7 +35,7 @@ COPIES_MAX = 16.0
 
 
 def panel(d, s, n, split):
-    return Problem(d, s, LEVELS, level_counts(n, SPLITS[split]), 0.01 / n)
+    return Problem(d, s, LEVELS, level_counts(n, SPLITS[split]), 0.01 / n, PLAIN)
 
 
 @cache
@@ -103,7 +103,7 @@ ENUMERABLE = [(4, 2, 1, 1.0), (4, 2, 2, 0.75), (3, 2, 2, 1.0), (5, 4, 1, 1.0)]
 )
 def test_certificate_holds_for_the_enumerated_protocol(d, s, n, blanket):
     """Whole sets exchanged, the other users' copies included; d < 2 s leaves d - s pairs. Equality for one user."""
-    problem = Problem(d, s, (1.0, 2.0), (n, 0), 0.05)
+    problem = Problem(d, s, (1.0, 2.0), (n, 0), 0.05, PLAIN)
     plan = ProvenSegmented(blanket_per_user=blanket, copies_max=3.0).plan(problem)
     copies, certificate = plan.scheme.copies[0], plan.certificate[0]
     mu = Fraction(n) * Fraction(blanket) / d
@@ -125,7 +125,7 @@ def test_certificate_holds_for_the_enumerated_protocol(d, s, n, blanket):
 
 @pytest.mark.parametrize("copies_max", [1.0, 3.0])
 def test_nothing_to_hide_when_everybody_holds_everything(copies_max):
-    problem = Problem(5, 5, (0.5, 1.0), (100, 100), 1e-4)
+    problem = Problem(5, 5, (0.5, 1.0), (100, 100), 1e-4, PLAIN)
     plan = ProvenSegmented(copies_max=copies_max).plan(problem)
     assert plan.scheme.copies == (copies_max, copies_max)
     assert all(entry["delta_upper"] == 0 for entry in plan.certificate)
@@ -160,7 +160,7 @@ def test_budgets_without_room():
 
 @pytest.mark.exhaustive
 def test_a_budget_that_is_small_has_room():
-    tight = Problem(10**6, 2, (0.5,), (2000,), 1e-4)
+    tight = Problem(10**6, 2, (0.5,), (2000,), 1e-4, PLAIN)
     assert ProvenSegmented(copies_max=4.0, max_messages=200.0).plan(tight).messages_per_user <= 200.0 * (1 + 1e-12)
 
 
@@ -214,14 +214,14 @@ def test_plans_are_not_beaten_by_a_dense_scan(d, s, n):
 @pytest.mark.parametrize("n", [10**6, 10**9])
 def test_whole_numbers_are_reached_exactly(n):
     """At a large n everybody sends everything: being short of one copy costs more than the blanket."""
-    problem = Problem(128, 8, LEVELS, level_counts(n, SPLITS["S1"]), 0.01 / n)
+    problem = Problem(128, 8, LEVELS, level_counts(n, SPLITS["S1"]), 0.01 / n, PLAIN)
     mean = least_blanket_mean(copies=1.0, pairs=8, epsilon=0.5, delta=0.01 / n)
     assert planned(ProvenSegmented(), problem).mse_bound <= 1.003 * 128 * mean / n**2
 
 
 @pytest.mark.quick(0)
 def test_error_bound_is_the_error_for_uniform_items():
-    problem = Problem(16, 4, LEVELS, level_counts(4000, SPLITS["S1"]), 1e-6)
+    problem = Problem(16, 4, LEVELS, level_counts(4000, SPLITS["S1"]), 1e-6, PLAIN)
     plan = planned(ProvenSegmented(), problem)
     assert plan.mse_bound == pytest.approx(ProvenSegmented().expected_mse(plan, np.full(16, 1000)), rel=1e-9)
 
@@ -233,7 +233,7 @@ def test_error_bound_is_the_error_for_uniform_items():
 @pytest.mark.parametrize(("d", "s"), [(17, 4), (128, 8), (9, 1)])
 def test_group_privacy_is_sound_and_never_better(d, s):
     for level, blanket in itertools.product((0.5, 1.0, 2.0), (0.02, 0.1, 0.4)):
-        problem = Problem(d, s, (level,), (5000,), 2e-6)
+        problem = Problem(d, s, (level,), (5000,), 2e-6, PLAIN)
         group, product = (
             ProvenSegmented(blanket_per_user=blanket, group_privacy=by_group).plan(problem)
             for by_group in (True, False)
@@ -275,7 +275,7 @@ def test_planning_is_fast(levels, limit, copies_max):
     """The limits are five times 1 s and 20 s of CPU time: a smoke test; benchmarks/plan.py measures the time."""
     n = 777_777
     shares = [1 / levels] * levels
-    problem = Problem(128, 8, tuple(np.geomspace(0.5, 2, levels).tolist()), level_counts(n, shares), 0.01 / n)
+    problem = Problem(128, 8, tuple(np.geomspace(0.5, 2, levels).tolist()), level_counts(n, shares), 0.01 / n, PLAIN)
     began = time.process_time()
     plan = ProvenSegmented(copies_max=copies_max).plan(problem)
     assert time.process_time() - began < limit

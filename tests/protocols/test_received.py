@@ -12,7 +12,7 @@ from segshuffle.accounting.collections.product import delta_interval
 from segshuffle.blankets.clustered import Clustered
 from segshuffle.blankets.signed import Signed
 from segshuffle.library import simulate
-from segshuffle.protocols.base import Assumptions, Problem
+from segshuffle.protocols.base import PLAIN, Assumptions, Problem
 from segshuffle.protocols.messages.received import FALSE_ALARM, PossibleCounts, epsilons, impossible
 
 LAWS = {"single": {}, "clustered": {"law": Clustered(0.4)}, "signed": {"law": Signed(0.3, 0.6, 0.2)}}
@@ -180,7 +180,7 @@ def test_a_cap_costs_those_who_came_a_little():
 
 
 def test_nothing_is_exchanged_where_all_hold_everything():
-    problem = Problem(2, 2, (1.0,), (10,), 1e-3)
+    problem = Problem(2, 2, (1.0,), (10,), 1e-3, PLAIN)
     assert epsilons(given_plan(problem, (1.0,), 1.0), 3) == (0.0,)
 
 

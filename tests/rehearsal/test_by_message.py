@@ -18,7 +18,7 @@ from segshuffle.rehearsal.by_message import by_message
 from segshuffle.rehearsal.set_sizes import holders_of
 
 N, D, S = 300, 10, 2
-PROBLEM = Problem(D, S, (0.5, 2.0), (100, 200), 1e-3, Assumptions("at-most"))
+PROBLEM = Problem(D, S, (0.5, 2.0), (100, 200), 1e-3)
 PRIVATE = LevelPrivacy(1.0, 1e-3)
 
 
@@ -78,7 +78,7 @@ def test_levels_that_go_with_the_items_bias_the_estimates(users, equal):
 
 
 def test_estimates_are_those_of_who_took_part(users):
-    problem = replace(PROBLEM, set_size=4, assumptions=Assumptions("at-most", honest_fraction=0.3))
+    problem = replace(PROBLEM, set_size=4, assumptions=Assumptions(honest_fraction=0.3))
     runs = [run_of(users, problem, take_part=0.5, seed=seed) for seed in range(4)]
     assert all(100 < run["participants"] < 200 for run in runs)
     # with the number of all users estimates would be half as large

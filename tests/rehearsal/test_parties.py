@@ -26,14 +26,13 @@ from segshuffle.blankets.signed import Signed
 from segshuffle.errors import DataError
 from segshuffle.planning.documents import Document, read_document, write_document
 from segshuffle.planning.foresight import threshold_of
-from segshuffle.protocols.base import Assumptions, Problem
+from segshuffle.protocols.base import Problem
 from segshuffle.protocols.messages.message_lines import lines_of, read_counts
 from segshuffle.protocols.messages.received import epsilons
 from segshuffle.protocols.proven import ProvenSegmented
 
 D, N = 6, 60
 NAMES = ("tea", "milk", "bread", "eggs", "a, b", "salt")
-AT_MOST = Assumptions(sets="at-most")
 SMALL = "plan --items 6 --set-size 2 --levels 1:60 --delta 1e-3 --blanket-per-user 20"
 
 
@@ -43,7 +42,7 @@ def counts_text(counts):
 
 @pytest.fixture(scope="module")
 def plan():
-    problem = Problem(D, 2, (1.0, 2.0), (40, 20), 1e-5, AT_MOST)
+    problem = Problem(D, 2, (1.0, 2.0), (40, 20), 1e-5)
     return ProvenSegmented(blanket_per_user=3.0).plan(problem)
 
 
@@ -260,7 +259,7 @@ def test_estimates_are_those_of_the_library(plan, published, capsys, tmp_path):
 def test_only_what_is_told_from_zero_is_published(tmp_path, capsys, monkeypatch):
     """Tables of estimates name the plan and the guarantee; one that is published says how it was made."""
     monkeypatch.chdir(tmp_path)
-    problem = Problem(D, 2, (1.0, 2.0), (800, 200), 1.2345641e-5, AT_MOST)
+    problem = Problem(D, 2, (1.0, 2.0), (800, 200), 1.2345641e-5)
     plan = ProvenSegmented().plan(problem)
     write_document(tmp_path / "PLAN.json", Document(plan, NAMES))
     (tmp_path / "m").write_text(sent_by(plan))
@@ -323,7 +322,7 @@ def test_standard_input_is_read(published, capsys, monkeypatch):
 
 
 def test_a_client_without_items_sends_one_dummy_at_most(tmp_path, capsys):
-    problem = Problem(3, 1, (1.0,), (10**6,), 1e-6, AT_MOST)
+    problem = Problem(3, 1, (1.0,), (10**6,), 1e-6)
     write_document(tmp_path / "p", Document(given_plan(problem, (1e-6,), 1e-4)))
     sent = printed(capsys, f"client {tmp_path}/p --items= --level 1 --honest-users 1000000")
     assert sent in ("", "0\n", "1\n", "2\n")
@@ -452,7 +451,7 @@ def test_an_output_is_never_an_input(published, plan, capsys, tmp_path, monkeypa
 
 
 def test_one_user_who_stays_away_spoils_nothing(tmp_path, capsys):
-    problem = Problem(5, 1, (0.5, 1.0), (400, 1600), 1e-5, AT_MOST)
+    problem = Problem(5, 1, (0.5, 1.0), (400, 1600), 1e-5)
     plan = ProvenSegmented().plan(problem)
     write_document(tmp_path / "p", Document(plan))
     for counts in ((399, 1600), (400, 1400)):
@@ -495,7 +494,7 @@ def test_plan_says_which_share_of_the_users_it_expects(tmp_path, capsys):
 
 @pytest.mark.parametrize("blanket", [Clustered(0.6), Signed(0.3, 0.85, 0.6)], ids=lambda each: each.name)
 def test_blankets_beyond_the_poisson_one_are_written_down(published, blanket):
-    problem = Problem(6, 1, (1.0,), (1000,), 1e-6, AT_MOST)
+    problem = Problem(6, 1, (1.0,), (1000,), 1e-6)
     write_document(published, Document(given_plan(problem, (1.0,), 10.0, blanket), NAMES))
     assert read_document(published).plan.scheme.law == blanket
 
@@ -518,7 +517,7 @@ def test_plan_writes_what_the_others_read(tmp_path, capsys):
 @pytest.mark.exhaustive
 def test_ten_million_items_are_estimated_in_a_gigabyte(tmp_path):
     d = 10**7
-    write_document(tmp_path / "p", Document(given_plan(Problem(d, 1, (1.0,), (10**5,), 1e-6, AT_MOST), (1.0,), 4.0)))
+    write_document(tmp_path / "p", Document(given_plan(Problem(d, 1, (1.0,), (10**5,), 1e-6), (1.0,), 4.0)))
     drawn = np.random.default_rng(5).integers(0, d, 4 * 10**5)
     (tmp_path / "m").write_text("".join(f"{item}\n" for item in drawn.tolist()))
     limited = f'ulimit -v {2**20}; exec "{sys.executable}" -m segshuffle estimate p m --csv all.csv --top 1000 --json'

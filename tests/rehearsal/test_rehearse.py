@@ -27,7 +27,6 @@ from segshuffle.rehearsal.results import COLUMNS, MARK, check_place, new_folder,
 from segshuffle.rehearsal.run import TOPS, rehearse
 from segshuffle.rehearsal.set_sizes import candidates, chosen, kept_shares
 
-AT_MOST = Assumptions(sets="at-most")
 N, D = 2000, 40
 
 
@@ -43,7 +42,7 @@ def zipf_users(n=N, d=D, empty=8, seed=1):
 
 def made(blanket=None, copies=(0.7, 1.0, 1.6), m=3.0, counts=(500, 1000, 500)):
     levels = tuple(0.5 * 2.0**k for k in range(len(copies)))
-    return given_plan(Problem(D, 6, levels, counts, 1e-6, AT_MOST), copies, m, blanket)
+    return given_plan(Problem(D, 6, levels, counts, 1e-6), copies, m, blanket)
 
 
 BLANKETS = {
@@ -76,8 +75,8 @@ def test_errors_and_coverage_are_those_promised(name, users):
 @pytest.fixture(scope="module")
 def offered():
     """Make plans as they are offered, with every blanket, few and many messages, one level and three, a cap."""
-    three = Problem(D, 6, (0.5, 1.0, 2.0), (1250, 2500, 1250), 1e-6, AT_MOST)
-    one = Problem(D, 6, (1.0,), (5000,), 1e-6, AT_MOST)
+    three = Problem(D, 6, (0.5, 1.0, 2.0), (1250, 2500, 1250), 1e-6)
+    one = Problem(D, 6, (1.0,), (5000,), 1e-6)
     plans = {
         f"{blanket}, {len(problem.levels)} levels, copies {copies:g}, budget {budget}": ProvenSegmented(
             laws=tuple(dict.fromkeys(("poisson", blanket))), copies_max=copies, max_messages=budget

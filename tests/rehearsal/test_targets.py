@@ -9,7 +9,7 @@ from commands import answer, refusal
 from segshuffle.datasets.transactions import Transactions
 from segshuffle.planning.asked import Goal, Limits
 from segshuffle.planning.question import Question
-from segshuffle.protocols.base import Assumptions, Problem
+from segshuffle.protocols.base import Problem
 from segshuffle.rehearsal.targets import error_on, guess_of, meeting, over_epsilon
 
 N, D, TOP = 4000, 12, 3
@@ -25,7 +25,7 @@ def users():
 
 
 def question(users, goal, set_size=2, level=2.0):
-    problem = Problem(D, set_size, (level,), (N,), 1e-6, Assumptions(sets="at-most"))
+    problem = Problem(D, set_size, (level,), (N,), 1e-6)
     return Question(problem, goal, Limits(), guess_of(users))
 
 

@@ -17,7 +17,7 @@ from segshuffle.blankets.poisson import ItemPair
 from segshuffle.datasets.sampling import uniform_population
 from segshuffle.pipeline.design import Setting
 from segshuffle.pipeline.seeds import stream
-from segshuffle.protocols.base import Assumptions, Problem
+from segshuffle.protocols.base import PLAIN, Assumptions, Problem
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.studies.levels.compute import PlanGrid, least_blankets, levels_table
 from segshuffle.studies.planning import problem_of
@@ -57,7 +57,7 @@ def measured():
 
 
 def problem(counts, *, domain_size=16, set_size=3, levels=(0.5, 1.0, 2.0), delta=1e-5):
-    return Problem(domain_size, set_size, levels, counts, delta)
+    return Problem(domain_size, set_size, levels, counts, delta, PLAIN)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -90,7 +90,7 @@ def test_plans_are_as_good_as_the_planner_s(domain_size, set_size, counts):
 @pytest.mark.quick(0)
 @pytest.mark.parametrize("honest_fraction", [1.0, 0.5])
 def test_every_choice_is_within_the_accountant_s_limits(honest_fraction):
-    case = replace(problem((250, 500, 250)), assumptions=Assumptions(honest_fraction=honest_fraction))
+    case = replace(problem((250, 500, 250)), assumptions=Assumptions("exactly", honest_fraction=honest_fraction))
     grid = PlanGrid.of(case)
     for index in (0, 40, len(grid.blankets) - 1):
         mean = honest_fraction * case.n_users * grid.blankets[index] / case.domain_size
@@ -208,7 +208,7 @@ def test_blankets_are_those_of_round_1(config):
 def test_copies_of_a_grid_point_have_the_least_error(blanket):
     """Few users who may send hardly anything: whether their own sampling is worth it depends on the other noise."""
     d, s, few, many = 5, 4, 10, 1000
-    problem = Problem(d, s, (0.5, 2.0), (few, many), 1e-6)
+    problem = Problem(d, s, (0.5, 2.0), (few, many), 1e-6, PLAIN)
     plan = PlanGrid(np.array([blanket]), np.array([[0.1, 1.0]])).choose(problem, problem.level_counts)
     copies = plan.scheme.copies
     assert plan.blanket_per_user == blanket

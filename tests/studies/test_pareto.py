@@ -127,7 +127,7 @@ def test_front_by_hand():
 
 
 def test_a_plan_that_is_refused_says_why():
-    twice = Problem(17, 1, (1.0,), (2,), 1e-9, Assumptions(rounds=2))
+    twice = Problem(17, 1, (1.0,), (2,), 1e-9, Assumptions("exactly", rounds=2))
     method = FakeUsers()
     row = compute.numbers_of(method, lambda: method.plan(twice), np.ones(17, dtype=np.int64))
     assert list(row) == ["refused"]

@@ -9,7 +9,7 @@ import pytest
 from segshuffle.datasets.sampling import padded_population
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.balls_into_bins import BallsIntoBins
-from segshuffle.protocols.base import Problem
+from segshuffle.protocols.base import PLAIN, Problem
 from segshuffle.protocols.segmented import Segmented
 from segshuffle.studies.claims import report as claims
 from segshuffle.studies.readings.choices import CHOICES, READINGS, place_of_ours
@@ -26,7 +26,7 @@ def reduction(reading):
     """Return the mean reduction of the error against Weighted SepMM under a reading, by the formulas themselves."""
     found = []
     for n_users, counts in COUNTS.items():
-        problem = Problem(17 + 4 * (reading.padding == "dummy"), 4, (0.5, 1.0, 2.0), counts, 0.01 / n_users)
+        problem = Problem(17 + 4 * (reading.padding == "dummy"), 4, (0.5, 1.0, 2.0), counts, 0.01 / n_users, PLAIN)
         users = padded_population(
             data=ROWS,
             domain_size=17,

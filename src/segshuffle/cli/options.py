@@ -374,14 +374,13 @@ def question_of(
     from segshuffle.planning.question import Question
     from segshuffle.protocols.base import Assumptions, Problem
 
-    assumed = {"sets": "at-most", **given(options, Assumptions)}
     problem = Problem(
         domain_size=domain_size,
         set_size=set_size,
         levels=levels[0],
         level_counts=levels[1],
         delta=min(options.delta),
-        assumptions=Assumptions(**assumed),
+        assumptions=Assumptions(**given(options, Assumptions)),
         level_deltas=options.delta if len(options.delta) > 1 else (),
     )
     asked = {**given(options, Goal, Limits, Guess, Question), **replaced}

@@ -65,8 +65,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     groups = {"what the guarantee assumes": Assumptions, "limits": Limits, "guess": Guess, "goal": Goal}
     for title, declared in groups.items():
         group = parser.add_argument_group(title)
-        sets = {"help": "at-most (default): every user holds at most S items; exactly: every user holds exactly S"}
-        add_declared(group, options_of(declared), sets=sets)
+        add_declared(group, options_of(declared))
     dummies = parser.add_argument_group("dummies and levels")
     law = options_of(Question)["blanket"].metadata["description"]
     add_declared(

@@ -107,9 +107,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--guess", metavar="zipf:A", help="with a guess instead of a file: the j-th share is roughly j^-A (default 1)"
     )
     asked = parser.add_argument_group("assumptions, limits and goal")
-    sets = {"help": "at-most (default): users hold at most S items; exactly: they hold exactly S"}
-    add_declared(asked, {**options_of(Assumptions), **options_of(Limits)}, sets=sets)
-    add_declared(asked, options_of(Question))
+    add_declared(asked, options_of(Assumptions, Limits, Question))
     add_declared(asked, options_of(Goal), "target_error", "least")
     add(asked, "--top")
     simulated = parser.add_argument_group("what is simulated and written")

@@ -45,7 +45,7 @@ class Assumptions:
     """What a guarantee assumes: the sets and levels of neighbours, honest users, and the number of collections."""
 
     sets: SetKind = field(
-        default="exactly",
+        default="at-most",
         metadata=option(
             "at-most: every user holds at most set_size items (then nobody pads, and users may hold none); exactly: "
             "every user holds exactly set_size",
@@ -104,14 +104,14 @@ class Assumptions:
                 raise ParameterError(name, getattr(self, name), allowed)
 
 
-#: Exactly s items, all users honest, public levels, one collection.
-PLAIN = Assumptions()
+#: What the paper assumes: exactly s items, all users honest, public levels, one collection.
+PLAIN = Assumptions(sets="exactly")
 #: Field of a problem, its type, and what errors say is allowed.
 _TYPES: tuple[tuple[str, type, str], ...] = (
     ("levels", Sequence, "a sequence of numbers, such as (0.5, 1.0)"),
     ("level_counts", Sequence, "a sequence of integers, such as (1250, 2500)"),
     ("level_deltas", Sequence, "a sequence of numbers, one for each level"),
-    ("assumptions", Assumptions, 'an Assumptions, such as Assumptions(sets="at-most")'),
+    ("assumptions", Assumptions, 'an Assumptions, such as Assumptions(sets="exactly")'),
 )
 
 
@@ -141,7 +141,7 @@ class Problem:
             "smallest of level_deltas, if these are given)"
         )
     )
-    assumptions: Assumptions = PLAIN
+    assumptions: Assumptions = Assumptions()
     level_deltas: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:

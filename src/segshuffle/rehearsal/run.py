@@ -282,8 +282,7 @@ def check_users(problem: Problem, users: Transactions) -> None:
     short = int((users.sizes < problem.set_size).sum())
     if problem.assumptions.sets == "exactly" and short:
         raise DataError(
-            f"{users.label}: {short} users hold fewer than set_size = {problem.set_size} items; plan with "
-            'assumptions=Assumptions(sets="at-most").'
+            f"{users.label}: {short} users hold fewer than set_size = {problem.set_size} items; plan with sets at-most."
         )
 
 

@@ -63,7 +63,7 @@ def problem_of(config: Config, setting: Setting, split: str, accounting: str = "
         levels=tuple(config["levels"]),
         level_counts=level_counts(setting.n_users, config["splits"][split]),
         delta=least_delta(config, setting.n_users),
-        assumptions=Assumptions(honest_fraction=config["proven"]["honest_fraction"]) if proven else PLAIN,
+        assumptions=Assumptions("exactly", config["proven"]["honest_fraction"]) if proven else PLAIN,
         # published analyses know of one delta: the least
         level_deltas=level_deltas(config, setting.n_users) if proven else (),
     )

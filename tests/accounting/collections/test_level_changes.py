@@ -14,7 +14,7 @@ from segshuffle.accounting.collections.calibration import largest_copies, least_
 from segshuffle.accounting.collections.levels import compose_rounds
 from segshuffle.accounting.collections.product import delta_interval
 from segshuffle.blankets.poisson import ItemPair
-from segshuffle.protocols.base import Problem
+from segshuffle.protocols.base import PLAIN, Problem
 from segshuffle.protocols.proven import ProvenSegmented
 
 #: Round-off of the sums over a grid.
@@ -103,7 +103,7 @@ def test_a_conservative_user_is_not_protected_at_its_own_level():
     what the other sends.
     """
     levels, delta, s, level_epsilon = (0.5, 1.0, 2.0), 2e-6, 4, 0.1
-    plan = ProvenSegmented().plan(Problem(17, s, levels, (1250, 2500, 1250), delta))
+    plan = ProvenSegmented().plan(Problem(17, s, levels, (1250, 2500, 1250), delta, PLAIN))
     mu, copies = 5000 * plan.blanket_per_user / 17, plan.scheme.copies
     assert (mu, *copies) == pytest.approx((135.2, 0.53, 1.0, 1.0), rel=1e-3)
     blankets = stats.skellam.pmf(np.arange(-500, 501), s * mu, s * mu)

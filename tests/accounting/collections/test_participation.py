@@ -11,7 +11,7 @@ from segshuffle.accounting.collections.calibration import epsilon_over_honesty
 from segshuffle.accounting.collections.product import delta_interval
 from segshuffle.blankets.poisson import ItemPair
 from segshuffle.errors import ParameterError
-from segshuffle.protocols.base import Problem
+from segshuffle.protocols.base import PLAIN, Problem
 from segshuffle.protocols.proven import ProvenSegmented
 
 FRACTIONS = (1.0, 0.95, 0.9, 0.8, 0.5)
@@ -20,7 +20,7 @@ FRACTIONS = (1.0, 0.95, 0.9, 0.8, 0.5)
 @pytest.mark.quick(0)
 def test_the_smallest_level_of_msnbc():
     """Values of the plan for 5000 users, three levels, delta = 2e-6, at level 0.5: computed without the package."""
-    plan = ProvenSegmented().plan(Problem(17, 4, (0.5, 1.0, 2.0), (1250, 2500, 1250), 2e-6))
+    plan = ProvenSegmented().plan(Problem(17, 4, (0.5, 1.0, 2.0), (1250, 2500, 1250), 2e-6, PLAIN))
     mean, copies = 5000 * plan.blanket_per_user / 17, plan.scheme.copies[0]
     found = epsilon_over_honesty(blanket_mean=mean, copies=copies, pairs=4, delta=2e-6, fractions=FRACTIONS)
     assert [round(epsilon, 3) for epsilon in found] == [0.5, 0.514, 0.529, 0.564, 0.726]

@@ -15,14 +15,14 @@ from segshuffle.accounting.collections.composition import privacy_loss_distribut
 from segshuffle.accounting.collections.product import delta_interval
 from segshuffle.blankets.poisson import ItemPair
 from segshuffle.errors import MissingExtraError, ParameterError
-from segshuffle.protocols.base import Assumptions, Problem
+from segshuffle.protocols.base import PLAIN, Assumptions, Problem
 from segshuffle.protocols.privacy_loss import privacy_loss_distribution as of_plan
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.segmented import Segmented
 
 pld = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution")
 
-MSNBC = Problem(17, 4, (0.5, 1.0, 2.0), (1250, 2500, 1250), 2e-6)
+MSNBC = Problem(17, 4, (0.5, 1.0, 2.0), (1250, 2500, 1250), 2e-6, PLAIN)
 
 
 @pytest.mark.quick(1)
@@ -79,7 +79,7 @@ def test_collections_with_different_plans_multiply():
 
 
 @pytest.mark.quick(0)
-@pytest.mark.parametrize("assumptions", [Assumptions(), Assumptions("at-most", 0.8, rounds=3)], ids=str)
+@pytest.mark.parametrize("assumptions", [PLAIN, Assumptions("at-most", 0.8, rounds=3)], ids=str)
 def test_of_a_plan(assumptions):
     problem = Problem(17, 4, MSNBC.levels, MSNBC.level_counts, 2e-6, assumptions)
     plan = ProvenSegmented(copies_max=3.0).plan(problem)
@@ -89,15 +89,15 @@ def test_of_a_plan(assumptions):
         assert entry["delta_lower"] <= delta
         if entry["delta_upper"] > 0.99 * problem.delta:  # far out a lattice of 1e-4 costs more
             assert delta <= entry["delta_upper"] * 1.001
-    signed = ProvenSegmented(max_messages=4.0, laws=("signed",)).plan(Problem(17, 1, (1.0,), (5000,), 2e-6))
+    signed = ProvenSegmented(max_messages=4.0, laws=("signed",)).plan(Problem(17, 1, (1.0,), (5000,), 2e-6, PLAIN))
     assert of_plan(signed, level=1.0).get_delta_for_epsilon(1.0) <= 2e-6 * 1.001
-    everything = ProvenSegmented().plan(Problem(4, 4, (1.0,), (10,), 1e-3))
+    everything = ProvenSegmented().plan(Problem(4, 4, (1.0,), (10,), 1e-3, PLAIN))
     assert of_plan(everything, level=1.0).get_delta_for_epsilon(0.0) == 0.0
 
 
 def test_a_change_of_level_is_covered_where_levels_are_private():
     """The item, one of two, and the level are both changed: both counters are enumerated, in both directions."""
-    problem = Problem(2, 1, (0.5, 3.0), (5, 35), 0.05, Assumptions(private_levels=True))
+    problem = Problem(2, 1, (0.5, 3.0), (5, 35), 0.05, Assumptions("exactly", private_levels=True))
     plan = ProvenSegmented().plan(problem)
     mu, (low, high) = problem.honest_mean(plan.blanket_per_user), plan.scheme.copies
     laws = [counters_of_user(2, (item,), a, mu, 40).ravel() for item, a in ((0, low), (1, high))]

@@ -10,7 +10,7 @@ from protocols.simulations import assert_mean
 
 from segshuffle.pipeline.config import whole_schema
 from segshuffle.protocols.balls_into_bins import BallsIntoBins
-from segshuffle.protocols.base import Problem, Sample
+from segshuffle.protocols.base import PLAIN, Problem, Sample
 from segshuffle.protocols.item_variance import bias_given_levels, error_given_levels
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.registry import every
@@ -33,7 +33,7 @@ def test_equal_copies_are_the_lowest_level_for_all(options):
     method = ProvenSegmented(**options, equal_copies=True)
     plan = method.plan(MSNBC)
     (copies,) = set(plan.scheme.copies)
-    (alone,) = ProvenSegmented(**options).plan(Problem(17, 4, (0.5,), (5000,), 2e-6)).scheme.copies
+    (alone,) = ProvenSegmented(**options).plan(Problem(17, 4, (0.5,), (5000,), 2e-6, PLAIN)).scheme.copies
     assert copies == pytest.approx(alone, rel=1e-3)
     assert all(entry["delta_upper"] <= 2e-6 for entry in plan.certificate)
     assert [entry["epsilon"] for entry in plan.certificate] == list(MSNBC.levels)
@@ -62,7 +62,7 @@ def test_variants_run_where_the_configuration_names_them(schema):
 @pytest.mark.parametrize("method", [ProvenSegmented(), Segmented(0.7)], ids=["copies", "published"])
 def test_bias_and_error_given_levels_are_those_of_simulated_counters(method):
     """Two assignments of levels are computed at once, with a denominator that is 5 % too large."""
-    problem, runs = Problem(4, 2, (0.5, 1.0), (30, 50), 0.01), 4000
+    problem, runs = Problem(4, 2, (0.5, 1.0), (30, 50), 0.01, PLAIN), 4000
     copies, plan = (0.4, 1.75), given_plan(problem, (0.4, 1.75), 0.7)
     if method.name == "segmented":
         copies, plan = (0.4, 0.75), plan_at(problem, 0.7, (0.4, 0.75))

@@ -22,7 +22,7 @@ from segshuffle.blankets.clustered import Clustered
 from segshuffle.blankets.poisson import POISSON
 from segshuffle.blankets.signed import Signed
 from segshuffle.protocols.balls_into_bins import BallsIntoBins
-from segshuffle.protocols.base import Problem, Sample
+from segshuffle.protocols.base import PLAIN, Problem, Sample
 from segshuffle.protocols.messages import run_protocol
 from segshuffle.protocols.messages.server import tally
 from segshuffle.protocols.messages.shuffler import Shuffler
@@ -120,7 +120,7 @@ def scenario():
     held = np.zeros((3, D), dtype=np.int64)
     np.add.at(held, (levels[:, None], items), 1)
     sample = Sample(items, D, np.broadcast_to(held, (RUNS, 3, D)).copy())
-    return sample, levels, Problem(D, S, LEVELS, (15, 25, 20), 0.1)
+    return sample, levels, Problem(D, S, LEVELS, (15, 25, 20), 0.1, PLAIN)
 
 
 def message_runs(plan, sample, levels, **kwargs):

@@ -16,7 +16,7 @@ from segshuffle.blankets.signed import Signed
 from segshuffle.protocols.almost_single_message import AlmostSingleMessage, Hash
 from segshuffle.protocols.augmented_shuffling import AugmentedShuffling
 from segshuffle.protocols.balls_into_bins import BallsIntoBins
-from segshuffle.protocols.base import Plan, Problem
+from segshuffle.protocols.base import PLAIN, Plan, Problem
 from segshuffle.protocols.capped import Capped
 from segshuffle.protocols.correlated_noise import CorrelatedNoise
 from segshuffle.protocols.fake_users import FakeUsers
@@ -31,7 +31,7 @@ from segshuffle.protocols.segmented import Segmented, plan_at
 from segshuffle.protocols.subset_exponential import SubsetExponential
 
 D, S, LEVELS, COUNTS, DELTA = 5, 2, (0.5, 1.0), (20, 20), 0.01
-PROBLEM = Problem(D, S, LEVELS, COUNTS, DELTA)
+PROBLEM = Problem(D, S, LEVELS, COUNTS, DELTA, PLAIN)
 HELD = (3, 1)
 RUNS = 400
 
@@ -107,8 +107,8 @@ def test_no_attack_moves_more_than_is_printed(scene, attack):
 
 def test_the_influence_without_a_cap_and_with_one_dummy_by_hand():
     """Poisson dummies without a cap set no limit. With one slot for a dummy, two messages about one item are worst."""
-    plan = ProvenSegmented(blanket_per_user=3.0, copies_max=1.0).plan(Problem(5, 1, (3.0,), (40,), 0.2))
-    mm = BallsIntoBins().plan(Problem(200, 1, (1.0,), (40000,), 1e-3))
+    plan = ProvenSegmented(blanket_per_user=3.0, copies_max=1.0).plan(Problem(5, 1, (3.0,), (40,), 0.2, PLAIN))
+    mm = BallsIntoBins().plan(Problem(200, 1, (1.0,), (40000,), 1e-3, PLAIN))
     assert astuple(Segmented().influence(plan)) == (math.inf, math.inf, math.inf)
     assert mm.blanket_per_user < 1
     assert Segmented().influence(mm).item == pytest.approx((2 - mm.blanket_per_user / 200) / 40000)
@@ -119,7 +119,7 @@ def test_reports_by_enumeration(size):
     """Every report against every honest one, whose law is enumerated from its definition."""
     epsilon, n = 0.8, 30
     method = SubsetExponential(local_epsilon=epsilon, subset_size=size)
-    plan = method.plan(Problem(D, S, (epsilon,), (n,), 1e-3))
+    plan = method.plan(Problem(D, S, (epsilon,), (n,), 1e-3, PLAIN))
     reports = [set(z) for z in combinations(range(D), size)]
     weights = np.array([np.exp(epsilon) if z & set(HELD) else 1.0 for z in reports])
     inside = np.array([[j in z for j in range(D)] for z in reports], dtype=float)
@@ -151,7 +151,7 @@ def test_a_liar_in_round_one_moves_the_denominator_by_little():
 def test_fake_users_by_enumeration():
     """All ones or all noughts in every bit of every vector, against the mean of an honest user's column sums."""
     n = 2000
-    plan = FakeUsers(2).plan(Problem(D, S, (1.0,), (n,), 1e-3))
+    plan = FakeUsers(2).plan(Problem(D, S, (1.0,), (n,), 1e-3, PLAIN))
     flip, vectors = plan.parameters["flip"], int(plan.messages_per_user)
     honest = np.array([vectors * flip] * D)
     honest[list(HELD)] += 1 - 2 * flip
@@ -161,7 +161,7 @@ def test_fake_users_by_enumeration():
 
 
 def test_what_is_known_of_the_others():
-    problem = Problem(D, S, (1.0,), (50,), 1e-3)
+    problem = Problem(D, S, (1.0,), (50,), 1e-3, PLAIN)
     for method in (CorrelatedNoise(), AlmostSingleMessage(accounting="proven")):  # Poisson numbers have no end
         assert astuple(method.influence(method.plan(problem))) == (math.inf,) * 3
     kept = AugmentedShuffling().influence(AugmentedShuffling().plan(problem))
@@ -171,7 +171,7 @@ def test_what_is_known_of_the_others():
 
 @pytest.mark.parametrize("counts", [COUNTS, (0, 40)])
 def test_separate_collections_have_their_worst_level(counts):
-    plan = BallsIntoBins(name="sepmm").plan(Problem(D, S, LEVELS, counts, DELTA))
+    plan = BallsIntoBins(name="sepmm").plan(Problem(D, S, LEVELS, counts, DELTA, PLAIN))
     sent = [(each.weight, each.announcement) for each in plan.collections]
     levels = [(w / one.n_users, one.blanket_per_user, np.ceil(one.blanket_per_user) + S) for w, one in sent]
     found = Segmented().influence(plan)
@@ -184,7 +184,7 @@ def test_separate_collections_have_their_worst_level(counts):
 @pytest.mark.parametrize("domain_size", [5, 60])
 def test_hashed_messages_by_hand(domain_size):
     """A hashed message counts for at most `reach` items, as simulations show; with d <= b it is an item."""
-    plan = AlmostSingleMessage().plan(Problem(domain_size, S, (2.0,), (80,), 1e-2))
+    plan = AlmostSingleMessage().plan(Problem(domain_size, S, (2.0,), (80,), 1e-2, PLAIN))
     prime, buckets = plan.parameters["prime"], plan.parameters["buckets"]
     assert (prime > 0) == (domain_size == 60)
     hashing, most = Hash(domain_size, prime, buckets), S + math.ceil(plan.blanket_per_user)

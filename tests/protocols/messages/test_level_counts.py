@@ -16,7 +16,7 @@ from segshuffle.accounting.collections.levels import compose_rounds
 from segshuffle.accounting.collections.product import delta_interval
 from segshuffle.blankets.poisson import ItemPair
 from segshuffle.errors import InfeasibleError
-from segshuffle.protocols.base import Problem
+from segshuffle.protocols.base import PLAIN, Problem
 from segshuffle.protocols.messages import LevelPrivacy, Server
 from segshuffle.protocols.messages.level_counts import (
     LevelEstimates,
@@ -102,7 +102,7 @@ def run_round(server, announcement, levels, rng):
 
 
 def server_of(levels, n_users, privacy):
-    return Server(Problem(5, 2, levels, (n_users, *(0,) * (len(levels) - 1)), 1e-3), privacy)
+    return Server(Problem(5, 2, levels, (n_users, *(0,) * (len(levels) - 1)), 1e-3, PLAIN), privacy)
 
 
 @pytest.mark.parametrize("truth", [(3, 9), (0, 5, 2)])

@@ -15,7 +15,7 @@ from segshuffle.blankets.poisson import POISSON
 from segshuffle.errors import DataError, ParameterError
 from segshuffle.protocols import segmented
 from segshuffle.protocols.balls_into_bins import BallsIntoBins
-from segshuffle.protocols.base import PLAIN, Assumptions, Problem
+from segshuffle.protocols.base import PLAIN, Problem
 from segshuffle.protocols.messages import LevelPrivacy, Server, run_protocol
 from segshuffle.protocols.messages.level_counts import LevelEstimates
 from segshuffle.protocols.messages.shuffler import ShuffledMessages
@@ -40,7 +40,7 @@ def fixed(problem):
 
 def asked(n=N, d=D, s=S, k=3, **assumptions):
     """Return a problem of so many users, all counted at the first level."""
-    return Problem(d, s, LEVELS[:k], (n, *(0,) * (k - 1)), 1e-3, Assumptions(**assumptions))
+    return Problem(d, s, LEVELS[:k], (n, *(0,) * (k - 1)), 1e-3, replace(PLAIN, **assumptions))
 
 
 def run(items, levels, problem=asked(), *, planner=fixed, **kwargs):  # noqa: B008

@@ -50,12 +50,12 @@ def believing(assumptions, n=5000):
 @pytest.mark.parametrize(
     ("method", "assumptions", "d", "s"),
     [
-        (ProvenSegmented(), Assumptions(), 17, 4),
-        (ProvenSegmented(copies_max=3.0), Assumptions(honest_fraction=0.8), 17, 4),
+        (ProvenSegmented(), PLAIN, 17, 4),
+        (ProvenSegmented(copies_max=3.0), Assumptions("exactly", honest_fraction=0.8), 17, 4),
         (ProvenSegmented(), Assumptions(sets="at-most", rounds=3), 5, 4),
-        (ProvenSegmented(blanket_per_user=0.01), Assumptions(), 17, 4),
-        (ProvenSegmented(max_messages=6.0, laws=("clustered",)), Assumptions(honest_fraction=0.9), 17, 4),
-        (ProvenSegmented(max_messages=1.0), Assumptions(), 128, 8),
+        (ProvenSegmented(blanket_per_user=0.01), PLAIN, 17, 4),
+        (ProvenSegmented(max_messages=6.0, laws=("clustered",)), Assumptions("exactly", honest_fraction=0.9), 17, 4),
+        (ProvenSegmented(max_messages=1.0), PLAIN, 128, 8),
     ],
 )
 def test_whoever_assumes_what_the_plan_assumes_accepts_it(method, assumptions, d, s):
@@ -157,7 +157,7 @@ def test_delta_is_never_below_the_exact_one(seed):
 def test_two_levels_are_told_apart_at_the_larger_epsilon_and_not_at_the_smaller(counts):
     """By enumeration: a plan with private levels keeps delta at the larger epsilon, and not at the smaller one."""
     levels, delta, n = (0.5, 1.5), 0.05, sum(counts)
-    problem = Problem(2, 1, levels, counts, delta, Assumptions(private_levels=True))
+    problem = Problem(2, 1, levels, counts, delta, Assumptions("exactly", private_levels=True))
     plan = ProvenSegmented(blanket_per_user=12 / n).plan(problem)
     users = [((item,), copies) for item, copies in enumerate(plan.scheme.copies)]
     for own, one, other in ((0, *users), (1, *users[::-1])):

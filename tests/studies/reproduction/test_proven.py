@@ -14,7 +14,7 @@ from segshuffle.pipeline.scenarios import scenarios, settings
 from segshuffle.pipeline.seeds import stream
 from segshuffle.pipeline.tables import to_json
 from segshuffle.pipeline.words import columns
-from segshuffle.protocols.base import Problem, uniform_item_counts
+from segshuffle.protocols.base import PLAIN, Problem, uniform_item_counts
 from segshuffle.protocols.central import WEIGHTED
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.registry import declared, every
@@ -263,7 +263,7 @@ def test_the_readable_summary_by_hand():
 @functools.cache
 def published_rates(domain_size, set_size, n_users, levels, delta):
     """Return the published protocol's rates over a grid of m with the whole numbers, where its error has dips."""
-    problem = Problem(domain_size, set_size, levels, (n_users, *[0] * (len(levels) - 1)), delta)
+    problem = Problem(domain_size, set_size, levels, (n_users, *[0] * (len(levels) - 1)), delta, PLAIN)
     grid = np.union1d(np.geomspace(0.3, 17.0, 11), np.arange(1.0, 5.0))
     return [(m, sampling_rates(problem, m)) for m in grid]
 
