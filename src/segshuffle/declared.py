@@ -6,24 +6,26 @@ are made from these declarations. They mean the same everywhere.
 
 import math
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, fields
+from dataclasses import MISSING, Field, field, fields
 from typing import Any, TypeVar
 
 Declared = TypeVar("Declared", bound=type)
 
 
-def option(description: str, **rules: Any) -> dict[str, Any]:
-    """Return the metadata of a field that is an option.
+def option(default: Any, description: str, **rules: Any) -> Any:
+    """Return a field of a dataclass that is an option.
 
     Parameters
     ----------
+    default : object
+        Its value if nothing is said.
     description : str
         One sentence; the range and the default are added where it is shown.
     **rules
         What is allowed, in words of JSON schema: ``type``, ``enum``, ``minimum``, ``exclusiveMinimum``, ``maximum``,
         ``exclusiveMaximum``. ``name``: what it is called outside the class, if not like the field.
     """
-    return {"description": description, **rules}
+    return field(default=default, metadata={"description": description, **rules})
 
 
 def options_of(*classes: type) -> dict[str, Field[Any]]:

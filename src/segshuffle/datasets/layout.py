@@ -6,7 +6,7 @@ This module does not need Polars.
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,67 +31,41 @@ class Layout:
         If a value is not allowed.
     """
 
-    format: str | None = field(
-        default=None,
-        metadata=option(
-            "csv, tsv, jsonl, parquet, or lines (one line per user, no header); by default the ending of the name",
-            enum=[None, *FORMATS],
-        ),
+    format: str | None = option(
+        None,
+        "csv, tsv, jsonl, parquet, or lines (one line per user, no header); by default the ending of the name",
+        enum=[None, *FORMATS],
     )
-    form: str | None = field(
-        default=None,
-        metadata=option(
-            "long (a row per user and item), wide (a row per user, with items in all other columns or in a list), or "
-            "matrix (a column per item, 1 or 0)",
-            enum=[None, "long", "wide", "matrix"],
-        ),
+    form: str | None = option(
+        None,
+        "long (a row per user and item), wide (a row per user, with items in all other columns or in a list), or "
+        "matrix (a column per item, 1 or 0)",
+        enum=[None, "long", "wide", "matrix"],
     )
-    user: str | None = field(
-        default=None,
-        metadata=option(
-            "column of the user; by default the one called user, or the only column beside the item", **_TEXT
-        ),
+    user: str | None = option(
+        None, "column of the user; by default the one called user, or the only column beside the item", **_TEXT
     )
-    item: str | None = field(
-        default=None,
-        metadata=option(
-            "column of the item, or of the list of items; by default the one called item or items", **_TEXT
-        ),
+    item: str | None = option(
+        None, "column of the item, or of the list of items; by default the one called item or items", **_TEXT
     )
-    level_column: str | None = field(
-        default=None,
-        metadata=option("column of the user's privacy level, as its epsilon", **_TEXT),
+    level_column: str | None = option(None, "column of the user's privacy level, as its epsilon", **_TEXT)
+    separator: str | None = option(
+        None,
+        "character between two items or columns; by default a comma in csv, a tab in tsv, blanks in lines",
+        **_TEXT,
     )
-    separator: str | None = field(
-        default=None,
-        metadata=option(
-            "character between two items or columns; by default a comma in csv, a tab in tsv, blanks in lines", **_TEXT
-        ),
+    header: bool = option(True, "whether the first line of csv and tsv names the columns", type="boolean")
+    skip_lines: int = option(
+        0, "lines at the beginning of the file that are not data", type="integer", minimum=0, maximum=1_000_000
     )
-    header: bool = field(
-        default=True, metadata=option("whether the first line of csv and tsv names the columns", type="boolean")
+    repeated: str = option(
+        "refuse",
+        "if a user has an item twice: refuse the file, or merge (count the item once)",
+        enum=["refuse", "merge"],
     )
-    skip_lines: int = field(
-        default=0,
-        metadata=option(
-            "lines at the beginning of the file that are not data", type="integer", minimum=0, maximum=1_000_000
-        ),
-    )
-    repeated: str = field(
-        default="refuse",
-        metadata=option(
-            "if a user has an item twice: refuse the file, or merge (count the item once)", enum=["refuse", "merge"]
-        ),
-    )
-    empty: str = field(
-        default="refuse",
-        metadata=option("if a user has no items: refuse the file, or keep the user", enum=["refuse", "keep"]),
-    )
-    unknown: str = field(
-        default="refuse",
-        metadata=option(
-            "if an item is not in the list of items: refuse the file, or drop the item", enum=["refuse", "drop"]
-        ),
+    empty: str = option("refuse", "if a user has no items: refuse the file, or keep the user", enum=["refuse", "keep"])
+    unknown: str = option(
+        "refuse", "if an item is not in the list of items: refuse the file, or drop the item", enum=["refuse", "drop"]
     )
 
     def __post_init__(self) -> None:

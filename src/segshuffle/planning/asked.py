@@ -5,7 +5,7 @@
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Literal
 
@@ -36,31 +36,25 @@ _zipf_shares = functools.lru_cache(maxsize=4)(zipf_shares)
 class Goal:
     """What a plan minimises: the error if no error is given, otherwise its messages or epsilons."""
 
-    target_error: float | None = field(
-        default=None,
-        metadata=option(
-            "largest error: with top that of a top item (root of the expected squared error, divided by the item's "
-            "share), without top the expected squared error of all items together",
-            type="number",
-            exclusiveMinimum=0,
-        ),
+    target_error: float | None = option(
+        None,
+        "largest error: with top that of a top item (root of the expected squared error, divided by the item's "
+        "share), without top the expected squared error of all items together",
+        type="number",
+        exclusiveMinimum=0,
     )
-    least: str = field(
-        default="messages",
-        metadata=option(
-            "what is least for target_error: messages (to within 1 %), or epsilon, with the same ratios between "
-            "levels (to within 7 % and with the fewest messages, or to within 2 % with max_messages)",
-            enum=["messages", "epsilon"],
-        ),
+    least: str = option(
+        "messages",
+        "what is least for target_error: messages (to within 1 %), or epsilon, with the same ratios between "
+        "levels (to within 7 % and with the fewest messages, or to within 2 % with max_messages)",
+        enum=["messages", "epsilon"],
     )
-    top: int | None = field(
-        default=None,
-        metadata=option(
-            "number of most frequent items of the guess for which the plan is made; without it the plan is made for "
-            "all items together",
-            type="integer",
-            minimum=1,
-        ),
+    top: int | None = option(
+        None,
+        "number of most frequent items of the guess for which the plan is made; without it the plan is made for "
+        "all items together",
+        type="integer",
+        minimum=1,
     )
 
     def __post_init__(self) -> None:
@@ -79,47 +73,37 @@ class Goal:
 class Limits:
     """Limits of a plan."""
 
-    copies_max: float = field(
-        default=1.0,
-        metadata=option(
-            "most messages that a user sends about one held item, on average; more give a smaller error",
-            type="number",
-            minimum=COPIES_RANGE[0],
-            maximum=COPIES_RANGE[1],
-        ),
+    copies_max: float = option(
+        1.0,
+        "most messages that a user sends about one held item, on average; more give a smaller error",
+        type="number",
+        minimum=COPIES_RANGE[0],
+        maximum=COPIES_RANGE[1],
     )
-    max_messages: float | None = field(
-        default=None,
-        metadata=option(
-            "most messages per user, averaged over all users: about items, about a hidden level, and dummies",
-            type="number",
-            exclusiveMinimum=0,
-        ),
+    max_messages: float | None = option(
+        None,
+        "most messages per user, averaged over all users: about items, about a hidden level, and dummies",
+        type="number",
+        exclusiveMinimum=0,
     )
-    equal_copies: bool = field(
-        default=False,
-        metadata=option(
-            "users of all levels send equally many messages about a held item; estimates are then unbiased even if "
-            "the levels that users pick depend on their items, but have the error of the lowest level",
-            type="boolean",
-        ),
+    equal_copies: bool = option(
+        False,
+        "users of all levels send equally many messages about a held item; estimates are then unbiased even if "
+        "the levels that users pick depend on their items, but have the error of the lowest level",
+        type="boolean",
     )
-    blanket_per_user: float | None = field(
-        default=None,
-        metadata=option(
-            "dummy messages that a user sends on average; without it the number with the least error",
-            type="number",
-            exclusiveMinimum=0,
-            maximum=LARGEST_BLANKET,
-        ),
+    blanket_per_user: float | None = option(
+        None,
+        "dummy messages that a user sends on average; without it the number with the least error",
+        type="number",
+        exclusiveMinimum=0,
+        maximum=LARGEST_BLANKET,
     )
-    blanket_cap: int | Literal["auto"] | None = field(
-        default=None,
-        metadata=option(
-            "most dummy messages of one user, 1 or more, or auto (the least number that costs at most a thousandth of "
-            "epsilon). This bounds what liars can do, if the shuffler takes from nobody more messages than an honest "
-            "user may send"
-        ),
+    blanket_cap: int | Literal["auto"] | None = option(
+        None,
+        "most dummy messages of one user, 1 or more, or auto (the least number that costs at most a thousandth of "
+        "epsilon). This bounds what liars can do, if the shuffler takes from nobody more messages than an honest "
+        "user may send",
     )
 
     def __post_init__(self) -> None:
@@ -133,28 +117,22 @@ class Limits:
 class Guess:
     """A public guess of what users hold; privacy does not depend on it."""
 
-    frequencies: float | FloatArray | None = field(
-        default=None,
-        metadata=option(
-            "share of the users who hold each item, shape (domain_size,), or the exponent a of Zipf's law: the share "
-            "of the j-th item is roughly proportional to j^-a. Without it all items are equally frequent",
-            name="guess",
-        ),
+    frequencies: float | FloatArray | None = option(
+        None,
+        "share of the users who hold each item, shape (domain_size,), or the exponent a of Zipf's law: the share "
+        "of the j-th item is roughly proportional to j^-a. Without it all items are equally frequent",
+        name="guess",
     )
-    mean_size: float | None = field(
-        default=None,
-        metadata=option(
-            "items that a user sends on average, if sets have at most set_size items; without it set_size",
-            type="number",
-            exclusiveMinimum=0,
-        ),
+    mean_size: float | None = option(
+        None,
+        "items that a user sends on average, if sets have at most set_size items; without it set_size",
+        type="number",
+        exclusiveMinimum=0,
     )
-    sizes: Mapping[int, float] | None = field(
-        default=None,
-        metadata=option(
-            "how many users hold how many items: number of items -> share of the users. Errors then include what is "
-            "lost because larger sets than set_size are cut (every item loses the same share of its holders)"
-        ),
+    sizes: Mapping[int, float] | None = option(
+        None,
+        "how many users hold how many items: number of items -> share of the users. Errors then include what is "
+        "lost because larger sets than set_size are cut (every item loses the same share of its holders)",
     )
 
     def __post_init__(self) -> None:

@@ -71,22 +71,18 @@ class Question:
     goal: Goal = field(default_factory=Goal)
     limits: Limits = field(default_factory=Limits)
     guess: Guess = field(default_factory=Guess)
-    blanket: str = field(
-        default=SINGLE,
-        metadata=option(
-            f"kind of dummy messages: {', '.join(laws())} (poisson: single dummies), or best: with max_messages the "
-            "kind with the least error (or epsilon), with target_error the kind with the fewest messages (or least "
-            "epsilon)"
-        ),
+    blanket: str = option(
+        SINGLE,
+        f"kind of dummy messages: {', '.join(laws())} (poisson: single dummies), or best: with max_messages the "
+        "kind with the least error (or epsilon), with target_error the kind with the fewest messages (or least "
+        "epsilon)",
     )
-    level_privacy: LevelPrivacy | None = field(
-        default=None,
-        metadata=option(
-            "hide which level a user picked, with this epsilon in (0, 100] (and this delta, after a comma; without "
-            "one the delta of the items); otherwise levels are only shuffled, and the server sees how many users "
-            "picked each",
-            name="hide_level",
-        ),
+    level_privacy: LevelPrivacy | None = option(
+        None,
+        "hide which level a user picked, with this epsilon in (0, 100] (and this delta, after a comma; without "
+        "one the delta of the items); otherwise levels are only shuffled, and the server sees how many users "
+        "picked each",
+        name="hide_level",
     )
 
     @classmethod

@@ -44,34 +44,28 @@ MANY_MESSAGES = 1000.0
 class Assumptions:
     """What a guarantee assumes: the sets and levels of neighbours, honest users, and the number of collections."""
 
-    sets: SetKind = field(
-        default="at-most",
-        metadata=option(
-            "at-most: every user holds at most set_size items (then nobody pads, and users may hold none); exactly: "
-            "every user holds exactly set_size",
-            enum=[*get_args(SetKind)],
-        ),
+    sets: SetKind = option(
+        "at-most",
+        "at-most: every user holds at most set_size items (then nobody pads, and users may hold none); exactly: "
+        "every user holds exactly set_size",
+        enum=[*get_args(SetKind)],
     )
-    honest_fraction: float = field(
-        default=1.0,
-        metadata=option(
-            "share of the users who certainly send their dummies, and do not tell the server which these are; less "
-            "than 1 allows for drop-outs and colluders",
-            type="number",
-            exclusiveMinimum=0,
-            maximum=1,
-        ),
+    honest_fraction: float = option(
+        1.0,
+        "share of the users who certainly send their dummies, and do not tell the server which these are; less "
+        "than 1 allows for drop-outs and colluders",
+        type="number",
+        exclusiveMinimum=0,
+        maximum=1,
     )
     #: Whether neighbours may differ in their level as well as in their items.
     private_levels: bool = False
-    rounds: int = field(
-        default=1,
-        metadata=option(
-            "collections of the same users with this plan that one (epsilon, delta) covers together",
-            type="integer",
-            minimum=1,
-            maximum=MOST_ROUNDS,
-        ),
+    rounds: int = option(
+        1,
+        "collections of the same users with this plan that one (epsilon, delta) covers together",
+        type="integer",
+        minimum=1,
+        maximum=MOST_ROUNDS,
     )
 
     def __post_init__(self) -> None:
@@ -125,21 +119,21 @@ class Problem:
     """
 
     domain_size: int = field(
-        metadata=option(
-            "number of items d, which are then called 0..d-1",
-            name="items",
-            minimum=2,
-            maximum=LARGEST_DOMAIN,
-        )
+        metadata={
+            "description": "number of items d, which are then called 0..d-1",
+            "name": "items",
+            "minimum": 2,
+            "maximum": LARGEST_DOMAIN,
+        }
     )
-    set_size: int = field(metadata=option("items that a user sends, at most or exactly (see sets), in [1, d]"))
-    levels: tuple[float, ...] = field(metadata=option("privacy levels, in (0, 100], strictly increasing"))
+    set_size: int = field(metadata={"description": "items that a user sends, at most or exactly (see sets), in [1, d]"})
+    levels: tuple[float, ...] = field(metadata={"description": "privacy levels, in (0, 100], strictly increasing"})
     level_counts: tuple[int, ...]
     delta: float = field(
-        metadata=option(
-            "probability, in [1e-110, 1), with which the guarantee of epsilon may fail, much smaller than 1/users (the "
-            "smallest of level_deltas, if these are given)"
-        )
+        metadata={
+            "description": "probability, in [1e-110, 1), with which the guarantee of epsilon may fail, much smaller "
+            "than 1/users (the smallest of level_deltas, if these are given)"
+        }
     )
     assumptions: Assumptions = Assumptions()
     level_deltas: tuple[float, ...] = ()
