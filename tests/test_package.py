@@ -135,7 +135,7 @@ for found in pkgutil.walk_packages(segshuffle.__path__, "segshuffle.", onerror=l
         importlib.import_module(found.name)
 """
     drawn = ("segshuffle.studies", "segshuffle.page", "segshuffle.rehearsal.figures")
-    tables = ("segshuffle.datasets.reading", "segshuffle.datasets.sources", "segshuffle.rehearsal.results")
+    tables = ("segshuffle.datasets.collector", "segshuffle.datasets.sources", "segshuffle.rehearsal.results")
     optional = (*drawn, *tables, "segshuffle.pipeline")
     run([clean, "-c", every.replace("OPTIONAL", repr(optional))], cwd=tmp_path)
 
@@ -145,7 +145,7 @@ def test_what_needs_an_extra_says_which(clean):
     needed = {
         "segshuffle.studies.limit.report": "pipeline",
         "segshuffle.page.build": "pipeline",
-        "segshuffle.datasets.reading": "data",
+        "segshuffle.datasets.sources": "data",
     }
     for module, extra in needed.items():
         done = subprocess.run([clean, "-c", f"import {module}"], capture_output=True, text=True, check=False)

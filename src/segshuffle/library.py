@@ -10,32 +10,31 @@ the plan guarantees (its ``scheme`` is the announcement), and draws messages. `r
 shuffler mixed. `read_transactions` reads data of your own.
 """
 
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from segshuffle.accounting.collections.composition import composed_delta, composed_epsilon
-from segshuffle.accounting.numerics.ranges import check_choice, check_kind, whole_if_equal
+from segshuffle.accounting.numerics.ranges import check_kind, whole_if_equal
 from segshuffle.accounting.single_message import amplification
 from segshuffle.accounting.single_message.accountants import Accountant, Mechanism
 from segshuffle.accounting.single_message.mechanisms import mechanism
 from segshuffle.accounts import Account
-from segshuffle.arrays import FloatArray, Table
+from segshuffle.arrays import FloatArray
 from segshuffle.datasets.layout import Layout
+from segshuffle.datasets.reading import read_transactions
 from segshuffle.datasets.transactions import Transactions
 from segshuffle.errors import DataError, ParameterError
 from segshuffle.estimates import Estimate
-from segshuffle.files import unreadable
 from segshuffle.planning.answer import Answer, answer
 from segshuffle.planning.asked import Goal, Guess, Limits
-from segshuffle.planning.documents import Document, checked_names, read_document, write_document
+from segshuffle.planning.documents import Document, checked_names, read_plan, save_plan
 from segshuffle.planning.question import Question
 from segshuffle.protocols.base import Assumptions, Plan, Problem
 from segshuffle.protocols.messages import Client, Demand
-from segshuffle.protocols.messages.message_lines import Counted, read_counts
+from segshuffle.protocols.messages.message_lines import read_messages
 from segshuffle.protocols.privacy_loss import product_of
 from segshuffle.rehearsal.run import rehearse, simulate
 
@@ -138,7 +137,8 @@ def estimate(plan: Plan, counts: ArrayLike, names: Sequence[str] | None = None) 
             f"counts are of shape {counted.shape} and type {counted.dtype}{least}; needed is an integer"
             f"{'' if signed else ' >= 0'} for each of domain_size = {problem.domain_size} items."
         )
-    return Estimate(plan.scheme.estimate(counted, problem.level_counts), plan, _checked(names, plan))
+    names = checked_names(names, problem.domain_size)
+    return Estimate(plan.scheme.estimate(counted, problem.level_counts), plan, names)
 
 
 @overload
@@ -244,130 +244,3 @@ def compose(
     if epsilon is not None and delta is None:
         return composed_delta(products, epsilon=epsilon)
     raise ParameterError("delta, epsilon", (delta, epsilon), "exactly one of the two given")
-
-
-def read_plan(path: Path | str) -> Document:
-    """Read a plan that `save_plan` or ``segshuffle plan --save`` wrote.
-
-    Parameters
-    ----------
-    path : Path or str
-        The file.
-
-    Returns
-    -------
-    Document
-        Its ``plan`` is the plan, and its ``items`` are the names of the items, or None.
-
-    Raises
-    ------
-    DataError
-        If the file is not a plan of this version, or its numbers contradict each other or are not proven.
-    """
-    return read_document(Path(path))
-
-
-def save_plan(plan: Plan, path: Path | str, names: Sequence[str] | None = None) -> None:
-    """Write a plan for clients and server, as JSON. The blanket has a cap if the plan was made with ``blanket_cap``.
-
-    Parameters
-    ----------
-    plan : Plan
-        A plan from `plan`.
-    path : Path or str
-        The file; it is written completely or not at all.
-    names : sequence of str, optional
-        Names of the items, in the order of their numbers.
-
-    Raises
-    ------
-    DataError
-        If there is not one name per item.
-    ParameterError
-        If the plan is not proven.
-    """
-    check_kind("plan", plan, Plan)
-    check_choice("plan.kind", plan.kind, ("exact", "upper"))
-    write_document(Path(path), Document(plan, _checked(names, plan)))
-
-
-def read_messages(path: Path | str, plan: Plan, *, drop: bool = False) -> Counted:
-    """Count the messages of a file, one per line; or read counts, with the header ``item,count``.
-
-    Parameters
-    ----------
-    path : Path or str
-        A file as ``segshuffle client`` writes it, mixed by a shuffler and not packed.
-    plan : Plan
-        The plan that the clients followed.
-    drop : bool
-        Leave out lines that are no messages instead of refusing the file.
-
-    Returns
-    -------
-    Counted
-        Its ``counts`` are what `estimate` takes; ``messages`` and ``dropped`` are numbers of lines.
-
-    Raises
-    ------
-    DataError
-        If a line is wrong. The error names the file, the line and the value.
-    """
-    check_kind("plan", plan, Plan)
-    try:
-        with Path(path).open("rb") as stream:
-            signed = plan.scheme.law.has_signs
-            return read_counts(stream, str(path), plan.problem.domain_size, signed=signed, drop=drop)
-    except OSError as error:
-        raise unreadable(str(path), error) from error
-
-
-def read_transactions(
-    data: Path | str | Table,
-    *,
-    items: Sequence[str] | Path | None = None,
-    domain_size: int | None = None,
-    levels: Sequence[float] = (),
-    layout: Layout | None = None,
-    label: str | None = None,
-) -> Transactions:
-    """Read who holds what from a file or a table. This needs the extra ``data``.
-
-    Parameters
-    ----------
-    data : Path, str or table
-        A file (csv, tsv, jsonl, parquet, or text with one line per user), or a table of Polars, Arrow or pandas.
-    items : sequence of str or Path, optional
-        All items that exist: a public list, or a file with one item per line. Without it and without `domain_size`, the
-        items are those found in the data, in the order of names or numbers; this is not private.
-    domain_size : int, optional
-        The items are the integers 0..domain_size - 1.
-    levels : sequence of float
-        The levels on offer; needed if the layout names a column of levels.
-    layout : Layout, optional
-        How the data are laid out.
-    label : str, optional
-        Name of the data; by default that of the file.
-
-    Returns
-    -------
-    Transactions
-        Users in the order of their first appearance.
-
-    Raises
-    ------
-    DataError
-        If the data are not as described. The error names the file, the line, the value and what to do.
-    """
-    # polars, which it needs, is no dependency of the core
-    from segshuffle.datasets.reading import read_transactions
-
-    asked: dict[str, Any] = {"items": items, "domain_size": domain_size, "levels": levels}
-    return read_transactions(data, **asked, layout=layout, label=label)
-
-
-def _checked(names: Iterable[object] | None, plan: Plan) -> list[str] | None:
-    """Return the names of all items as a list, if there are any."""
-    if names is None:
-        return None
-    return checked_names(names if isinstance(names, str) else list(map(str, names)), plan.problem.domain_size)

@@ -19,7 +19,7 @@ from segshuffle.cli import main
 from segshuffle.cli.client_account import default_path
 from segshuffle.datasets.reading import read_transactions
 from segshuffle.errors import DataError
-from segshuffle.planning.documents import Document, read_document, write_document
+from segshuffle.planning.documents import read_plan, save_plan
 from segshuffle.protocols.base import PLAIN, Assumptions, Problem
 from segshuffle.protocols.proven import ProvenSegmented
 
@@ -33,7 +33,7 @@ def planned():
 
 def saved(folder, plan, names=None):
     """Write a plan, and return the file."""
-    write_document(folder / "plan.json", Document(plan, names))
+    save_plan(plan, folder / "plan.json", names)
     return folder / "plan.json"
 
 
@@ -84,7 +84,7 @@ def test_every_level_of_every_honest_plan_sends(seed, tmp_path, capsys):
     if status:
         assert "too small" in said, asked
         return
-    problem = read_document(plan).plan.problem
+    problem = read_plan(plan).plan.problem
     assumed = problem.assumptions
     # what the plan says of another level: the larger epsilon and delta of the two
     promised = assumed.sets == "at-most" or problem.domain_size >= 2 * problem.set_size
@@ -251,7 +251,7 @@ def test_a_collection_is_answered_once_and_the_same_messages_are_sent_again(tmp_
     assert second != first
     assert [printed(capsys, client(plan, f"--collection {each}")) for each in (1, 2)] == [first, second]
     # the same numbers with other items are another plan
-    other = saved(tmp_path, read_document(plan).plan, [f"item {number}" for number in range(17)])
+    other = saved(tmp_path, read_plan(plan).plan, [f"item {number}" for number in range(17)])
     items = ",".join(f"item {number}" for number in range(4))
     assert "--budget is 1" in refusal(capsys, client(other, items=items))
 

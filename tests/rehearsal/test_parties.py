@@ -24,7 +24,7 @@ from segshuffle import Transactions, estimate, simulate
 from segshuffle.blankets.clustered import Clustered
 from segshuffle.blankets.signed import Signed
 from segshuffle.errors import DataError
-from segshuffle.planning.documents import Document, read_document, write_document
+from segshuffle.planning.documents import read_plan, save_plan
 from segshuffle.planning.foresight import threshold_of
 from segshuffle.protocols.base import Problem
 from segshuffle.protocols.messages.message_lines import lines_of, read_counts
@@ -49,7 +49,7 @@ def plan():
 @pytest.fixture
 def published(plan, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    write_document(tmp_path / "PLAN.json", Document(plan, NAMES))
+    save_plan(plan, tmp_path / "PLAN.json", NAMES)
     return tmp_path / "PLAN.json"
 
 
@@ -62,10 +62,10 @@ def sets():
 
 
 def test_a_plan_is_read_back(plan, published):
-    found = read_document(published)
+    found = read_plan(published)
     assert found.plan.problem == plan.problem
     text = published.read_text()
-    write_document(published, found)
+    save_plan(found.plan, published, found.items)
     assert published.read_text() == text
     assert [found.name(item) for item in range(D)] == list(NAMES)
 
@@ -94,7 +94,7 @@ ODD = st.sampled_from([None, True, -1, 0, 10**400, "x", [], {}, [None], 1e300, "
 )
 def test_what_is_no_plan_is_refused_in_a_sentence(key, inner, odd, tmp_path_factory, plan):
     path = tmp_path_factory.getbasetemp() / "odd.json"
-    write_document(path, Document(plan, NAMES))
+    save_plan(plan, path, NAMES)
     values = json.loads(path.read_text())
     if inner and isinstance(values.get(key), dict):
         values[key][inner] = odd
@@ -104,10 +104,10 @@ def test_what_is_no_plan_is_refused_in_a_sentence(key, inner, odd, tmp_path_fact
         values[key] = odd
     path.write_text(json.dumps(values))
     if (key, odd) == ("items", None) and not inner:
-        assert read_document(path).items is None
+        assert read_plan(path).items is None
         return
-    said = told(lambda: read_document(path))
-    assert str(path) in said if said else read_document(path).plan.problem.n_users >= 1
+    said = told(lambda: read_plan(path))
+    assert str(path) in said if said else read_plan(path).plan.problem.n_users >= 1
 
 
 def test_another_version_or_kind_or_law_is_refused(published):
@@ -125,7 +125,7 @@ def test_another_version_or_kind_or_law_is_refused(published):
     ):
         published.write_text(json.dumps(values | change))
         with pytest.raises(DataError, match=says):
-            read_document(published)
+            read_plan(published)
 
 
 # --- messages as lines -----------------------------------------------------------------------------------------------
@@ -261,7 +261,7 @@ def test_only_what_is_told_from_zero_is_published(tmp_path, capsys, monkeypatch)
     monkeypatch.chdir(tmp_path)
     problem = Problem(D, 2, (1.0, 2.0), (800, 200), 1.2345641e-5)
     plan = ProvenSegmented().plan(problem)
-    write_document(tmp_path / "PLAN.json", Document(plan, NAMES))
+    save_plan(plan, tmp_path / "PLAN.json", NAMES)
     (tmp_path / "m").write_text(sent_by(plan))
     found = answer(capsys, "estimate PLAN.json m --csv all.csv --publish out.csv")
     told = [row["item"] for row in found["estimates"] if row["estimate"] > found["told_from_zero_above"]]
@@ -323,7 +323,7 @@ def test_standard_input_is_read(published, capsys, monkeypatch):
 
 def test_a_client_without_items_sends_one_dummy_at_most(tmp_path, capsys):
     problem = Problem(3, 1, (1.0,), (10**6,), 1e-6)
-    write_document(tmp_path / "p", Document(given_plan(problem, (1e-6,), 1e-4)))
+    save_plan(given_plan(problem, (1e-6,), 1e-4), tmp_path / "p")
     sent = printed(capsys, f"client {tmp_path}/p --items= --level 1 --honest-users 1000000")
     assert sent in ("", "0\n", "1\n", "2\n")
 
@@ -453,7 +453,7 @@ def test_an_output_is_never_an_input(published, plan, capsys, tmp_path, monkeypa
 def test_one_user_who_stays_away_spoils_nothing(tmp_path, capsys):
     problem = Problem(5, 1, (0.5, 1.0), (400, 1600), 1e-5)
     plan = ProvenSegmented().plan(problem)
-    write_document(tmp_path / "p", Document(plan))
+    save_plan(plan, tmp_path / "p")
     for counts in ((399, 1600), (400, 1400)):
         (tmp_path / "m").write_text(sent_by(plan.of_participants(counts, fewer=True)))
         _, out, said = run(capsys, f"estimate {tmp_path}/p {tmp_path}/m --json --levels 0.5:{counts[0]},1:{counts[1]}")
@@ -471,7 +471,7 @@ def test_one_user_who_stays_away_spoils_nothing(tmp_path, capsys):
     assert [row["honest_users"] for row in found["guarantee"]] == [1800] * 2
     assert "shares of the users at the levels are those of the plan" in found["assumed"]
     assert found["users"] == 1800
-    write_document(tmp_path / "p", Document(given_plan(problem, (1.0, 1.0), 1.0)))
+    save_plan(given_plan(problem, (1.0, 1.0), 1.0), tmp_path / "p")
     (tmp_path / "m").write_text("0\n1\n1\n")
     shown = " ".join(printed(capsys, f"estimate {tmp_path}/p {tmp_path}/m --levels 0.5:1,1:1").split())
     assert "honest_users 2, level 0.5, epsilon none, delta 1e-05" in shown
@@ -481,7 +481,7 @@ def test_plan_says_which_share_of_the_users_it_expects(tmp_path, capsys):
     asked = "plan --items 5 --set-size 1 --levels 1:2000 --delta 1e-5 --honest-fraction 0.9"
     found = answer(capsys, f"{asked} --save {tmp_path}/p")
     assert (found["share_expected"], found["honest_users"]) == (0.9, 1800)
-    (tmp_path / "m").write_text(sent_by(read_document(tmp_path / "p").plan.of_participants((1800,))))
+    (tmp_path / "m").write_text(sent_by(read_plan(tmp_path / "p").plan.of_participants((1800,))))
     command = f"estimate {tmp_path}/p {tmp_path}/m --levels"
     enough = [{"honest_users": 1800, "level": 1.0, "epsilon": 1.0, "delta": 1e-5}]
     assert answer(capsys, f"{command} 1:1800")["guarantee"] == enough
@@ -495,15 +495,15 @@ def test_plan_says_which_share_of_the_users_it_expects(tmp_path, capsys):
 @pytest.mark.parametrize("blanket", [Clustered(0.6), Signed(0.3, 0.85, 0.6)], ids=lambda each: each.name)
 def test_blankets_beyond_the_poisson_one_are_written_down(published, blanket):
     problem = Problem(6, 1, (1.0,), (1000,), 1e-6)
-    write_document(published, Document(given_plan(problem, (1.0,), 10.0, blanket), NAMES))
-    assert read_document(published).plan.scheme.law == blanket
+    save_plan(given_plan(problem, (1.0,), 10.0, blanket), published, NAMES)
+    assert read_plan(published).plan.scheme.law == blanket
 
 
 def test_plan_writes_what_the_others_read(tmp_path, capsys):
     (tmp_path / "names").write_text("\n".join(NAMES) + "\n")
     asked = f"{SMALL} --save {tmp_path}/p --items {tmp_path}/names"
     _, _, said = run(capsys, asked)
-    found = read_document(tmp_path / "p")
+    found = read_plan(tmp_path / "p")
     assert found.items == list(NAMES)
     # whoever sends more than an honest user can is refused
     assert found.plan.scheme.blanket_cap is not None
@@ -517,7 +517,7 @@ def test_plan_writes_what_the_others_read(tmp_path, capsys):
 @pytest.mark.exhaustive
 def test_ten_million_items_are_estimated_in_a_gigabyte(tmp_path):
     d = 10**7
-    write_document(tmp_path / "p", Document(given_plan(Problem(d, 1, (1.0,), (10**5,), 1e-6), (1.0,), 4.0)))
+    save_plan(given_plan(Problem(d, 1, (1.0,), (10**5,), 1e-6), (1.0,), 4.0), tmp_path / "p")
     drawn = np.random.default_rng(5).integers(0, d, 4 * 10**5)
     (tmp_path / "m").write_text("".join(f"{item}\n" for item in drawn.tolist()))
     limited = f'ulimit -v {2**20}; exec "{sys.executable}" -m segshuffle estimate p m --csv all.csv --top 1000 --json'

@@ -17,7 +17,7 @@ from segshuffle.blankets.signed import Signed
 from segshuffle.datasets.transactions import Transactions
 from segshuffle.errors import DataError, InfeasibleError, ParameterError
 from segshuffle.planning.answer import Answer
-from segshuffle.planning.documents import Document, read_document, write_document
+from segshuffle.planning.documents import read_plan, save_plan
 from segshuffle.planning.question import Question
 from segshuffle.protocols.base import Assumptions, Problem
 from segshuffle.protocols.capped import Capped
@@ -266,7 +266,7 @@ def test_one_command_is_enough(log, capsys, monkeypatch, given):
     assert kept["summary"]["users"] == 300
     assert kept["problem"]["level_counts"] == [300]
     assert (folder / "index.html").read_text().startswith("<!doctype html>")
-    assert read_document(folder / "plan.json").items == ["bread", "milk", "tea"]
+    assert read_plan(folder / "plan.json").items == ["bread", "milk", "tea"]
     items = pl.read_csv(folder / "items.csv")
     assert items.equals(pl.read_parquet(folder / "items.parquet"))
     assert items["item"].to_list() == ["tea", "milk", "bread"]
@@ -291,7 +291,7 @@ def saved(log, monkeypatch):
     monkeypatch.setattr("segshuffle.rehearsal.results.write_figures", lambda *_: [])
     problem = Problem(4, 2, (0.5, 1.0), (100, 150), 1e-6, Assumptions("at-most", 0.8), (1e-5, 1e-6))
     plan = given_plan(problem, (0.7, 1.0), 3.0)
-    write_document(log.parent / "PLAN.json", Document(plan, ["salt", "tea", "milk", "bread"]))
+    save_plan(plan, log.parent / "PLAN.json", ["salt", "tea", "milk", "bread"])
     return plan
 
 
@@ -305,7 +305,7 @@ def test_a_saved_plan_is_rehearsed_as_it_stands(log, saved, capsys):
     assert found["plan"] == json.loads(json.dumps(saved.of_participants((120, 180)).as_dict()))
     assert "300 users of the file take part, though the plan is for 250" in found["assumed"][0]
     assert "not private" not in "".join(found["notes"])
-    written = read_document(log.parent / "log-rehearsal/plan.json")
+    written = read_plan(log.parent / "log-rehearsal/plan.json")
     assert written.items == ["salt", "tea", "milk", "bread"]
     assert written.plan.problem.honest_users == 200
     sets = [("tea", "milk", "bread")[: 1 + user % 3] for user in range(300)]
@@ -353,7 +353,7 @@ def test_what_a_saved_plan_says_is_left_out(log, saved, capsys, option, says):
 
 
 def test_a_saved_plan_that_does_not_fit_is_refused(log, saved, capsys):
-    write_document(log.parent / "PLAN.json", Document(saved))
+    save_plan(saved, log.parent / "PLAN.json")
     (log.parent / "few.txt").write_text("tea\nmilk\nbread\n")
     assert "but a list of 4 different names is needed" in refusal(capsys, f"{SAVED} --items few.txt")
     log.write_text("user,item,level\nann,0,0.5\n")

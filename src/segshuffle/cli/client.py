@@ -133,11 +133,11 @@ def _hidden(text: str) -> tuple[float, float | None] | Literal["no"]:
 def run(options: argparse.Namespace) -> str:
     """Check the plan, store the privacy spent and the messages, and return the messages."""
     from segshuffle.files import refuse_overwriting
-    from segshuffle.planning.documents import read_document
+    from segshuffle.planning.documents import read_plan
     from segshuffle.protocols.messages import Client
     from segshuffle.protocols.messages.message_lines import lines_of
 
-    document = read_document(options.plan)
+    document = read_plan(options.plan)
     scheme, levels = document.plan.scheme, document.plan.problem.levels
     if options.level not in (None, *levels):
         raise ParameterError("level", options.level, f"one of {', '.join(f'{each:g}' for each in levels)}")

@@ -16,11 +16,7 @@ from __future__ import annotations
 import argparse
 import functools
 import math
-import sys
-import zlib
-from contextlib import nullcontext
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from segshuffle.cli.client_account import plan_digest
 from segshuffle.cli.options import add, levels, output, participants, positive, whole
@@ -110,8 +106,7 @@ def run(options: argparse.Namespace) -> str:
     """Count the messages, and estimate the shares."""
     from segshuffle.cli.estimate_rows import COLUMNS, as_percent, rows_of, write_table
     from segshuffle.files import refuse_overwriting
-    from segshuffle.library import estimate
-    from segshuffle.planning.documents import read_document
+    from segshuffle.library import estimate, read_messages, read_plan
     from segshuffle.protocols.item_variance import coverage_of_nothing
     from segshuffle.protocols.messages.received import PossibleCounts, impossible
 
@@ -119,10 +114,11 @@ def run(options: argparse.Namespace) -> str:
     refuse_overwriting("publish", options.publish, (options.plan, options.received))
     if options.csv is not None and options.csv == options.publish:
         raise OptionsError("--csv and --publish need different files.")
-    document = read_document(options.plan)
+    document = read_plan(options.plan)
     plan, assumed = _present(options, document.plan)
     possible = PossibleCounts.of(plan).messages
-    received = _received(options, plan, _MOST_LINES * possible.most)
+    drop, most_lines = options.unknown == "drop", _MOST_LINES * possible.most
+    received = read_messages(options.received, plan, drop=drop, most_lines=most_lines)
     odd = _damaged(options, plan, received) or impossible(plan, received.counts, received.messages, document.name)
     if odd and not options.anyway:
         raise DataError(
@@ -273,30 +269,3 @@ def _not_noticed(options: argparse.Namespace, plan: Plan) -> str:
     else:
         found.append(f"senders of more than {most:.0f} messages, if the shuffler did not refuse them")
     return "; ".join(found)
-
-
-def _received(options: argparse.Namespace, plan: Plan, most_lines: int) -> Counted:
-    import gzip
-
-    from segshuffle.files import unreadable
-    from segshuffle.protocols.messages.message_lines import read_counts
-
-    name = "standard input" if options.received == "-" else options.received
-    signed, drop = plan.scheme.law.has_signs, options.unknown == "drop"
-    try:
-        with nullcontext(sys.stdin.buffer) if options.received == "-" else _opened(Path(name)) as stream:
-            return read_counts(stream, name, plan.problem.domain_size, most_lines, signed=signed, drop=drop)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        what = "is cut off: its end is missing" if isinstance(error, EOFError) else f"is damaged ({error})"
-        raise DataError(f"{name}: the gzip file {what}. Fetch it again from the shuffler.") from error
-    except OSError as error:
-        raise unreadable(name, error) from error
-
-
-def _opened(path: Path) -> IO[bytes]:
-    """Open the file, unpacked if it begins as gzip does."""
-    import gzip
-
-    with path.open("rb") as stream:
-        packed = stream.read(2) == b"\x1f\x8b"
-    return gzip.open(path) if packed else path.open("rb")  # type: ignore[return-value]

@@ -112,7 +112,7 @@ def run(options: argparse.Namespace) -> str:
     from segshuffle.datasets.layout import read_items
     from segshuffle.files import refuse_overwriting
     from segshuffle.planning.answer import PATIENCE, Answer, answer
-    from segshuffle.planning.documents import Document, write_document
+    from segshuffle.planning.documents import save_plan
     from segshuffle.protocols.segmented import Segmented
 
     need(options, "items", "set_size", "levels", "delta")
@@ -154,7 +154,7 @@ def run(options: argparse.Namespace) -> str:
             found = _with_cap(found)
     more = _more(options, found, varied)
     if options.save is not None:
-        write_document(options.save, Document(found.plan, names, found.question.as_dict()))
+        save_plan(found.plan, options.save, names, found.question.as_dict())
         most = found.plan.scheme.most_messages
         told = f"the shuffler must refuse a sender of more than {most:.0f} messages"
         if math.isinf(most):

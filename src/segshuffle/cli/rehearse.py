@@ -391,14 +391,14 @@ def _planned(
 def _saved(options: argparse.Namespace) -> Plan:
     """Read the plan of ``--plan``; the file is then read with the items of the plan, by name or by number."""
     from segshuffle.planning.asked import Goal, Limits
-    from segshuffle.planning.documents import checked_names, read_document
+    from segshuffle.planning.documents import checked_names, read_plan
     from segshuffle.planning.question import Question
     from segshuffle.protocols.base import Assumptions
 
     rule = f"with {options.plan}, which is fixed"
     planned = ("set_size", "delta", *options_of(Assumptions, Limits, Question, Goal))
     leave_out(options, [name for name in planned if name != "top"], rule)
-    document = read_document(options.plan)
+    document = read_plan(options.plan)
     problem = document.plan.problem
     if document.items is None and isinstance(options.items, Path):
         options.items = checked_names(read_items(options.items), problem.domain_size)

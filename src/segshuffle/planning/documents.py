@@ -10,12 +10,13 @@ the limits, guess and goal that were given, for people. `messages` is the versio
 
 import json
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-from segshuffle.accounting.numerics.ranges import check_choice, check_within
+from segshuffle.accounting.numerics.ranges import check_choice, check_kind, check_within
 from segshuffle.blankets.base import COPIES_RANGE
 from segshuffle.errors import DataError
 from segshuffle.files import read_bounded, write_atomically
@@ -27,6 +28,8 @@ from segshuffle.protocols.scheme import Collection, Scheme
 HEAD = {"format": "segshuffle-plan", "version": 2, "messages": 1}
 #: Largest file of a plan, in bytes: a list of a million names.
 _LARGEST = 2**26
+#: Kinds of plans that are carried out.
+_PROVEN = ("exact", "upper")
 #: Part -> its keys.
 _PARTS = {
     "problem": ("domain_size", "set_size", "levels", "level_counts", "delta", "level_deltas"),
@@ -46,22 +49,44 @@ class Document:
         A plan with a number of copies (messages about a held item) for each level.
     items : sequence of str or None
         Names, in the order of the items' numbers; None for the numbers themselves.
-    asked : mapping
-        What the plan was made for, besides the problem: fields of `Goal`, `Limits` and `Guess`, for readers.
     """
 
     plan: Plan
     items: Sequence[str] | None = None
-    asked: Mapping[str, Any] = field(default_factory=dict)
 
     def name(self, item: int) -> str:
         """Return the name of an item."""
         return str(item) if self.items is None else self.items[item]
 
 
-def write_document(path: Path, document: Document) -> None:
-    """Write a plan, completely or not at all."""
-    plan = document.plan
+def save_plan(
+    plan: Plan,
+    path: Path | str,
+    names: Sequence[str] | None = None,
+    asked: Mapping[str, Any] = MappingProxyType({}),
+) -> None:
+    """Write a plan for clients and server, as JSON. The blanket has a cap if the plan was made with ``blanket_cap``.
+
+    Parameters
+    ----------
+    plan : Plan
+        A plan from `plan`.
+    path : Path or str
+        The file; it is written completely or not at all.
+    names : sequence of str, optional
+        Names of the items, in the order of their numbers.
+    asked : mapping
+        What the plan was made for, besides the problem: fields of `Goal`, `Limits` and `Guess`, for readers.
+
+    Raises
+    ------
+    DataError
+        If there is not one name per item.
+    ParameterError
+        If the plan is not proven.
+    """
+    check_kind("plan", plan, Plan)
+    check_choice("plan.kind", plan.kind, _PROVEN)
     said = {
         "problem": vars(plan.problem),
         "assumptions": vars(plan.problem.assumptions),
@@ -69,17 +94,22 @@ def write_document(path: Path, document: Document) -> None:
         "plan": {**plan.as_dict(), "mse_bound": plan.mse_bound if math.isfinite(plan.mse_bound) else None},
     }
     parts = {part: {name: said[part][name] for name in names} for part, names in _PARTS.items()}
-    whole = {
-        **HEAD,
-        **parts,
-        "asked": dict(document.asked),
-        "items": None if document.items is None else list(document.items),
-    }
+    whole = {**HEAD, **parts, "asked": dict(asked), "items": checked_names(names, plan.problem.domain_size)}
     write_atomically(path, json.dumps(whole, indent=1, ensure_ascii=False) + "\n")
 
 
-def read_document(path: Path) -> Document:
-    """Read a plan.
+def read_plan(path: Path | str) -> Document:
+    """Read a plan that `save_plan` or ``segshuffle plan --save`` wrote.
+
+    Parameters
+    ----------
+    path : Path or str
+        The file.
+
+    Returns
+    -------
+    Document
+        Its ``plan`` is the plan, and its ``items`` are the names of the items, or None.
 
     Raises
     ------
@@ -108,7 +138,7 @@ def _document(values: Any) -> Document:
         check_within("copies", each, 0, COPIES_RANGE[1])
     sizes = {"domain_size": asked.domain_size, "set_size": asked.set_size, "n_users": asked.n_users}
     scheme = Scheme.from_dict({**sizes, **own})
-    check_choice("kind", plan["kind"], ("exact", "upper"))  # only proven plans are carried out
+    check_choice("kind", plan["kind"], _PROVEN)
     made = Plan(
         method=plan["method"],
         problem=asked,
@@ -120,8 +150,7 @@ def _document(values: Any) -> Document:
         certificate=tuple(plan["certificate"]),
     )
     checked_mean(asked, scheme.law, scheme.blanket_per_user)
-    names = values.get("items")
-    return Document(made, None if names is None else checked_names(names, asked.domain_size))
+    return Document(made, checked_names(values.get("items"), asked.domain_size))
 
 
 def _part(values: dict[str, Any], name: str) -> dict[str, Any]:
@@ -132,12 +161,11 @@ def _part(values: dict[str, Any], name: str) -> dict[str, Any]:
     return part
 
 
-def checked_names(names: object, domain_size: int) -> list[str]:
-    """Return the names of all items; refuse anything but different texts, one for every item."""
-    if (
-        not isinstance(names, list)
-        or not all(isinstance(name, str) for name in names)
-        or not len(set(names)) == len(names) == domain_size
-    ):
+def checked_names(names: Iterable[object] | None, domain_size: int) -> list[str] | None:
+    """Return the names of all items as texts, if there are any; refuse anything but a different one for every item."""
+    if names is None:
+        return None
+    listed = [] if isinstance(names, str) else list(map(str, names))
+    if not len(set(listed)) == len(listed) == domain_size:
         raise DataError(f"items = {names!r:.60}, but a list of {domain_size} different names is needed.")
-    return names
+    return listed

@@ -14,7 +14,7 @@ import polars as pl
 
 from segshuffle.errors import DataError
 from segshuffle.page.inline import data_uri, rendered
-from segshuffle.planning.documents import Document, write_document
+from segshuffle.planning.documents import save_plan
 from segshuffle.rehearsal.figures import write_figures
 from segshuffle.rehearsal.run import Recovery, Rehearsal
 
@@ -185,7 +185,7 @@ def write(
         )
         (place / "index.html").write_text(page, encoding="utf-8")
         if not found.plan.problem.assumptions.private_levels:
-            write_document(place / "plan.json", Document(found.plan, found.names))
+            save_plan(found.plan, place / "plan.json", found.names)
         (place / MARK).write_text(json.dumps(answer, indent=2) + "\n", encoding="utf-8")
 
 

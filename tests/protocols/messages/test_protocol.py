@@ -369,7 +369,7 @@ def test_ten_million_users_take_less_than_350_megabytes():
 )
 def test_a_change_of_level_is_covered_by_both_rounds(kind, copies, privacy, sizes, covered):
     """Round 1 spends epsilon 1 and delta 1e-4; for a change of items alone only round 2 counts."""
-    problem = Problem(*sizes, (0.5, 2.0), (40, 60), 1e-3)
+    problem = Problem(*sizes, (0.5, 2.0), (40, 60), 1e-3, PLAIN)
     server = Server(problem, LevelPrivacy(*privacy) if privacy else None)
     found = server.guarantees(given_plan(problem, copies, 2.0, BINOMIAL if kind == "published" else POISSON, kind=kind))
     assert [each.items_epsilon for each in found] == [0.5, 2.0]

@@ -6,17 +6,25 @@ Messages: one per line, the number of an item in decimal digits, 0..d-1, without
 file may have been cut off.
 """
 
+import contextlib
+import gzip
 import math
 import re
+import sys
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import chain
+from pathlib import Path
 from typing import IO, NamedTuple
 
 import numpy as np
 
+from segshuffle.accounting.numerics.ranges import check_kind
 from segshuffle.arrays import IntArray
 from segshuffle.errors import DataError
+from segshuffle.files import unreadable
+from segshuffle.protocols.base import Plan
 from segshuffle.protocols.scheme import Scheme
 
 HEADER = b"item,count"
@@ -43,6 +51,51 @@ def lines_of(messages: Iterable[int], announcement: Scheme) -> str:
         return "".join(f"{item}\n" for item in messages)
     d = announcement.domain_size
     return "".join(f"{'+-'[word >= d]}{word % d}\n" for word in messages)
+
+
+def read_messages(path: Path | str, plan: Plan, *, drop: bool = False, most_lines: float = math.inf) -> Counted:
+    """Count the messages of a file, one per line; or read counts, with the header ``item,count``.
+
+    Parameters
+    ----------
+    path : Path or str
+        A file as ``segshuffle client`` writes it, mixed by a shuffler, plain or packed by gzip; "-" is standard input.
+    plan : Plan
+        The plan that the clients followed.
+    drop : bool
+        Leave out lines that are no messages instead of refusing the file.
+    most_lines : float
+        Most lines that are read (or one for each item), because an input may have no end.
+
+    Returns
+    -------
+    Counted
+        Its ``counts`` are what `estimate` takes; ``messages`` and ``dropped`` are numbers of lines.
+
+    Raises
+    ------
+    DataError
+        If a line is wrong. The error names the file, the line and the value.
+    """
+    check_kind("plan", plan, Plan)
+    piped = str(path) == "-"
+    name = "standard input" if piped else str(path)
+    signed, domain_size = plan.scheme.law.has_signs, plan.problem.domain_size
+    try:
+        with contextlib.nullcontext(sys.stdin.buffer) if piped else _opened(Path(path)) as stream:
+            return read_counts(stream, name, domain_size, most_lines, signed=signed, drop=drop)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        what = "is cut off: its end is missing" if isinstance(error, EOFError) else f"is damaged ({error})"
+        raise DataError(f"{name}: the gzip file {what}. Fetch it again from the shuffler.") from error
+    except OSError as error:
+        raise unreadable(name, error) from error
+
+
+def _opened(path: Path) -> IO[bytes]:
+    """Open the file, unpacked if it begins as gzip does."""
+    with path.open("rb") as stream:
+        packed = stream.read(2) == b"\x1f\x8b"
+    return gzip.open(path) if packed else path.open("rb")  # type: ignore[return-value]
 
 
 def read_counts(

@@ -1,0 +1,182 @@
+"""Make users of the entries of a source: who holds what, and at which level."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from segshuffle.datasets.layout import BLANKS, UNREADABLE, Layout, number_of, shown, tidied
+from segshuffle.datasets.sources import NOBODY, Source
+from segshuffle.datasets.transactions import Transactions
+from segshuffle.errors import DataError
+
+# What stands for an item in entries without one: none was given, or one that is not in the list.
+_BLANK, _DROPPED = -1, -2
+
+
+class Collector:
+    """Takes entries part by part, says what is not allowed, and makes users of them."""
+
+    def __init__(
+        self,
+        source: Source,
+        layout: Layout,
+        codes: dict[str, int] | None,
+        size: int | None,
+        levels: Sequence[float],
+    ) -> None:
+        self.source, self.layout, self.codes, self.size = source, layout, codes or {}, size
+        self.found = codes is None and size is None
+        self.offered = {level: number for number, level in enumerate(levels)}
+        self._codes: list[NDArray[np.int32]] = []
+        #: Every run of neighbouring entries of one user: the user's hash, the level, the number of items.
+        self._runs: list[pl.DataFrame] = []
+        self._blank = self._dropped = 0
+
+    # what is allowed; errors are sentences without the place
+
+    def _item(self, text: str | None) -> int:
+        """Return the number of an item."""
+        name = tidied(text or "")
+        if not name:
+            if self.layout.empty == "refuse":
+                raise DataError("no item. Set empty to keep for users who hold nothing, or remove the line.")
+            return _BLANK
+        if UNREADABLE.search(name):
+            raise DataError(
+                f"the item {shown(name)} has a character that cannot be shown, or is not UTF-8. Is this a text file, "
+                "with the columns that you named? A file in Latin-1 is converted by iconv -f latin1 -t utf-8."
+            )
+        if self.found:
+            return self.codes.setdefault(name, len(self.codes))
+        code = self.codes.get(name) if self.size is None else number_of(name, self.size)
+        if code is None and self.layout.unknown == "refuse":
+            known = f"{len(self.codes)} of the list of items" if self.size is None else f"integers 0..{self.size - 1}"
+            raise DataError(
+                f"the item {shown(name)} is not allowed; allowed are the {known}. Give a list of items that has it, a "
+                "larger number of items (domain_size), or set unknown to drop to leave such items out."
+            )
+        return _DROPPED if code is None else code
+
+    def _level(self, text: str | None) -> int:
+        """Return the number of a level; 0 where the data have none."""
+        if self.layout.level_column is None:
+            return 0
+        try:
+            return self.offered[float((text or "").strip(BLANKS))]
+        except (ValueError, KeyError):
+            listed = ", ".join(f"{level:g}" for level in self.offered)
+            what = f"{shown(text)} is not a level on offer" if text else "no level"
+            raise DataError(f"{what}; a level is given by its epsilon: {listed}.") from None
+
+    # entries
+
+    def take(self, progress: Callable[[int], object]) -> None:
+        """Take all entries of the source."""
+        for part in self.source.entries():
+            users, codes = part["user"].to_numpy(), self._numbers(part, "item", self._item)
+            levels = (
+                np.zeros_like(codes) if self.layout.level_column is None else self._numbers(part, "level", self._level)
+            )
+            begins = np.append(True, (users[1:] != users[:-1]) | (levels[1:] != levels[:-1]))
+            starts, held = np.flatnonzero(begins), codes >= 0
+            sizes = np.add.reduceat(held, starts, dtype=np.int64)
+            self._codes.append(codes[held])
+            self._runs.append(pl.DataFrame({"user": users[starts], "level": levels[starts], "size": sizes}))
+            self._blank += int(np.count_nonzero(codes == _BLANK))
+            self._dropped += int(np.count_nonzero(codes == _DROPPED))
+            progress(part["number"][-1] + 1)
+
+    def _numbers(self, part: pl.DataFrame, column: str, number: Callable[[str | None], int]) -> Any:
+        """Return the number of every text in a column; texts that are null have one as well."""
+        different = part[column].unique(maintain_order=True)
+        numbers = []
+        for text in different:
+            try:
+                numbers.append(number(text))
+            except DataError as error:
+                row = part["number"][int((part[column].eq_missing(text)).arg_max() or 0)]
+                raise DataError(f"{self.source.place(row)}: {error}") from None
+        return part[column].replace_strict(different, pl.Series(numbers, dtype=pl.Int32)).to_numpy()
+
+    def transactions(self, label: str) -> Transactions:
+        """Put together everything that was taken, user by user."""
+        if not self._runs:
+            raise DataError(f"{self.source.name}: {NOBODY}")
+        names = self._sorted_names() if self.found else [*self.codes] or None
+        runs = pl.concat(self._runs)
+        hashes, run_levels = runs["user"], runs["level"].to_numpy()
+        first = hashes.arg_unique().sort()  # the first run of every user
+        owner = np.cumsum(hashes.ne_missing(hashes.shift())) - 1
+        if owner[-1] >= first.len():  # the lines of some user do not stand together
+            owner = hashes.replace_strict(hashes[first], pl.int_range(first.len(), eager=True)).to_numpy()
+        levels = run_levels[first]
+        for run in np.flatnonzero(run_levels != levels[owner])[:1]:
+            raise self._explained(hashes[int(run)])
+        keys, end = np.repeat(owner << 32, runs["size"]), 0  # user and item of every entry in one integer
+        for codes in self._codes:  # part by part, to hold no copy of all
+            end += codes.size
+            keys[end - codes.size : end] += codes
+        self._codes.clear()
+        keys.sort(kind="stable")  # fast where users stand together
+        again = np.flatnonzero(keys[1:] == keys[:-1]) + 1
+        if again.size and self.layout.repeated == "refuse":
+            raise self._explained(hashes[first[int(keys[again[0]] >> 32)]])
+        repeated = np.unique(keys[again] >> 32).size
+        if repeated:
+            keys = np.delete(keys, again)
+        return Transactions(
+            offsets=np.searchsorted(keys, np.arange(first.len() + 1) << 32).astype(np.int64),
+            codes=keys.astype(np.int32),  # the lower half
+            domain_size=self.size or len(self.codes),
+            names=names,
+            levels=levels.astype(np.int16) if self.layout.level_column is not None else None,
+            label=label,
+            notes=tuple(self._notes(repeated)),
+        )
+
+    def _sorted_names(self) -> list[str]:
+        """Sort the items that were found, and give them their new numbers."""
+        if not self.codes:
+            raise DataError(f"{self.source.name}: no user holds any item.")
+        integers = all(name.isascii() and name.isdigit() and len(name) <= 18 for name in self.codes)
+        names = sorted(self.codes, key=(lambda name: (int(name), name)) if integers else None)
+        new = np.argsort([self.codes[name] for name in names]).astype(np.int32)
+        self._codes = [new[codes] for codes in self._codes]
+        return names
+
+    def _explained(self, user: int) -> DataError:
+        """Say where a user has another level than before, or an item for the second time."""
+        held, levels = set[int](), set[int]()
+        for part in self.source.entries():
+            rows = part.filter(pl.col("user") == user).select("number", "item", "level")
+            for number, item, level in rows.iter_rows():
+                place, code = self.source.place(number), self._item(item)
+                levels.add(self._level(level))
+                if len(levels) > 1:
+                    return DataError(
+                        f"{place}: level {level}, but the same user has another one on an earlier line. A user has one "
+                        "level: give it on every line of the user."
+                    )
+                if code in held and self.layout.repeated == "refuse":
+                    return DataError(
+                        f"{place}: the user has the item {shown(item.strip(BLANKS))} twice. Set repeated to merge to "
+                        "count it once, or remove one of them."
+                    )
+                held |= {code} - {_BLANK, _DROPPED}
+        return DataError(f"{self.source.name}: was changed while it was read. Read it again.")
+
+    def _notes(self, repeated: int) -> Iterator[str]:
+        if self.found:
+            yield (
+                f"The {len(self.codes)} items were taken from the data. A plan for this number of items is not "
+                "private: give a public list of items, or their number."
+            )
+        if repeated:
+            yield f"{repeated} users had an item more than once; it counts once."
+        if self._dropped:
+            yield f"{self._dropped} entries with items that are not in the list were left out."
+        if self._blank:
+            yield f"{self._blank} lines had no item."
