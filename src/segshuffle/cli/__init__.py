@@ -97,10 +97,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _refuse_unknown(command: Parser, words: Sequence[str]) -> None:
-    """Refuse an option that the command does not have, with the most similar one."""
-    for word in words:
-        name = word.partition("=")[0]
-        if name.startswith("--") and name != "--" and name not in command.flags:
+    """Refuse KEY=VALUE, as earlier versions had it, and an option that the command does not have."""
+    pairs = [word.partition("=") for word in words]
+    for name, sign, value in pairs:
+        if sign and f"--{name}" in command.flags:
+            new = {"yes": f"--{name}", "no": f"--no-{name}"}.get(value, f"--{name} {value}")
+            command.error(f"{name}={value} is written {new} now")
+    for name, _, _ in pairs:
+        if name.startswith("--") and name not in ("--", *command.flags):
             told = similar(name, command.flags)
             if name in ("--epsilon", "--users") and "--levels" in command.flags:
                 told = " (write --levels EPSILON:USERS, such as --levels 1:5000)"

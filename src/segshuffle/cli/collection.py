@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from segshuffle.cli.options import as_flags, value_of
+from segshuffle.cli.options import value_of
 from segshuffle.errors import DataError, similar
 from segshuffle.files import read_bounded
 
@@ -46,8 +46,6 @@ class Collection(argparse.Action):
             return
         namespace.collection = path = Path(values)
         namespace.lines = {}
-        if "=" in values and not path.exists():
-            parser.error(f"{values} is no option; write {as_flags([values])}")
         for name, (line, value) in self._read(path).items():
             try:
                 found = value_of(name, self.declared[name], value)

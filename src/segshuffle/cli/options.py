@@ -257,10 +257,6 @@ def add(parser: Any, *names: str, **changed: Any) -> None:
         parser.add_argument(name, **{**_SHARED[name], **changed})
 
 
-#: Options KEY=VALUE of earlier versions.
-_GONE = ("assume", "limits", "layout")
-
-
 def add_declared(parser: Any, declared: Mapping[str, Any], *names: str, **changed: dict[str, Any]) -> None:
     """Add a flag for every declared option, or for the named ones; their values are None if they are not given.
 
@@ -317,28 +313,6 @@ def value_of(name: str, declared: Any, value: Any) -> Any:
 def flag(name: str) -> str:
     """Return the name of an option as it is typed."""
     return f"--{name.replace('_', '-')}"
-
-
-def refuse_old(parser: argparse.ArgumentParser) -> None:
-    """Refuse the options KEY=VALUE of earlier versions, with the new ones."""
-    for name in _GONE:
-        parser.add_argument(f"--{name}", nargs="*", action=_Gone, help=argparse.SUPPRESS)
-
-
-class _Gone(argparse.Action):
-    """Say how an old option is written now."""
-
-    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
-        parser.error(f"{option_string} is no longer an option; write {as_flags(values) or 'its keys as options'}")
-
-
-def as_flags(words: Sequence[str]) -> str:
-    """Write words KEY=VALUE of earlier versions as options."""
-    pairs = [word.partition("=") for word in words if "=" in word]
-    switches = {"yes": "", "no": "no-"}
-    return " ".join(
-        flag(f"{switches[value]}{key}") if value in switches else f"{flag(key)} {value}" for key, _, value in pairs
-    )
 
 
 def given(options: argparse.Namespace, *classes: type) -> dict[str, Any]:

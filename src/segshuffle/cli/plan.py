@@ -19,14 +19,12 @@ from segshuffle.cli.options import (
     MOST,
     add,
     add_declared,
-    as_flags,
     counted,
     integers,
     numbers,
     output,
     picture,
     question_of,
-    refuse_old,
 )
 from segshuffle.cli.terminal import complain, draw, need
 from segshuffle.datasets.layout import tidied
@@ -103,7 +101,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     shown.add_argument("--details", action="store_true", help="also print every number and what it means")
     add(shown, "--json")
-    refuse_old(parser)
 
 
 def run(options: argparse.Namespace) -> str:
@@ -173,9 +170,6 @@ def _varied(options: argparse.Namespace) -> dict[str, tuple[float, ...]]:
     found, known = {}, [name.replace("_", "-") for name in VARIED]
     for typed_name, text in options.what_if:
         name = typed_name.replace("-", "_")
-        if "=" in name:
-            told = as_flags([typed_name]).removeprefix("--")
-            raise OptionsError(f"--what-if {typed_name} is written --what-if {told} now, once for every name.")
         if name not in VARIED:
             told = f"--what-if {typed_name} is unknown{similar(typed_name, known)}"
             raise OptionsError(f"{told}. Known are {', '.join(known)}.")
@@ -256,8 +250,6 @@ def _frequencies(text: str, names: list[str] | None, domain_size: int) -> float 
     def listed(words: str) -> FloatArray:
         return np.array([float(part) for part in words.replace(",", " ").split()])
 
-    if "=" in text and not Path(text).exists():
-        raise OptionsError(f"--guess {text} is written {as_flags([text])} now.")
     with contextlib.suppress(ValueError):
         return float(text[5:]) if text.startswith("zipf:") else listed(text)
     try:
