@@ -96,7 +96,7 @@ def test_users_are_lists_or_tables(table):
     counts = simulate(made, [[0, 1], [1]] * 200, seed=5)
     assert (simulate(made, users, names=names, seed=5) == counts).all()
     found = rehearse(made, users, names=names, repetitions=1)
-    assert (found.names, found.true.tolist()) == (names, [0.5, 1.0, 0.0])
+    assert (found.first.names, found.true.tolist()) == (names, [0.5, 1.0, 0.0])
     with pytest.raises(ParameterError, match=r"names = .* left out for Transactions"):
         simulate(made, Transactions.from_sets(users, names), names=names)
 
@@ -153,7 +153,7 @@ def test_an_estimate_is_a_table_a_plot_and_a_line(collection):
         zip(("item", "estimate", "low", "high"), (names, found.frequencies, *found.interval(0.8)), strict=True)
     )
     assert frame[[*columns]].sort_index().equals(pd.DataFrame(columns))
-    told = frame["estimate"] > rehearse(made, users, repetitions=1).threshold
+    told = frame["estimate"] > rehearse(made, users, repetitions=1).first.threshold
     assert (frame["told_from_zero"] == told).all()
     assert told.sum() < 12
     _, given = plt.subplots()

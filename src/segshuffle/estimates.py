@@ -133,7 +133,12 @@ class Estimate:
         matplotlib.axes.Axes
         """
         check_integer("top", top, 1)
-        items = self.order[:top]
+        ax = self.plot_items(self.order[:top], confidence=confidence, ax=ax)
+        ax.legend()
+        return ax
+
+    def plot_items(self, items: IntArray, *, confidence: float = CONFIDENCE, ax: Axes | None = None) -> Axes:
+        """Draw the estimates of some items from the top, in their order, without a legend; otherwise as `plot`."""
         ax = axes_of_rows(ax, [f"{self.name(item):.{_LETTERS}}" for item in items.tolist()])
         shares, low, high = (100 * each[items] for each in (self.frequencies, *self.interval(confidence)))
         rows, blue = range(items.size), PALETTE["blue"]
@@ -151,7 +156,6 @@ class Estimate:
         )
         ax.axvline(100 * self.threshold, color=PALETTE["vermilion"], linestyle="--", label="told from zero above this")
         ax.set_xlabel("share of the users in %")
-        ax.legend()
         return ax
 
     def __repr__(self) -> str:

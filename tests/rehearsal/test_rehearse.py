@@ -66,7 +66,7 @@ def test_errors_and_coverage_are_those_promised(name, users):
     Items share the levels' assignment, which correlates them a little; false alarms below 1e-5 in all.
     """
     found = rehearse(BLANKETS[name], users, repetitions=60, seed=3)
-    ratio = found.error_of_sent / found.variance.at(found.sent)
+    ratio = found.error_of_sent / found.first.variance.at(found.sent)
     assert abs(ratio.mean() - 1) < 5 * math.sqrt(2 / (60 * D))
     assert abs(found.covered_sent.mean() - 0.95) < 5 * math.sqrt(0.95 * 0.05 / (60 * D)) + 0.005
     assert found.squared_error == pytest.approx(found.error_of_sent)
@@ -125,7 +125,7 @@ def test_levels_of_the_data_are_kept_and_their_bias_is_said(users):
     counts = tuple(np.bincount(levels, minlength=3).tolist())
     found = rehearse(made(counts=counts), replace(users, levels=levels), repetitions=200)
     assert found.bias[0] < -0.1
-    deviation = np.sqrt(found.variance.at(found.true) / 200)
+    deviation = np.sqrt(found.first.variance.at(found.true) / 200)
     # the mean squared error over the repetitions is mostly the square of the bias
     assert found.squared_error[0] == pytest.approx(found.bias[0] ** 2, rel=0.2)
     assert deviation[0] < 0.1 * abs(found.bias[0])
@@ -135,7 +135,7 @@ def test_levels_of_the_data_are_kept_and_their_bias_is_said(users):
 def test_recovery_is_what_sorting_says(users):
     found = rehearse(made(m=60.0), users, repetitions=1)
     for each in found.recovery:
-        best = np.argsort(-found.estimate, kind="stable")[: each.k]
+        best = np.argsort(-found.first.frequencies, kind="stable")[: each.k]
         least = np.sort(found.true)[-each.k]
         assert each.first == each.mean == each.least == (found.true[best] >= least).mean()
     assert [each.k for each in found.recovery] == [k for k in TOPS if k <= D - 8]
@@ -150,7 +150,7 @@ def test_what_nobody_holds_is_seldom_found(users):
 
 
 def test_the_same_seed_gives_the_same(users):
-    first, again, other = (rehearse(made(), users, repetitions=2, seed=seed).estimate for seed in (4, 4, 5))
+    first, again, other = (rehearse(made(), users, repetitions=2, seed=seed).first.frequencies for seed in (4, 4, 5))
     assert (first == again).all()
     assert (first != other).any()
 
@@ -313,7 +313,7 @@ def test_a_saved_plan_is_rehearsed_as_it_stands(log, saved, capsys):
     again = rehearse(saved.of_participants((120, 180)), users, repetitions=1)
     rows = list(csv.DictReader((log.parent / "log-rehearsal/items.csv").read_text().splitlines()))
     assert {row["item"]: float(row["estimate"]) for row in rows} == pytest.approx(
-        dict(zip(users.names, again.estimate, strict=True))
+        dict(zip(users.names, again.first.frequencies, strict=True))
     )
 
 

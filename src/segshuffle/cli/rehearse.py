@@ -17,7 +17,7 @@ import re
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from segshuffle.cli.options import (
     Level,
@@ -29,7 +29,6 @@ from segshuffle.cli.options import (
     participants,
     positive,
     question_of,
-    refuse_old,
     set_sizes,
     whole,
 )
@@ -38,6 +37,7 @@ from segshuffle.cli.terminal import as_json, complain, leave_out, need, seldom, 
 from segshuffle.datasets.layout import Layout, read_items
 from segshuffle.declared import options_of
 from segshuffle.errors import DataError, OptionsError
+from segshuffle.extras import require
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
     from segshuffle.datasets.transactions import Transactions
     from segshuffle.planning.answer import Answer
+    from segshuffle.planning.asked import Guess
     from segshuffle.planning.question import Question
     from segshuffle.protocols.base import Plan, SetKind
     from segshuffle.rehearsal.run import Rehearsal
@@ -104,7 +105,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "the file are at each level of the plan",
     )
     public.add_argument(
-        "--guess", metavar="zipf:A", help="with a guess instead of a file: the j-th share is roughly j^-A (default 1)"
+        "--guess",
+        type=_zipf,
+        metavar="zipf:A",
+        help="with a guess instead of a file: zipf:A, so that the j-th share is roughly j^-A (default zipf:1)",
     )
     asked = parser.add_argument_group("assumptions, limits and goal")
     add_declared(asked, options_of(Assumptions, Limits, Question))
@@ -133,42 +137,36 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "sending their level; fewer users than honest-fraction relies on are refused (default 1)",
     )
     simulated.add_argument(
-        "--chunk-users",
-        type=whole,
-        metavar="N",
-        help="with --messages: users per batch, which bounds the memory; messages are kept in a temporary file",
-    )
-    simulated.add_argument(
         "--out",
         type=Path,
         metavar="FOLDER",
         help="where to write tables, figures and the page (default: NAME-rehearsal)",
     )
     add(simulated, "--json")
-    refuse_old(parser)
 
 
 def run(options: argparse.Namespace) -> str:
     """Read, plan, rehearse, write."""
-    from segshuffle.extras import require
-
-    comparing = isinstance(options.data, Guessed) or len(options.set_size or ()) > 1
+    comparing = isinstance(options.data, dict) or len(options.set_size or ()) > 1
     if not options.messages:
-        leave_out(options, ("take_part", "chunk_users"), "without --messages")
-    if not (isinstance(options.data, Guessed)):
-        leave_out(options, ("guess",), "with a file: the shares are those of the file")
+        leave_out(options, ["take_part"], "without --messages")
+    if isinstance(options.data, str):
+        leave_out(options, ["guess"], "with a file: the shares are those of the file")
     if options.messages and (comparing or options.plan is not None):
         raise OptionsError(
             "--messages makes a new plan from the result of round 1: leave --plan out, and compare no set sizes."
         )
-    if comparing:
-        return _compared(options)
+    return _compared(options) if comparing else _rehearsed(options)
+
+
+def _rehearsed(options: argparse.Namespace) -> str:
+    """Simulate a plan on the file, and write the folder."""
     # before a large file is read
     require("pipeline", "A rehearsal")
     from segshuffle.rehearsal.by_message import by_message
     from segshuffle.rehearsal.results import check_place, tables_of, write
     from segshuffle.rehearsal.run import rehearse
-    from segshuffle.rehearsal.targets import error_on, over_epsilon
+    from segshuffle.rehearsal.targets import over_epsilon
 
     name = "input" if options.data == "-" else Path(options.data).name.partition(".")[0]
     folder = options.out or Path(f"{name or 'transactions'}-rehearsal")
@@ -183,38 +181,27 @@ def run(options: argparse.Namespace) -> str:
     else:
         users = _enough(saved, users, options, assumed)
         asked = _serving(saved, users, options, assumed)
-    plan = asked.plan
-    repetitions = options.repetitions or _repetitions(plan, users)
+    repetitions = options.repetitions or _repetitions(asked.plan, users)
     if options.repetitions is None:
         assumed.append(f"{repetitions} repetitions (--repetitions)")
-    found = rehearse(
-        plan, users, repetitions=repetitions, seed=options.seed, progress=seldom("{} of {} repetitions".format)
-    )
+    progress = seldom("{} of {} repetitions".format)
+    found = rehearse(asked.plan, users, repetitions=repetitions, seed=options.seed, progress=progress)
     tables = tables_of(found)
-    answer = _answer(found, asked, users, options, assumed) | {
-        "groups": tables["groups"].fill_nan(None).to_dicts(),
-        "recovery": tables["recovery"].to_dicts(),
-    }
+    answer = _answer(found, asked, users, options, assumed)
+    answer["groups"] = tables["groups"].fill_nan(None).to_dicts()
+    answer["recovery"] = tables["recovery"].to_dicts()
     if options.target_error is not None:
-        goal = asked.question.goal
-        answer["over_epsilon"] = {
-            "target_error": goal.target_error,
-            "top": goal.top,
-            "epsilon": plan.problem.levels[0],
-            "error": error_on(users, plan, goal),
-            "rows": over_epsilon(users, asked),
-        }
+        answer["over_epsilon"] = over_epsilon(users, asked)
     if options.messages:
-        simulated = {name: getattr(options, name) for name in ("take_part", "chunk_users")}
         answer["by_message"] = by_message(
             users,
-            plan.problem,
+            asked.plan.problem,
             asked.question.planner.plan,
             level_privacy=asked.question.level_privacy,
+            take_part=1.0 if options.take_part is None else options.take_part,
             seed=options.seed,
-            **{name: value for name, value in simulated.items() if value is not None},
         )
-    headline = _headline(found, answer["summary"])
+    headline = _headline(answer["summary"], asked.plan.problem.set_size)
     command = f"segshuffle {shlex.join(sys.argv[1:])}"
     write(folder, found, answer, tables=tables, headline=headline, top=options.top, command=command)
     if options.json:
@@ -223,34 +210,21 @@ def run(options: argparse.Namespace) -> str:
     return "\n\n".join([wrapped(headline), *_told(tables["items"].head(options.top), answer), where])
 
 
-class Guessed(NamedTuple):
-    """A guess of what users hold: the share of the users by number of items."""
-
-    shares: dict[int, float]
-
-
-def _data(text: str) -> str | Guessed:
-    """Return the name of a file, or read ``size:share%`` pairs separated by commas."""
+def _data(text: str) -> str | dict[int, float]:
+    """Return the name of a file, or a guess of the users' shares by size of set from ``size:share%`` pairs."""
     if not re.match(r"\d+:", text):
         return text
-    if ",zipf:" in text:
-        listed, _, zipf = text.partition(",zipf:")
-        raise argparse.ArgumentTypeError(f"{text!r} is written {listed} --guess zipf:{zipf} now")
     try:
-        return Guessed(set_sizes(text))
+        return set_sizes(text)
     except ValueError:
         raise argparse.ArgumentTypeError(
-            f"{text!r} is no guess: write size:share% pairs with commas, each size once, e.g. 1:60%,3:40%"
+            f"{text!r} is no guess: write size:share% pairs with commas, such as 1:60%,3:40%, and --guess zipf:1 apart"
         ) from None
 
 
-def _zipf(options: argparse.Namespace) -> float:
-    """Read the exponent of --guess."""
-    text = options.guess or "zipf:1"
-    try:
-        return float(text.removeprefix("zipf:"))
-    except ValueError:
-        raise OptionsError(f"--guess {text[:40]} is not allowed here; expected is zipf:EXPONENT.") from None
+def _zipf(text: str) -> float:
+    """Read the exponent of Zipf's law."""
+    return float(text.removeprefix("zipf:"))
 
 
 def _users(options: argparse.Namespace, saved: Plan | None = None) -> Transactions:
@@ -274,17 +248,16 @@ def _compared(options: argparse.Namespace) -> str:
     from segshuffle.rehearsal.set_sizes import compared, holders_of
 
     kinds: tuple[SetKind, ...] = ("at-most",)
-    leave_out(options, ["plan"], "if set sizes are compared")
-    if isinstance(options.data, Guessed):
+    leave_out(options, ["plan", "target_error"], "if set sizes are compared")
+    if isinstance(options.data, dict):
         need(options, "items", "levels")
-        shares, zipf = options.data.shares, _zipf(options)
         domain_size = len(read_items(options.items)) if isinstance(options.items, Path) else options.items
-        if not any(shares) and options.set_size is None:
+        sizes, levels = options.set_size or sorted(filter(None, options.data)), counted(options.levels, None)
+        if not sizes:
             raise OptionsError(
                 "This guess has no set with an item, so there is no size to compare: add one (1:60%,0:40%)."
             )
-        held = guessed_holders(shares, domain_size, zipf)
-        sizes, levels = options.set_size or sorted(filter(None, shares)), counted(options.levels, None)
+        held = guessed_holders(options.data, domain_size, 1.0 if options.guess is None else options.guess)
         _assume_delta(options, sum(levels[1]), [])
     else:
         users = _users(options)
@@ -292,8 +265,7 @@ def _compared(options: argparse.Namespace) -> str:
             complain(f"{users.label}: {note}")
         held, sizes = holders_of(users), options.set_size
         kinds, levels = ("at-most", "exactly"), _levels(options, users, [])
-    leave_out(options, ("target_error",), "if set sizes are compared")
-    question = _question(options, held.holders.shape[1], 1, levels)
+    question = _question(options, held.holders.shape[1], 1, levels, guess=None)
     rows = compared(question, held, sizes, kinds)
     best = min(rows, key=lambda row: row["mse"])
     if options.json:
@@ -310,13 +282,11 @@ def _question(
     domain_size: int,
     set_size: int,
     levels: tuple[tuple[float, ...], tuple[int, ...]],
-    **replaced: Any,
+    guess: Guess | None,
 ) -> Question:
     """Ask for the least error, or for what the goal says; the plan is not made for the top items without a goal."""
-    top = {} if options.target_error and options.target_error[1] else {"top": None}
-    return question_of(
-        options, domain_size=domain_size, set_size=set_size, levels=levels, **{"guess": None, **top, **replaced}
-    )
+    top = options.top if options.target_error and options.target_error[1] else None
+    return question_of(options, domain_size=domain_size, set_size=set_size, levels=levels, guess=guess, top=top)
 
 
 def _users_by_level(levels: Sequence[Level], users: Transactions) -> tuple[tuple[float, ...], tuple[int, ...]]:
@@ -373,10 +343,11 @@ def _planned(
     from segshuffle.rehearsal.set_sizes import chosen
     from segshuffle.rehearsal.targets import guess_of, meeting
 
+    guess = None if options.target_error is None else guess_of(users)
+
     def make(size: int) -> Answer:
-        if options.target_error is None:
-            return answer(_question(options, users.domain_size, size, levels))
-        return meeting(users, _question(options, users.domain_size, size, levels, guess=guess_of(users)))
+        question = _question(options, users.domain_size, size, levels, guess)
+        return answer(question) if guess is None else meeting(users, question)
 
     if options.set_size is not None:
         return make(options.set_size[0])
@@ -444,7 +415,7 @@ def _answer(
     """Return all results except those by item, JSON-ready."""
     from segshuffle.rehearsal.results import summary
 
-    plan, notes, rare = found.plan, [*users.notes], asked.worth.coverage
+    plan, notes, rare = found.first.plan, [*users.notes], asked.worth.coverage
     reached = asked.words["How far off estimates are"][:1] if options.target_error else []
     if abs(rare - 0.95) > 0.01:
         notes.append(
@@ -473,30 +444,27 @@ def _answer(
     }
 
 
-def _headline(found: Rehearsal, all_of_it: Mapping[str, Any]) -> list[str]:
-    """Say the main results."""
-    top = all_of_it["top"]
-    lines = [
-        f"{all_of_it['users']:,} users, {all_of_it['items']:,} items, of which {all_of_it['items_held']:,} are held."
-    ]
+def _headline(said: Mapping[str, Any], set_size: int) -> list[str]:
+    """Say the main results: the summary in sentences."""
+    top = said["top"]
+    lines = [f"{said['users']:,} users, {said['items']:,} items, of which {said['items_held']:,} are held."]
     if top:
         lines.append(
-            f"Each of the top {top} is off by at most {100 * all_of_it['top_error']:.3g} % of its share (expected "
-            f"root mean square). For item {all_of_it['top_worst']}, where this is largest, the simulations gave "
-            f"{100 * all_of_it['top_error_simulated']:.3g} %; cutting sets to {found.plan.problem.set_size} alone, "
-            f"without noise, gives {100 * all_of_it['top_error_from_cutting']:.3g} %."
+            f"Each of the top {top} is off by at most {100 * said['top_error']:.3g} % of its share (expected root mean "
+            f"square). For item {said['top_worst']}, where this is largest, the simulations gave "
+            f"{100 * said['top_error_simulated']:.3g} %; cutting sets to {set_size} alone, without noise, gives "
+            f"{100 * said['top_error_from_cutting']:.3g} %."
         )
-    if all_of_it["top_found"] is not None:
-        lines.append(f"Of the true top {top}, {100 * all_of_it['top_found']:.0f} % are among the estimated top {top}.")
-    lines.append(
-        f"Estimates below {100 * found.threshold:.3g} % of the users cannot be told from zero (with probability 0.95 "
-        f"for all items at once). On average {found.found:.4g} items are told from zero, {found.found_wrongly:.3g} of "
-        f"them held by nobody, and {found.missed:.4g} items are held but not told from zero."
-    )
-    lines.append(
-        f"Of the 95 % intervals, {100 * found.covered_sent.mean():.1f} % contain the share that is sent, and "
-        f"{100 * found.covered_true.mean():.1f} % the share in the data."
-    )
+    if said["top_found"] is not None:
+        lines.append(f"Of the true top {top}, {100 * said['top_found']:.0f} % are among the estimated top {top}.")
+    lines += [
+        f"Estimates below {100 * said['told_from_zero_above']:.3g} % of the users cannot be told from zero (with "
+        f"probability 0.95 for all items at once). On average {said['told_from_zero']:.4g} items are told from zero, "
+        f"{said['told_from_zero_but_held_by_nobody']:.3g} of them held by nobody, and "
+        f"{said['held_but_not_told_from_zero']:.4g} items are held but not told from zero.",
+        f"Of the 95 % intervals, {100 * said['covered_sent']:.1f} % contain the share that is sent, and "
+        f"{100 * said['covered']:.1f} % the share in the data.",
+    ]
     return lines
 
 

@@ -27,7 +27,6 @@ def by_message(
     *,
     level_privacy: LevelPrivacy | None = None,
     take_part: float = 1.0,
-    chunk_users: int | None = None,
     seed: int = 0,
 ) -> dict[str, Any]:
     """Run both rounds once, message by message.
@@ -44,8 +43,6 @@ def by_message(
         Guarantee of round 1; None: levels are only shuffled.
     take_part : float
         Probability, in (0, 1], that a user sends in round 2, whatever it holds.
-    chunk_users : int or None
-        Users per batch, which bounds the memory; None: as many as need about a million random draws.
     seed : int
         Same seed, same result.
 
@@ -76,7 +73,6 @@ def by_message(
         planner=planner,
         level_privacy=level_privacy,
         rng=stream(seed, _ROLE, "messages"),
-        chunk_users=chunk_users,
         takes_part=present,
     )
     counts = np.bincount(levels[present], minlength=n_levels)

@@ -13,8 +13,8 @@ from segshuffle.looks import PALETTE
 from segshuffle.pipeline.style import finished, log_axes, panel_grid, save
 from segshuffle.rehearsal.run import Rehearsal
 
-#: Most items in the figure of single items, and most letters of an item's name.
-_MOST_ITEMS, _LETTERS = 40, 24
+#: Most items in the figure of single items.
+_MOST_ITEMS = 40
 #: Most points of a scatter plot; more take long to draw and overlap.
 _MOST_POINTS = 3000
 
@@ -22,26 +22,12 @@ _MOST_POINTS = 3000
 def top_figure(found: Rehearsal, top: int) -> Figure:
     """Draw the most frequent items: truth, what is sent, and the estimate with its interval."""
     items = found.order[: min(top, _MOST_ITEMS)]
-    place = np.arange(items.size)[::-1]
     figure, (axes,) = panel_grid(1, height=max(0.17 * items.size, 1.0) + 0.6)
-    true, sent, estimate, low, high = (
-        100 * each[items] for each in (found.true, found.sent, found.estimate, found.low, found.high)
-    )
-    axes.plot(true, place, "o", color=PALETTE["black"], label="in the data", zorder=3)
+    found.first.plot_items(items, ax=axes)
+    rows: dict[str, Any] = {"y": range(items.size), "marker": "|", "zorder": 4}
     if found.users_cut:
-        axes.plot(sent, place, "|", color=PALETTE["grey"], markersize=9, label="after cutting sets", zorder=2)
-    axes.errorbar(
-        estimate,
-        place - 0.3,
-        xerr=np.abs(np.array([low, high]) - estimate),
-        fmt="s",
-        markersize=3,
-        color=PALETTE["blue"],
-        capsize=2,
-        label="estimate, 95 % interval",
-    )
-    axes.set_yticks(place, [_short(found.name(item)) for item in items.tolist()], parse_math=False)
-    axes.set_xlabel("share of the users in %")
+        axes.scatter(100 * found.sent[items], color=PALETTE["grey"], s=60, label="after cutting sets", **rows)
+    axes.scatter(100 * found.true[items], color=PALETTE["black"], s=60, label="in the data", **rows)
     return finished(figure)
 
 
@@ -50,10 +36,10 @@ def error_figure(found: Rehearsal) -> Figure:
     held = found.order[: int(np.count_nonzero(found.true))]
     items = held[:: math.ceil(held.size / _MOST_POINTS)]
     error, cut = np.sqrt(found.squared_error), np.abs(found.sent - found.true)
-    true, estimate, error, cut = (100 * each[items] for each in (found.true, found.estimate, error, cut))
+    true, estimate, error, cut = (100 * each[items] for each in (found.true, found.first.frequencies, error, cut))
     figure, (left, right) = panel_grid(2, height=2.6)
     line = np.geomspace(true.min(), true.max(), 200)
-    deviation = 100 * np.sqrt(found.variance.at(line / 100))
+    deviation = 100 * np.sqrt(found.first.variance.at(line / 100))
     left.plot(line, line, color=PALETTE["black"], linewidth=0.8, label="truth")
     left.fill_between(
         line,
@@ -66,7 +52,9 @@ def error_figure(found: Rehearsal) -> Figure:
     )
     dots: dict[str, Any] = {"linestyle": "", "marker": ".", "color": PALETTE["blue"], "markersize": 3, "label": "item"}
     left.plot(true[estimate > 0], estimate[estimate > 0], **dots)
-    left.axhline(100 * found.threshold, color=PALETTE["vermilion"], linestyle="--", label="told from 0 above this line")
+    left.axhline(
+        100 * found.first.threshold, color=PALETTE["vermilion"], linestyle="--", label="told from 0 above this line"
+    )
     left.set(ylabel="estimate in % (positive ones)", title="(a) Estimates")
     right.plot(true, error, **dots)
     right.plot(line, deviation, color=PALETTE["black"], label="expected, without cutting")
@@ -141,7 +129,3 @@ def write_figures(
         for name, figure, _ in made:
             save(figure, [folder / f"{name}.svg", folder / f"{name}.png"])
         return [((folder / f"{name}.svg").read_text(encoding="utf-8"), sentence) for name, _, sentence in made]
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= _LETTERS else name[: _LETTERS - 1] + "…"

@@ -57,15 +57,20 @@ def tables_of(found: Rehearsal) -> dict[str, pl.DataFrame]:
 
 def _items(found: Rehearsal) -> pl.DataFrame:
     """Make a row per item, from the most frequent one."""
-    order = found.order
+    order, first = found.order, found.first
+    low, high = first.interval()
     columns: dict[str, Any] = {
         "rank": np.arange(1, order.size + 1),
-        "item": [found.name(item) for item in order.tolist()],
-        "users": np.rint(found.true[order] * found.plan.problem.n_users).astype(np.int64),
-        **{name: getattr(found, name)[order] for name in ("true", "sent", "estimate", "low", "high")},
-        "standard_error": np.sqrt(found.variance.at(found.estimate[order])),
+        "item": [first.name(item) for item in order.tolist()],
+        "users": np.rint(found.true[order] * first.plan.problem.n_users).astype(np.int64),
+        "true": found.true[order],
+        "sent": found.sent[order],
+        "estimate": first.frequencies[order],
+        "low": low[order],
+        "high": high[order],
+        "standard_error": first.standard_errors[order],
         "rmse": np.sqrt(found.squared_error[order]),
-        "told_from_zero": found.estimate[order] > found.threshold,
+        "told_from_zero": first.told_from_zero[order],
     }
     if found.bias is not None:
         columns["bias"] = found.bias[order]
@@ -74,8 +79,8 @@ def _items(found: Rehearsal) -> pl.DataFrame:
 
 def _groups(found: Rehearsal) -> pl.DataFrame:
     """Make a row per power of ten of the true share, and one for the items that nobody holds."""
-    true, squared = found.true, found.squared_error
-    powers = 10.0 ** -np.arange(math.ceil(math.log10(found.plan.problem.n_users)) + 2)
+    true, squared, first = found.true, found.squared_error, found.first
+    powers = 10.0 ** -np.arange(math.ceil(math.log10(first.plan.problem.n_users)) + 2)
     names = [f"{100 * low:.6g} % to {100 * high:.6g} %" for high, low in itertools.pairwise(powers)]
     group = np.digitize(true, powers[1:])
     of_items = {
@@ -84,10 +89,10 @@ def _groups(found: Rehearsal) -> pl.DataFrame:
         "rmse": squared,
         "error": np.divide(squared, true**2, where=true > 0, out=np.full(true.size, math.nan)),
         "cut": (found.sent - true) ** 2,
-        "expected": found.variance.at(found.sent),
+        "expected": first.variance.at(found.sent),
         "covered": found.covered_true,
         "covered_sent": found.covered_sent,
-        "told_from_zero": found.estimate > found.threshold,
+        "told_from_zero": first.told_from_zero,
     }
     groups = pl.DataFrame(of_items).sort("place").group_by("group", maintain_order=True)
     return groups.agg(
@@ -99,38 +104,35 @@ def _groups(found: Rehearsal) -> pl.DataFrame:
 
 def summary(found: Rehearsal, top: int) -> dict[str, Any]:
     """Return the numbers that matter most, JSON-ready; see `Rehearsal`."""
+    first, cutting = found.first, (found.sent - found.true) ** 2
     best = found.order[:top]
     best = best[found.true[best] > 0]
-    true = found.true[best]
-
-    largest = dict.fromkeys(("error", "error_from_cutting", "error_simulated"), math.nan)
-    worst = None
+    largest: dict[str, Any] = dict.fromkeys(("top_error", "top_error_from_cutting", "top_error_simulated"), math.nan)
+    largest["top_worst"] = None
     if best.size:
-        worst = int(best[np.argmax(found.expected[best] / true**2)])
-        squares = (found.expected, (found.sent - found.true) ** 2, found.squared_error)
-        for name, each in zip(largest, squares, strict=True):
-            largest[name] = math.sqrt(float(each[worst])) / float(found.true[worst])
-
+        worst = int(best[np.argmax(found.expected[best] / found.true[best] ** 2)])
+        squares = (found.expected[worst], cutting[worst], found.squared_error[worst])
+        relative = (np.sqrt(squares) / found.true[worst]).tolist()
+        largest = dict(zip(largest, (*relative, first.name(worst)), strict=True))
     return {
-        "users": found.plan.problem.n_users,
-        "items": found.plan.problem.domain_size,
+        "users": first.plan.problem.n_users,
+        "items": first.plan.problem.domain_size,
         "items_held": int(np.count_nonzero(found.true)),
         "repetitions": found.repetitions,
         "top": int(best.size),
-        **{f"top_{name}": value for name, value in largest.items()},
-        "top_worst": None if worst is None else found.name(worst),
+        **largest,
         "top_found": next((each.mean for each in found.recovery if each.k == best.size), None),
         "users_cut": found.users_cut,
         "entries_lost": found.entries_lost,
         "largest_bias": None if found.bias is None else float(np.abs(found.bias).max()),
-        "told_from_zero_above": found.threshold,
+        "told_from_zero_above": first.threshold,
         "told_from_zero": found.found,
         "told_from_zero_but_held_by_nobody": found.found_wrongly,
         "held_but_not_told_from_zero": found.missed,
         "covered": float(found.covered_true.mean()),
         "covered_sent": float(found.covered_sent.mean()),
         "squared_error": float(found.squared_error.sum()),
-        "squared_error_from_cutting": float(((found.sent - found.true) ** 2).sum()),
+        "squared_error_from_cutting": float(cutting.sum()),
     }
 
 
@@ -184,8 +186,8 @@ def write(
             command=command,
         )
         (place / "index.html").write_text(page, encoding="utf-8")
-        if not found.plan.problem.assumptions.private_levels:
-            save_plan(found.plan, place / "plan.json", found.names)
+        if not found.first.plan.problem.assumptions.private_levels:
+            save_plan(found.first.plan, place / "plan.json", found.first.names)
         (place / MARK).write_text(json.dumps(answer, indent=2) + "\n", encoding="utf-8")
 
 

@@ -4,7 +4,7 @@ Only counts are drawn, from their exact distribution. A repetition takes a few d
 the data only if several levels are assigned at random.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,10 +15,11 @@ from segshuffle.accounting.numerics.ranges import check_integer, check_kind
 from segshuffle.arrays import FloatArray, IntArray, Table
 from segshuffle.datasets.transactions import Transactions
 from segshuffle.errors import DataError, ParameterError
+from segshuffle.estimates import Estimate
 from segshuffle.pipeline.seeds import stream
-from segshuffle.planning.foresight import CONFIDENCE, threshold_of
+from segshuffle.planning.foresight import CONFIDENCE
 from segshuffle.protocols.base import Plan, Problem
-from segshuffle.protocols.item_variance import ItemVariance, bias_given_levels
+from segshuffle.protocols.item_variance import bias_given_levels
 
 #: Numbers of most frequent items whose recovery is counted.
 TOPS = (1, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
@@ -53,10 +54,8 @@ class Rehearsal:
 
     Parameters
     ----------
-    plan : Plan
-        The plan.
-    names : sequence of str or None
-        Names of the items; None for the integers.
+    first : Estimate
+        What the first repetition estimates; it has the plan and the names of the items.
     true, sent : ndarray of float, shape (domain_size,)
         Shares of the users who hold the item, in the data and after cutting sets to set_size.
     users_cut : int
@@ -65,10 +64,6 @@ class Rehearsal:
         Share of the entries of the data that cutting removes.
     bias : ndarray of float or None
         Expected error of the estimates because levels depend on items; None if levels are random.
-    estimate, low, high : ndarray of float, shape (domain_size,)
-        The first repetition's estimates and the ends of their intervals.
-    variance : ItemVariance
-        Variance of an estimate as a function of the share.
     repetitions : int
         How often the collection was simulated.
     expected : ndarray of float, shape (domain_size,)
@@ -79,23 +74,16 @@ class Rehearsal:
         Share of the repetitions whose interval contains the item's share in the data, and its share after cutting.
     recovery : tuple of Recovery
         How many of the most frequent items are found.
-    threshold : float
-        A larger estimate is told from 0: with probability 0.95 no item that nobody holds has one.
     found, found_wrongly, missed : float
-        Items above the threshold, those of them that nobody holds, and held items below it, on average.
+        Items told from zero, those of them that nobody holds, and held items that are not, on average.
     """
 
-    plan: Plan
-    names: Sequence[str] | None
+    first: Estimate
     true: FloatArray
     sent: FloatArray
     users_cut: int
     entries_lost: float
     bias: FloatArray | None
-    estimate: FloatArray
-    low: FloatArray
-    high: FloatArray
-    variance: ItemVariance
     repetitions: int
     expected: FloatArray
     squared_error: FloatArray
@@ -103,7 +91,6 @@ class Rehearsal:
     covered_true: FloatArray
     covered_sent: FloatArray
     recovery: tuple[Recovery, ...]
-    threshold: float
     found: float
     found_wrongly: float
     missed: float
@@ -112,10 +99,6 @@ class Rehearsal:
     def order(self) -> IntArray:
         """Items from the most frequent to the rarest one of the data, shape (domain_size,)."""
         return np.argsort(-self.true, kind="stable")
-
-    def name(self, item: int) -> str:
-        """Return the name of an item."""
-        return str(item) if self.names is None else self.names[item]
 
 
 def simulate(plan: Plan, users: Users, *, names: Iterable[object] | None = None, seed: int = 0) -> IntArray:
@@ -197,7 +180,7 @@ def rehearse(
     users, problem, seed = _fitting(plan, users, names), plan.problem, int(seed)
     n, n_levels, held = users.n_users, len(problem.levels), users.item_counts
     cut = users.cut(problem.set_size, stream(seed, _ROLE, "cut"))
-    true, sent, variance, threshold = held / n, cut.item_counts / n, ItemVariance.of(plan), threshold_of(plan)
+    true, sent = held / n, cut.item_counts / n
     tops, ordered = [k for k in TOPS if k <= np.count_nonzero(held)], -np.sort(-held)
     # a sum: no array is kept for every repetition
     totals = np.zeros((5, true.size))
@@ -208,33 +191,28 @@ def rehearse(
             level_items = cut.level_item_counts(levels, n_levels)
         counted = plan.scheme.count(level_items[None], stream(seed, _ROLE, "counts", number))[0]
         estimate = plan.scheme.estimate(counted, problem.level_counts)
-        low, high = variance.interval(estimate, CONFIDENCE)
         if number == 0:
-            first = estimate, low, high
+            first = Estimate(estimate, plan, users.names)
+        low, high = first.variance.interval(estimate, CONFIDENCE)
         covered = [(low <= share) & (share <= high) for share in (true, sent)]
-        totals += np.array([(estimate - true) ** 2, (estimate - sent) ** 2, *covered, estimate > threshold])
+        totals += np.array([(estimate - true) ** 2, (estimate - sent) ** 2, *covered, estimate > first.threshold])
         largest = held[np.argsort(-estimate, kind="stable")]
         # `ordered[k - 1]` users hold the k-th most frequent item; ties are right
         right[number] = [(largest[:k] >= ordered[k - 1]).mean() for k in tops]
         progress(number + 1, repetitions)
     squared_error, error_of_sent, covered_true, covered_sent, above = totals / repetitions
-    bias, expected = None, (sent - true) ** 2 + variance.at(sent)
+    bias, expected = None, (sent - true) ** 2 + first.variance.at(sent)
     if n_levels > 1 and cut.levels is not None:
         bias = bias_given_levels(np.array(plan.scheme.copies), level_items, np.array(problem.level_counts))
         own = plan.scheme.sampling @ level_items / plan.scheme.weight(problem.level_counts) ** 2
-        expected = (sent + bias - true) ** 2 + variance.noise + own
+        expected = (sent + bias - true) ** 2 + first.variance.noise + own
     return Rehearsal(
-        plan=plan,
-        names=users.names,
+        first=first,
         true=true,
         sent=sent,
         users_cut=int((users.sizes > problem.set_size).sum()),
         entries_lost=1.0 - cut.codes.size / max(users.codes.size, 1),
         bias=bias,
-        estimate=first[0],
-        low=first[1],
-        high=first[2],
-        variance=variance,
         repetitions=repetitions,
         expected=expected,
         squared_error=squared_error,
@@ -244,7 +222,6 @@ def rehearse(
         recovery=tuple(
             map(Recovery, tops, *(each.tolist() for each in (right[0], right.mean(axis=0), right.min(axis=0))))
         ),
-        threshold=threshold,
         found=float(above.sum()),
         found_wrongly=float(above[held == 0].sum()),
         missed=float((1.0 - above[held > 0]).sum()),

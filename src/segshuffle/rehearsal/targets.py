@@ -2,6 +2,7 @@
 
 import contextlib
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -54,7 +55,7 @@ def error_on(users: Transactions, plan: Plan, goal: Goal) -> float:
     return float(np.sqrt(np.max(squares[items] / users.frequencies[items] ** 2)))
 
 
-def over_epsilon(users: Transactions, found: Answer) -> list[dict[str, float]]:
+def over_epsilon(users: Transactions, found: Answer) -> dict[str, Any]:
     """Return the least error on a file for epsilons around those of an answer; ratios between levels do not change.
 
     Parameters
@@ -66,9 +67,9 @@ def over_epsilon(users: Transactions, found: Answer) -> list[dict[str, float]]:
 
     Returns
     -------
-    list of dict
-        ``epsilon`` of the lowest level, and the ``error`` in the unit of the question; epsilons without a plan are left
-        out.
+    dict
+        JSON-ready: ``target_error`` and ``top`` of the goal; the ``epsilon`` of the lowest level and the ``error`` of
+        the answer, and the same in ``rows`` for the other epsilons; those without a plan are left out.
     """
     problem, goal = found.plan.problem, found.question.goal
     rows = []
@@ -79,7 +80,8 @@ def over_epsilon(users: Transactions, found: Answer) -> list[dict[str, float]]:
         asked = replace(found.question, problem=replace(problem, levels=levels), goal=replace(goal, target_error=None))
         with contextlib.suppress(InfeasibleError):
             rows.append({"epsilon": levels[0], "error": error_on(users, answer(asked).plan, goal)})
-    return rows
+    own = {"epsilon": problem.levels[0], "error": error_on(users, found.plan, goal)}
+    return {"target_error": goal.target_error, "top": goal.top, **own, "rows": rows}
 
 
 def guess_of(users: Transactions) -> Guess:
