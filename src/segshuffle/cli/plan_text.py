@@ -63,7 +63,7 @@ def told(found: Answer, options: argparse.Namespace, more: Mapping[str, Any]) ->
     parts = [_decision(found, words)] if proven else [_details({}, values)]
     parts += [wrapped([f"Warning: {each}"], hang="  ") for each in warnings]
     if rows:
-        parts.append(_laws_table(rows, asked.problem, min(asked.top or TOP, asked.problem.domain_size)))
+        parts.append(_laws_table(rows, asked.problem, min(asked.goal.top or TOP, asked.problem.domain_size)))
     parts += _further(more, asked.problem.n_users, options)
     parts.append(_details(words, values) if options.details and proven else _REST)
     return "\n\n".join(parts)

@@ -69,7 +69,7 @@ class Answer:
         """How far off the estimates will be."""
         asked = self.question
         problem = self.plan.problem
-        return expected(self.plan, asked.guess.shares(problem), asked.top or TOP, asked.guess.kept(problem))
+        return expected(self.plan, asked.guess.shares(problem), asked.goal.top or TOP, asked.guess.kept(problem))
 
     @functools.cached_property
     def squared_error(self) -> float:
@@ -113,7 +113,7 @@ class Answer:
     def _believed(self) -> list[str]:
         """Say what the errors assume about sizes of sets that are not all equal."""
         problem, guess = self.plan.problem, self.question.guess
-        if problem.assumptions.sets == "exactly" or not (guess.given or self.question.target):
+        if problem.assumptions.sets == "exactly" or not (guess.given or self.question.goal.target_error):
             return []
         if guess.sizes is not None:
             lost = 100 - 100 * guess.kept(problem)
@@ -130,30 +130,11 @@ class Answer:
             return []
         what, width = f"the fewest messages, {self.numbers['messages_per_user']:.4g} per user,", "1 %"
         if asked.goal.finds == "epsilon":
-            sizes, width = ", ".join(f"{level:g}" for level in levels), "2 %"
-            what = (
-                f"the least epsilons, {sizes} (in the given ratios)," if levels[1:] else f"the least epsilon, {sizes},"
-            )
-            if asked.finds_knee:
-                width = "7 %, to save messages"
-        found = [f"This plan has {what} for an error of at most {asked.asked_error} (to within {width})."]
-        return [*found, self.knee] if self.knee else found
-
-    @functools.cached_property
-    def knee(self) -> str | None:
-        """Sentence about a slightly larger error for which half as many messages are enough, if there is one."""
-        asked = self.question
-        if asked.goal.finds != "messages" or asked.limits.max_messages is not None:
-            return None
-        error = rounded_up(_KNEE * (asked.target or 0.0), 3)
-        try:
-            messages = _complete(replace(asked, goal=replace(asked.goal, target_error=error))).messages_per_user
-        except SegshuffleError:
-            return None
-        if messages > 0.5 * self.plan.messages_per_user:
-            return None
-        typed = f"{error:g}" if asked.top is None else f"{100 * error:g}%"
-        return f"{messages:.4g} messages are enough for target_error {typed}."
+            what = f"the least epsilon, {levels[0]:g},"
+            if levels[1:]:
+                what = f"the least epsilons, {', '.join(f'{level:g}' for level in levels)} (in the given ratios),"
+            width = "7 %, to save messages" if asked.finds_knee else "2 %"
+        return [f"This plan has {what} for an error of at most {asked.asked_error} (to within {width})."]
 
 
 def answer(question: Question, *, patience: float | None = None) -> Answer:
@@ -241,7 +222,7 @@ def _of_fewest_messages(question: Question, target: float) -> Plan:
     try:
         plan: Plan = free.capped(replace(free.method, target_error=target)).plan(question.problem)
     except InfeasibleError as error:
-        if question.top is None:  # then the planner says the least error, in this unit
+        if question.goal.top is None:  # then the planner says the least error, in this unit
             raise
         raise _unreached(question, "number of messages: raise the levels (least = epsilon finds them)") from error
     needed = plan.messages_per_user + question.level_messages

@@ -188,16 +188,16 @@ class Guess:
         """
         exactly, s, d = problem.assumptions.sets == "exactly", problem.set_size, problem.domain_size
         shares = self.frequencies if isinstance(self.frequencies, np.ndarray) else None
-        mean_known_from = {
-            f"sets = exactly: all users hold {s} items": exactly,
-            "sizes, which have a mean": self.sizes is not None,
-            f"a list of frequencies, whose sum {0 if shares is None else shares.sum():g} is the mean": shares
-            is not None,
-        }
-        for reason, holds in mean_known_from.items():
-            if self.mean_size is not None and holds:
-                raise ParameterError("mean_size", self.mean_size, f"left out with {reason}")
         if self.mean_size is not None:
+            known = ""
+            if exactly:
+                known = f"sets = exactly: all users hold {s} items"
+            elif self.sizes is not None:
+                known = "sizes, which have a mean"
+            elif shares is not None:
+                known = f"a list of frequencies, whose sum {shares.sum():g} is the mean"
+            if known:
+                raise ParameterError("mean_size", self.mean_size, f"left out with {known}")
             check_within("mean_size", self.mean_size, 0, s, "(]", allowed=f"above 0 and at most set_size = {s}")
         if self.sizes is not None:
             self._check_sizes(problem)

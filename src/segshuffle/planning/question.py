@@ -140,9 +140,9 @@ class Question:
         for name, kinds in _KINDS.items():
             check_kind(name, getattr(self, name), *kinds)
         self.guess.check(self.problem)
-        if self.top is not None and self.guess.frequencies is None:
+        if self.goal.top is not None and self.guess.frequencies is None:
             allowed = "given with a guess of frequencies, such as zipf:1; an error in per cent needs one, too"
-            raise ParameterError("top", self.top, allowed)
+            raise ParameterError("top", self.goal.top, allowed)
         self._check_target()
         if self.level_privacy is not None and len(self.problem.levels) == 1:
             raise ParameterError("hide_level", self.level_privacy.epsilon, "left out with one level for everybody")
@@ -150,14 +150,14 @@ class Question:
 
     def _check_target(self) -> None:
         """Refuse an error that needs no data, and one that cutting sets alone exceeds."""
-        if self.target is None:
+        target, most, unit = self.goal.target_error, self.problem.error_without_data, ""
+        if target is None:
             return
-        name, most, unit = "target_error", self.problem.error_without_data, ""
-        if self.top is not None:
+        if self.goal.top is not None:
             most, unit = 1.0, ", as a share of an item's users (100 %)"
-        if self.target >= most > 0.0:
+        if target >= most > 0.0:
             allowed = f"below {most:g}{unit}, because an answer that uses no data has at most this error"
-            raise ParameterError(name, self.target, allowed)
+            raise ParameterError("target_error", target, allowed)
         if not (self.squared_target or 0.0) > 0.0:
             lost = f"cutting sets to {self.problem.set_size} items alone exceeds it: raise set_size"
             raise InfeasibleError(f"target_error = {self.asked_error} cannot be reached, because {lost}.")
@@ -176,34 +176,22 @@ class Question:
             raise ParameterError("blanket_cap", cap, f"left out with other dummies than {SINGLE} ones")
 
     @property
-    def top(self) -> int | None:
-        """Number of top items that count; None: all items together."""
-        return self.goal.top
-
-    @property
     def laws(self) -> tuple[str, ...]:
         """Laws of dummies that the plan may have, single dummies first."""
         return tuple(dict.fromkeys((SINGLE, *(laws() if self.blanket == BEST else (self.blanket,)))))
-
-    @property
-    def target(self) -> float | None:
-        """Largest allowed error, in the unit of `top`."""
-        return self.goal.target_error
 
     @functools.cached_property
     def hardest(self) -> float | None:
         """Share of the users who hold the least frequent of the top items; None if all items count."""
         shares = self.guess.shares(self.problem)
-        return None if self.top is None or shares is None else hardest_share(shares, self.top)
+        return None if self.goal.top is None or shares is None else hardest_share(shares, self.goal.top)
 
     @property
     def level_messages(self) -> float:
         """Messages of a user about a hidden level, on average; 0 if levels are not hidden."""
-        return (
-            0.0
-            if self.level_privacy is None
-            else 1.0 + Server(self.problem, self.level_privacy).announce_levels().blanket_per_user
-        )
+        if self.level_privacy is None:
+            return 0.0
+        return 1.0 + Server(self.problem, self.level_privacy).announce_levels().blanket_per_user
 
     @property
     def method(self) -> ProvenSegmented:
@@ -239,21 +227,23 @@ class Question:
     @property
     def asked_error(self) -> str:
         """The largest allowed error in words; empty without one."""
-        if self.target is None:
+        target, top = self.goal.target_error, self.goal.top
+        if target is None:
             return ""
-        if self.top is None:
-            return f"{self.target:g} for all items"
-        return f"{100 * self.target:g} % in the top {min(self.top, self.problem.domain_size)}"
+        if top is None:
+            return f"{target:g} for all items"
+        return f"{100 * target:g} % in the top {min(top, self.problem.domain_size)}"
 
     @property
     def squared_target(self) -> float | None:
         """Largest allowed error, in the unit of the planner."""
-        if self.target is None:
+        target = self.goal.target_error
+        if target is None:
             return None
         if self.hardest is None:
-            return self.target - self.squared_loss
+            return target - self.squared_loss
         lost = loss_of([self.hardest], self.guess.kept(self.problem), self.problem.n_users)
-        return (self.target * self.hardest) ** 2 - lost
+        return (target * self.hardest) ** 2 - lost
 
     @property
     def squared_loss(self) -> float:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from segshuffle.accounting.numerics.ranges import check_integer, whole_if_equal
 from segshuffle.digits import rounded
 from segshuffle.errors import InfeasibleError, ParameterError, SegshuffleError
 from segshuffle.looks import label_of
@@ -34,7 +35,7 @@ def changed(question: Question, values: Mapping[str, float]) -> Question:
     values : mapping of str to float
         Name -> value, as for `table`; epsilon is the lowest level.
     """
-    problem, limits = question.problem, question.limits
+    problem, assumptions, limits = question.problem, question.problem.assumptions, question.limits
     for name, value in values.items():
         if name == "users":
             shares = [count / problem.n_users for count in problem.level_counts]
@@ -44,22 +45,21 @@ def changed(question: Question, values: Mapping[str, float]) -> Question:
             problem = replace(problem, levels=tuple(rounded(factor * level) for level in problem.levels))
         elif name == "delta":
             problem = replace(problem, delta=value, level_deltas=())
-        elif name == "set_size":
-            problem = replace(problem, set_size=_integer(name, value))
         elif name == "items":
             problem = replace(problem, domain_size=_integer(name, value))
-        elif name == "honest_fraction":
-            problem = replace(problem, assumptions=replace(problem.assumptions, honest_fraction=value))
+        elif name == "set_size":
+            problem = replace(problem, set_size=_integer(name, value))
         elif name == "rounds":
-            problem = replace(problem, assumptions=replace(problem.assumptions, rounds=_integer(name, value)))
+            assumptions = replace(assumptions, rounds=_integer(name, value))
+        elif name == "honest_fraction":
+            assumptions = replace(assumptions, honest_fraction=value)
         else:
             limits = replace(limits, max_messages=value)
-    return replace(question, problem=problem, limits=limits)
+    return replace(question, problem=replace(problem, assumptions=assumptions), limits=limits)
 
 
 def _integer(name: str, value: float) -> int:
-    if not float(value).is_integer():
-        raise ParameterError(name, value, "an integer")
+    check_integer(name, whole_if_equal(value), 1)
     return int(value)
 
 
@@ -110,7 +110,7 @@ def curves(question: Question, rows: Sequence[Mapping[str, Any]], keys: Sequence
     error = {"error_%": "error, % of the users"}
     if question.guess.frequencies is not None:
         largest = max((row.get("items", question.problem.domain_size) for row in rows), default=TOP)
-        error = {"top_error_%": f"error of the top {min(question.top or TOP, int(largest))}, % of their share"}
+        error = {"top_error_%": f"error of the top {min(question.goal.top or TOP, int(largest))}, % of their share"}
     measures = {**error, "messages": "messages per user"}
     along, *others = sorted(keys, key=lambda key: -len({row[key] for row in rows}))
     found: Panels = {label: {} for label in measures.values()}
