@@ -45,7 +45,7 @@ CALLS = {
         "--randomizer pure-dump:domain-size=3 --blanket-messages 1e3 --delta 0.1",
         "--randomizer matrix:matrix.csv --users 10 --delta 0.1",
     ],
-    "fetch-msnbc": ["x.gz --deadline 0"],
+    "fetch-msnbc": ["x.gz"],
 }
 FILES = {
     "users.csv": "rehearse users.csv --items 6 --levels 1:100% --delta 1e-3 --set-size 1,2",

@@ -220,11 +220,6 @@ OTHERS = [
     ("rehearse 0:100% --items 50 --levels 1:1000 --delta 1e-5", "This guess has no set with an item"),
     ("plans", "invalid choice: 'plans'"),
     ("plan --items 6 --set-size 2 --levels 1:300", "the following arguments are required: --delta"),
-    *(
-        (f"fetch-msnbc x.gz --deadline={wrong}", f"--deadline {float(wrong)} is not allowed: it must be in (0, 3600]")
-        for wrong in ("0", "-1", "nan", "3601", "inf")
-    ),
-    ("fetch-msnbc x.gz --deadline soon", "'soon' is not allowed; expected is: most seconds for the download"),
     ("fetch-msnbc .", "is a folder"),
     (f"fetch-msnbc {300 * 'x'}", "cannot be written (File name too long)"),
 ]

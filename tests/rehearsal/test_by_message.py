@@ -165,7 +165,7 @@ def test_few_users_send_fewer_items(capsys):
         ("log.csv --layout form=wide header=no", "form=wide is written --form wide now"),
         (
             "1:50%,2:50%,zipf:2 --items 9",
-            "is no guess: write size:share% pairs with commas, such as 1:60%,3:40%, and --guess zipf:1 apart",
+            "is no guess: write size:share% pairs with commas, each size once, and --guess zipf:1 apart",
         ),
         ("log.csv --messages --plan plan.json", "leave --plan out"),
         ("log.csv --messages --set-size 1,2", "compare no set sizes"),

@@ -234,8 +234,8 @@ def test_estimates_are_those_of_the_library(plan, published, capsys, tmp_path):
     counts = np.array([60, 40, 51, 30, 28, 35])
     (tmp_path / "counts").write_text(counts_text(counts))
     found = estimate(plan, counts)
-    low, high = found.interval(0.9)
-    rows = estimated(capsys, "counts --confidence 0.9")
+    low, high = found.interval()
+    rows = estimated(capsys, "counts")
     exact = zip(found.frequencies, low, high, found.standard_errors, strict=True)
     for row, (share, least, most, error) in zip(rows, exact, strict=True):
         unit = 10 ** (math.floor(math.log10(error)) - 1)
@@ -364,7 +364,6 @@ def test_what_a_server_cannot_read_is_refused(published, capsys, tmp_path):
         ),
         ("messages --top 0", "--top: number = 0 is not allowed: it must be an integer >= 1"),
         ("counts --unknown drop", "this is a file of counts"),
-        ("messages --unknown drop --anyway --confidence 1", "confidence"),
     ):
         assert says in refusal(capsys, f"estimate PLAN.json {asked} --csv out.csv")
     assert not (tmp_path / "out.csv").exists()

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from segshuffle.cli.client_account import Account, Answer, Entry, Limit, default_path, opened, plan_digest
-from segshuffle.cli.client_users import draw_all, layout_of, print_all, users_of
+from segshuffle.cli.client_users import digest, draw_all, layout_of, print_all, users_of
 from segshuffle.cli.options import add, add_declared, guarantee, positive
 from segshuffle.cli.terminal import complain
 from segshuffle.datasets.layout import Layout, number_of, tidied
@@ -144,21 +144,22 @@ def run(options: argparse.Namespace) -> str:
     rounds, collection = _rounds(options, document.plan.problem.assumptions.rounds)
     path = options.account or default_path()
     refuse_overwriting("account", path, (options.plan, options.users))
+    many = None
     if options.users is None:
-        users, asked = None, Answer(collection, _items(options, document))
+        asked = Answer(collection, _items(options, document))
         picked = [levels.index(options.level)]
     else:
-        users = users_of(options, document)
-        asked = Answer(collection, users=users.digest)
-        picked = sorted(set(users.levels.tolist()))
+        many = users_of(options, document)
+        asked = Answer(collection, users=digest(*many))
+        picked = sorted(set(many[1].tolist()))
     entry = Entry(plan_digest(document), levels[picked[-1]], options.sets, rounds)
     kept = path.with_name(f"{path.name}.{entry.plan[:16]}-{collection}.messages")
     with opened(path) as account:
         answer = account.sent_before(entry.plan, entry.level, asked)
         if answer is None:
             demands, answer = _spent(options, document.plan, picked, entry, account), asked
-            if users is not None:
-                draw_all(users, scheme, demands, kept)
+            if many is not None:
+                draw_all(*many, scheme, demands, kept)
             else:
                 client = Client(asked.items, picked[0], demands[picked[0]])
                 answer = replace(asked, messages=lines_of(client.send_items(scheme), scheme))
@@ -170,7 +171,7 @@ def run(options: argparse.Namespace) -> str:
                 f"segshuffle client: collection {collection} was answered before. These are the same messages, from "
                 f"{path}; nothing more is spent. The shuffler must take them only once"
             )
-    if users is not None:
+    if many is not None:
         print_all(kept)
     return answer.messages.removesuffix("\n")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,34 +24,13 @@ if TYPE_CHECKING:
     from segshuffle.protocols.scheme import Scheme
 
 
-@dataclass(frozen=True)
-class Users:
-    """Users of a file, each with the number of its level."""
-
-    sets: Transactions
-    levels: NDArray[np.int16]
-
-    @property
-    def digest(self) -> str:
-        """Digest of what the users hold and of their levels."""
-        parts = (self.sets.offsets, self.sets.codes, self.levels)
-        return hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()
-
-    def one_by_one(self) -> Iterator[tuple[list[int], int]]:
-        """Yield what each user holds, and the number of its level."""
-        said, ends = seldom("{:,} users have sent".format), self.sets.offsets.tolist()
-        for user, level in enumerate(self.levels.tolist()):
-            said(user)
-            yield self.sets.codes[ends[user] : ends[user + 1]].tolist(), level
-
-
 def layout_of(options: argparse.Namespace) -> Layout:
     """Return how the file of users is read."""
     return Layout(**given(options, Layout))
 
 
-def users_of(options: argparse.Namespace, document: Document) -> Users:
-    """Read the users of the file, each with a level, and say what is odd about them."""
+def users_of(options: argparse.Namespace, document: Document) -> tuple[Transactions, NDArray[np.int16]]:
+    """Read the users of the file and the number of the level of each, and say what is odd about them."""
     import numpy as np
 
     from segshuffle.datasets.reading import read_transactions
@@ -76,18 +54,32 @@ def users_of(options: argparse.Namespace, document: Document) -> Users:
     for note in notes:
         complain(f"segshuffle client: {note}")
     if users.levels is not None:
-        return Users(users, users.levels)
-    return Users(users, np.full(users.n_users, problem.levels.index(options.level), np.int16))
+        return users, users.levels
+    return users, np.full(users.n_users, problem.levels.index(options.level), np.int16)
 
 
-def draw_all(users: Users, scheme: Scheme, demands: Mapping[int, Demand], path: Path) -> None:
+def digest(users: Transactions, levels: NDArray[np.int16]) -> str:
+    """Return a digest of what the users hold and of their levels."""
+    parts = (users.offsets, users.codes, levels)
+    return hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()
+
+
+def draw_all(
+    users: Transactions, levels: NDArray[np.int16], scheme: Scheme, demands: Mapping[int, Demand], path: Path
+) -> None:
     """Draw the messages of all users into a file, readable by its owner only."""
     from segshuffle.protocols.messages import send_all
+
+    def one_by_one() -> Iterator[tuple[list[int], int]]:
+        said, ends = seldom("{:,} users have sent".format), users.offsets.tolist()
+        for user, level in enumerate(levels.tolist()):
+            said(user)
+            yield users.codes[ends[user] : ends[user + 1]].tolist(), level
 
     with writing(path) as temporary:
         temporary.chmod(0o600)
         with temporary.open("w", encoding="ascii") as file:
-            file.writelines(send_all(users.one_by_one(), scheme, demands))
+            file.writelines(send_all(one_by_one(), scheme, demands))
 
 
 def print_all(path: Path) -> None:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from segshuffle.cli.client_account import plan_digest
 from segshuffle.cli.options import add, levels, output, participants, positive, whole
-from segshuffle.cli.terminal import as_json, complain, shown, table
+from segshuffle.cli.terminal import as_json, complain, shown, table, write_table
 from segshuffle.errors import DataError, OptionsError
 
 if TYPE_CHECKING:
@@ -77,12 +77,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="print estimates even if the plan's users cannot have sent these messages, and mark them as impossible",
     )
-    parser.add_argument(
-        "--confidence",
-        type=float,
-        default=0.95,
-        help="probability, in (0, 1), that one interval contains its share (default 0.95)",
-    )
     parser.add_argument("--clip", action="store_true", help="cut estimates and intervals to [0, 1]")
     add(
         parser,
@@ -104,9 +98,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> str:
     """Count the messages, and estimate the shares."""
-    from segshuffle.cli.estimate_rows import COLUMNS, as_percent, rows_of, write_table
+    from segshuffle.cli.estimate_rows import COLUMNS, as_percent, rows_of
     from segshuffle.files import refuse_overwriting
     from segshuffle.library import estimate, read_messages, read_plan
+    from segshuffle.planning.foresight import CONFIDENCE
     from segshuffle.protocols.item_variance import coverage_of_nothing
     from segshuffle.protocols.messages.received import PossibleCounts, impossible
 
@@ -124,15 +119,15 @@ def run(options: argparse.Namespace) -> str:
         raise DataError(
             f"{options.received}: {odd} Give --anyway to print the estimates all the same, marked as impossible."
         )
-    found = estimate(plan, received.counts)
+    found = estimate(plan, received.counts, document.items)
     largest = found.order
     told = largest[found.told_from_zero[largest]]
     chosen = (told if options.told_from_zero else largest)[: options.top]
-    rows = functools.partial(rows_of, options, document, received.counts, found)
+    rows = functools.partial(rows_of, found, received.counts, options.clip)
     guarantee, digest = _guarantee(document.plan, plan), plan_digest(document)[:16]
     mark = {"impossible": True} if odd else {}  # a reader of rows alone must know this
     if options.publish is not None:
-        made = _made(options, plan, guarantee, odd)
+        made = _made(plan, guarantee, odd)
         write_table(options.publish, ("item", "estimate", "low", "high"), rows(told), made)
     if options.csv is not None:
         own = {"plan": digest, "guarantee": _promised(guarantee), **mark}
@@ -147,10 +142,10 @@ def run(options: argparse.Namespace) -> str:
         "messages_possible": possible,
         "dropped": received.dropped,
         "not_noticed": _not_noticed(options, plan),
-        "confidence": options.confidence,
+        "confidence": CONFIDENCE,
         "told_from_zero_above": found.threshold,
         "told_from_zero": told.size,
-        "coverage_of_items_held_by_nobody": coverage_of_nothing(plan, options.confidence),
+        "coverage_of_items_held_by_nobody": coverage_of_nothing(plan, CONFIDENCE),
         "kind": plan.kind,
     }
     summary = {name: value for name, value in known.items() if value is not None}
@@ -158,7 +153,7 @@ def run(options: argparse.Namespace) -> str:
     if options.json:
         return as_json({**FORMAT, **summary, "estimates": [{**row, **mark} for row in rows(chosen)]})
     warning = "IMPOSSIBLE, see above:\n" if odd else ""
-    screen = [as_percent(row, options.confidence) for row in rows(chosen[: options.top or _ON_SCREEN])]
+    screen = [as_percent(row) for row in rows(chosen[: options.top or _ON_SCREEN])]
     return f"{shown(summary)}\n\n{warning}{table(screen)}"
 
 
@@ -166,12 +161,10 @@ def _present(options: argparse.Namespace, planned: Plan) -> tuple[Plan, str | No
     """Return the plan for the users who took part, and what is assumed about their levels, if anything is."""
     problem, plan, assumed = planned.problem, planned, None
     senders, listed = options.senders or problem.n_users, options.levels
-    if listed is None and senders != problem.n_users:
-        listed = [(level, n / problem.n_users) for level, n in zip(problem.levels, problem.level_counts, strict=True)]
-        if len(listed) > 1:
-            assumed = "the shares of the users at the levels are those of the plan (--levels)"
-    if listed is not None:
+    if listed is not None or senders != problem.n_users:
         plan = planned.of_participants(participants(problem, listed, senders), fewer=True)
+        if listed is None and len(problem.levels) > 1:
+            assumed = "the shares of the users at the levels are those of the plan (--levels)"
     if plan.problem.n_users < (options.least_users or 0):
         raise DataError(
             f"{plan.problem.n_users} users took part, fewer than --least-users {options.least_users}: no estimates are "
@@ -220,7 +213,7 @@ def _promised(guarantee: list[dict[str, Any]]) -> str:
     return "; ".join(parts)
 
 
-def _made(options: argparse.Namespace, plan: Plan, guarantee: list[dict[str, Any]], odd: str | None) -> str:
+def _made(plan: Plan, guarantee: list[dict[str, Any]], odd: str | None) -> str:
     """Say how a table that is published was made; refuse what must not be shown."""
     n = plan.problem.n_users
     if odd:
@@ -229,7 +222,7 @@ def _made(options: argparse.Namespace, plan: Plan, guarantee: list[dict[str, Any
         raise DataError(f"nothing is published: for {n} users no epsilon is certified. Too few took part.")
     return (
         f"Shares of {n} users who hold an item, estimated by segshuffle from shuffled messages and dummies, with "
-        f"{100 * options.confidence:g} % intervals, rounded to two digits of the standard error. Of "
+        f"95 % intervals, rounded to two digits of the standard error. Of "
         f"{plan.problem.domain_size} items those are listed that are told from zero: with probability 0.95 all of them "
         f"are held by somebody. Differential privacy of each user: {_promised(guarantee)}. Collections covered: "
         f"{plan.problem.assumptions.rounds}."

@@ -1,19 +1,15 @@
 """Rows of estimates, rounded to what their errors carry, and the tables that are written of them."""
 
-import argparse
-import csv
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from segshuffle.arrays import IntArray
 from segshuffle.datasets.layout import tidied
-from segshuffle.files import writing
 from segshuffle.library import Estimate
-from segshuffle.planning.documents import Document
+from segshuffle.planning.foresight import CONFIDENCE
 
 #: Columns of a row.
 COLUMNS = ("item", "count", "estimate", "low", "high", "standard_error", "told_from_zero")
@@ -21,33 +17,25 @@ COLUMNS = ("item", "count", "estimate", "low", "high", "standard_error", "told_f
 _TOGETHER = 10**5
 
 
-def rows_of(
-    options: argparse.Namespace,
-    document: Document,
-    counts: IntArray,
-    found: Estimate,
-    items: IntArray,
-) -> Iterator[dict[str, Any]]:
+def rows_of(found: Estimate, counts: IntArray, clip: bool, items: IntArray) -> Iterator[dict[str, Any]]:
     """Make a row for each of some items, in their order.
 
     Parameters
     ----------
-    options : Namespace
-        With the confidence of the intervals, and whether shares are cut to [0, 1].
-    document : Document
-        The plan, which has the names of the items.
-    counts : ndarray of int, shape (domain_size,)
-        Messages about each item.
     found : Estimate
         The estimates of all items.
+    counts : ndarray of int, shape (domain_size,)
+        Messages about each item.
+    clip : bool
+        Whether shares are cut to [0, 1].
     items : ndarray of int
         The items.
     """
     for start in range(0, items.size, _TOGETHER):
         some = items[start : start + _TOGETHER]
         estimates, variance = found.frequencies[some], found.variance
-        shares = [estimates, *variance.interval(estimates, options.confidence)]
-        if options.clip:
+        shares = [estimates, *variance.interval(estimates, CONFIDENCE)]
+        if clip:
             shares = [np.clip(each, 0.0, 1.0) for each in shares]
         errors = np.sqrt(variance.at(estimates))
         columns = (some, counts[some], *shares, errors, estimates > found.threshold)
@@ -55,7 +43,7 @@ def rows_of(
             places = _places(error)
             low, high = math.floor(low * 10**places) / 10**places, math.ceil(high * 10**places) / 10**places
             rounded = [round(each, places) for each in (share, low, high, error)]
-            yield dict(zip(COLUMNS, (tidied(document.name(item)), count, *rounded, told), strict=True))
+            yield dict(zip(COLUMNS, (tidied(found.name(item)), count, *rounded, told), strict=True))
 
 
 def _places(error: float) -> int:
@@ -63,7 +51,7 @@ def _places(error: float) -> int:
     return 1 - math.floor(math.log10(error)) if error > 0.0 else 15
 
 
-def as_percent(row: Mapping[str, Any], confidence: float) -> dict[str, str]:
+def as_percent(row: Mapping[str, Any]) -> dict[str, str]:
     """Return a row for the screen."""
     places = max(_places(row["standard_error"]) - 2, 0)
     estimate, low, high = (f"{100 * row[name]:.{places}f}" for name in ("estimate", "low", "high"))
@@ -71,16 +59,7 @@ def as_percent(row: Mapping[str, Any], confidence: float) -> dict[str, str]:
         "item": row["item"],
         "messages": str(row["count"]),
         "estimate %": estimate,
-        f"{100 * confidence:g} % from": low,
+        "95 % from": low,
         "to": high,
         "told from zero": "yes" if row["told_from_zero"] else "no",
     }
-
-
-def write_table(path: Path, names: Sequence[str], rows: Iterable[Mapping[str, Any]], made: str = "") -> None:
-    """Write some columns of rows as CSV, row by row; a line that begins with # says how they were made."""
-    with writing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        file.write(f"# {made}\n" if made else "")
-        table = csv.DictWriter(file, names, extrasaction="ignore", lineterminator="\n")
-        table.writeheader()
-        table.writerows(rows)

@@ -321,14 +321,16 @@ def given(options: argparse.Namespace, *classes: type) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def participants(problem: Problem, levels: Sequence[Level], n_users: int) -> tuple[int, ...]:
-    """Return the users at each level of a plan who took part; shares are of `n_users`.
+def participants(problem: Problem, levels: Sequence[Level] | None, n_users: int) -> tuple[int, ...]:
+    """Return the users at each level of a plan who took part; shares, by default the plan's, are of `n_users`.
 
     Raises
     ------
     ParameterError
         If the levels are not those of the plan.
     """
+    if levels is None:
+        return level_counts(n_users, [count / problem.n_users for count in problem.level_counts])
     epsilons, users = counted(levels, n_users)
     if epsilons != problem.levels:
         raise ParameterError("levels", epsilons, f"those of the plan, {problem.levels}")

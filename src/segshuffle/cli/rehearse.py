@@ -218,7 +218,7 @@ def _data(text: str) -> str | dict[int, float]:
         return set_sizes(text)
     except ValueError:
         raise argparse.ArgumentTypeError(
-            f"{text!r} is no guess: write size:share% pairs with commas, such as 1:60%,3:40%, and --guess zipf:1 apart"
+            f"{text!r} is no guess: write size:share% pairs with commas, each size once, and --guess zipf:1 apart"
         ) from None
 
 
@@ -391,10 +391,7 @@ def _serving(plan: Plan, users: Transactions, options: argparse.Namespace, assum
             f"{problem.honest_users}. Plan for fewer users or with a smaller honest-fraction, or leave the column of "
             "levels out: then users are drawn from the file."
         )
-    counts = users.level_counts(len(problem.levels))
-    if counts is None:
-        shares = [count / problem.n_users for count in problem.level_counts]
-        counts = participants(problem, options.levels or [*zip(problem.levels, shares, strict=True)], n)
+    counts = users.level_counts(len(problem.levels)) or participants(problem, options.levels, n)
     if n != problem.n_users:
         assumed.append(f"all {n} users of the file take part, though the plan is for {problem.n_users}")
     if counts != problem.level_counts:

@@ -29,9 +29,9 @@ from segshuffle.accounting.single_message.mechanisms import (
 )
 from segshuffle.accounting.single_message.randomizers.matrix import matrix_randomizer
 from segshuffle.cli.options import levels, spec
-from segshuffle.cli.terminal import as_csv, as_json, complain, draw, leave_out, need, shown, table, wrapped
+from segshuffle.cli.terminal import as_json, complain, draw, leave_out, need, shown, table, wrapped, write_table
 from segshuffle.errors import DataError, OptionsError, ParameterError
-from segshuffle.files import read_bounded, refuse_overwriting, write_atomically
+from segshuffle.files import read_bounded, refuse_overwriting
 
 #: Largest file of a matrix, in bytes.
 _MAX_BYTES = 50_000_000
@@ -88,7 +88,7 @@ def _save(options: argparse.Namespace, rows: list[Point], several: list[str], as
             allowed = "left out; or give several values (such as --users 1e3..1e9) that have an answer above 0"
             raise ParameterError("save", str(path), allowed)
         if is_table:
-            write_atomically(path, as_csv(rows))
+            write_table(path, list(rows[0]), rows)
             continue
         if hidden := len(rows) - len(drawn):
             complain(f"segshuffle account: {hidden} of {len(rows)} points are 0 or infinite and cannot be drawn")

@@ -4,7 +4,6 @@ import argparse
 import contextlib
 import copy
 import csv
-import io
 import itertools
 import json
 import os
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from segshuffle.errors import OptionsError, SegshuffleError
+from segshuffle.files import writing
 from segshuffle.looks import series_looks, stroke
 
 #: Width of an answer, in characters.
@@ -247,13 +247,13 @@ def wrapped(sentences: Sequence[str], mark: str = "", hang: str = "") -> str:
     return "\n".join(filled).replace("\u00a0", " ")
 
 
-def as_csv(rows: list[dict[str, Any]]) -> str:
-    """Return rows with equal keys as CSV."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
+def write_table(path: Path, names: Sequence[str], rows: Iterable[Mapping[str, Any]], made: str = "") -> None:
+    """Write some columns of rows as CSV, row by row; a line that begins with # says how they were made."""
+    with writing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        file.write(f"# {made}\n" if made else "")
+        table = csv.DictWriter(file, names, extrasaction="ignore", lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> str:
