@@ -34,6 +34,11 @@ def options_of(*classes: type) -> dict[str, Field[Any]]:
     return {each.metadata.get("name", each.name): each for each in every if "description" in each.metadata}
 
 
+def fields_of(one: type, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values, by the name that callers use, that belong to a class, as arguments to make it."""
+    return {each.name: values[name] for name, each in options_of(one).items() if name in values}
+
+
 def interval(rules: Mapping[str, Any]) -> tuple[float, float, str]:
     """Return the ends of the allowed range, and which of them belong to it."""
     low, high = rules.get("exclusiveMinimum"), rules.get("exclusiveMaximum")

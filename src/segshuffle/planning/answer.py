@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import math
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -235,32 +236,38 @@ def _of_fewest_messages(question: Question, target: float) -> Plan:
 
 def _of_least_epsilon(question: Question, target: float) -> Plan:
     """Plan with the least epsilons for an error, to within 2 %; ratios between levels do not change."""
-    problem, step, best = question.problem, math.log1p(_CLOSE), None
-    low, high = (math.floor(math.log(end / problem.levels[-1]) / step) for end in _EPSILONS)
-    while low <= high:
-        power = (low + high) // 2
-        levels = tuple(min(rounded_up(math.exp(power * step) * each, 3), _EPSILONS[1]) for each in problem.levels)
-        asked = replace(question, problem=replace(problem, levels=levels))
-        error = math.inf
+    step = math.log1p(_CLOSE)
+    first, last = (math.floor(math.log(end / question.problem.levels[-1]) / step) for end in _EPSILONS)
+
+    @functools.cache
+    def reaching(power: int) -> Plan | None:
+        """Return the plan at these epsilons if it has the error."""
+        asked = _at(question, math.exp(power * step))
         with contextlib.suppress(InfeasibleError):
             plan = _of_least_error(asked)
-            error = asked.method.searches(plan.problem)[0].error_of(plan)
-        if error <= target:
-            best, high = plan, power - 1
-        else:
-            low = power + 1
+            if asked.method.searches(plan.problem)[0].error_of(plan) <= target:
+                return plan
+        return None
+
+    least = bisect_left(range(first, last + 1), True, key=lambda power: reaching(power) is not None)
+    best = reaching(first + least)
     if best is None:
         raise _unreached(question, f"epsilon up to {_EPSILONS[1]:g}: raise max_messages if it is given")
     if not question.finds_knee:
         return best
     # the last per cents of epsilon may cost many times as many messages
-    levels = tuple(min(rounded_up(_KNEE * each, 3), _EPSILONS[1]) for each in best.problem.levels)
-    near = replace(question, problem=replace(problem, levels=levels))
     with contextlib.suppress(InfeasibleError):
-        fewest = _of_fewest_messages(near, target)
+        fewest = _of_fewest_messages(_at(replace(question, problem=best.problem), _KNEE), target)
         if fewest.messages_per_user < best.messages_per_user:
             return fewest
     return best
+
+
+def _at(question: Question, factor: float) -> Question:
+    """Return the question with every epsilon times a factor, rounded up."""
+    problem = question.problem
+    levels = tuple(min(rounded_up(factor * level, 3), _EPSILONS[1]) for level in problem.levels)
+    return replace(question, problem=replace(problem, levels=levels))
 
 
 def _unreached(question: Question, searched: str) -> InfeasibleError:

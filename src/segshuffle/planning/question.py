@@ -13,7 +13,7 @@ import numpy as np
 
 from segshuffle.accounting.numerics.ranges import check_choice, check_kind
 from segshuffle.blankets.named import laws
-from segshuffle.declared import option, options_of
+from segshuffle.declared import fields_of, option, options_of
 from segshuffle.errors import InfeasibleError, OptionsError, ParameterError, similar
 from segshuffle.planning.asked import Goal, Guess, Limits
 from segshuffle.planning.foresight import hardest_share, loss_of
@@ -103,24 +103,20 @@ class Question:
             If there is no such field; the message has the most similar name.
         """
         check_kind("problem", problem, Problem)
-        parts: dict[str, dict[str, Any]] = {"goal": {}, "limits": {}, "guess": {}, "own": {}}
-        classes = {"goal": Goal, "limits": Limits, "guess": Guess, "own": Question}
-        owners = {name: (part, each.name) for part, one in classes.items() for name, each in options_of(one).items()}
-        for name, value in asked.items():
-            if name not in owners:
-                raise OptionsError(f"{name} is unknown{similar(name, owners)}. Known are {', '.join(owners)}.")
-            part, own_name = owners[name]
-            parts[part][own_name] = value
-        hidden = parts["own"].pop("level_privacy", None)
-        if hidden is not None and not isinstance(hidden, LevelPrivacy):
-            epsilon, delta = hidden if isinstance(hidden, tuple) else (hidden, None)
-            hidden = LevelPrivacy(epsilon, delta or problem.delta)
+        known = options_of(Goal, Limits, Guess, cls)
+        for name in asked:
+            if name not in known:
+                raise OptionsError(f"{name} is unknown{similar(name, known)}. Known are {', '.join(known)}.")
+        own, shares = fields_of(cls, asked), asked.get("guess")
+        hidden = own.pop("level_privacy", None)
         if hidden is not None:
+            if not isinstance(hidden, LevelPrivacy):
+                epsilon, delta = hidden if isinstance(hidden, tuple) else (hidden, None)
+                hidden = LevelPrivacy(epsilon, delta or problem.delta)
             problem = replace(problem, assumptions=replace(problem.assumptions, private_levels=True))
-        guess = parts["guess"].get("frequencies")
-        made = guess if isinstance(guess, Guess) else Guess(**parts["guess"])
-        goal, limits = Goal(**parts["goal"]), Limits(**parts["limits"])
-        return cls(problem, goal, limits, made, **parts["own"], level_privacy=hidden)
+        guess = shares if isinstance(shares, Guess) else Guess(**fields_of(Guess, asked))
+        goal, limits = Goal(**fields_of(Goal, asked)), Limits(**fields_of(Limits, asked))
+        return cls(problem, goal, limits, guess, **own, level_privacy=hidden)
 
     def as_dict(self) -> dict[str, Any]:
         """Return what was asked besides the problem, as `of` takes it, JSON-ready; defaults are left out."""

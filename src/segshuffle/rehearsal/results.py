@@ -105,8 +105,9 @@ def _groups(found: Rehearsal) -> pl.DataFrame:
 def summary(found: Rehearsal, top: int) -> dict[str, Any]:
     """Return the numbers that matter most, JSON-ready; see `Rehearsal`."""
     first, cutting = found.first, (found.sent - found.true) ** 2
+    held, told = found.true > 0, found.told_from_zero
     best = found.order[:top]
-    best = best[found.true[best] > 0]
+    best = best[held[best]]
     largest: dict[str, Any] = dict.fromkeys(("top_error", "top_error_from_cutting", "top_error_simulated"), math.nan)
     largest["top_worst"] = None
     if best.size:
@@ -117,7 +118,7 @@ def summary(found: Rehearsal, top: int) -> dict[str, Any]:
     return {
         "users": first.plan.problem.n_users,
         "items": first.plan.problem.domain_size,
-        "items_held": int(np.count_nonzero(found.true)),
+        "items_held": int(held.sum()),
         "repetitions": found.repetitions,
         "top": int(best.size),
         **largest,
@@ -126,9 +127,9 @@ def summary(found: Rehearsal, top: int) -> dict[str, Any]:
         "entries_lost": found.entries_lost,
         "largest_bias": None if found.bias is None else float(np.abs(found.bias).max()),
         "told_from_zero_above": first.threshold,
-        "told_from_zero": found.found,
-        "told_from_zero_but_held_by_nobody": found.found_wrongly,
-        "held_but_not_told_from_zero": found.missed,
+        "told_from_zero": float(told.sum()),
+        "told_from_zero_but_held_by_nobody": float(told[~held].sum()),
+        "held_but_not_told_from_zero": float((1 - told)[held].sum()),
         "covered": float(found.covered_true.mean()),
         "covered_sent": float(found.covered_sent.mean()),
         "squared_error": float(found.squared_error.sum()),

@@ -68,14 +68,14 @@ class Rehearsal:
         How often the collection was simulated.
     expected : ndarray of float, shape (domain_size,)
         Expected squared errors against `true`: of noise, cutting, and levels that depend on items.
-    squared_error, error_of_sent : ndarray of float, shape (domain_size,)
-        Squared errors against `true` and against `sent`, means over the repetitions.
+    squared_error : ndarray of float, shape (domain_size,)
+        Squared errors against `true`, means over the repetitions.
     covered_true, covered_sent : ndarray of float, shape (domain_size,)
         Share of the repetitions whose interval contains the item's share in the data, and its share after cutting.
     recovery : tuple of Recovery
         How many of the most frequent items are found.
-    found, found_wrongly, missed : float
-        Items told from zero, those of them that nobody holds, and held items that are not, on average.
+    told_from_zero : ndarray of float, shape (domain_size,)
+        Share of the repetitions in which the item is told from zero.
     """
 
     first: Estimate
@@ -87,13 +87,10 @@ class Rehearsal:
     repetitions: int
     expected: FloatArray
     squared_error: FloatArray
-    error_of_sent: FloatArray
     covered_true: FloatArray
     covered_sent: FloatArray
     recovery: tuple[Recovery, ...]
-    found: float
-    found_wrongly: float
-    missed: float
+    told_from_zero: FloatArray
 
     @property
     def order(self) -> IntArray:
@@ -183,7 +180,7 @@ def rehearse(
     true, sent = held / n, cut.item_counts / n
     tops, ordered = [k for k in TOPS if k <= np.count_nonzero(held)], -np.sort(-held)
     # a sum: no array is kept for every repetition
-    totals = np.zeros((5, true.size))
+    totals = np.zeros((4, true.size))
     right = np.empty((repetitions, len(tops)))
     for number in range(repetitions):
         if number == 0 or (n_levels > 1 and cut.levels is None):
@@ -195,17 +192,19 @@ def rehearse(
             first = Estimate(estimate, plan, users.names)
         low, high = first.variance.interval(estimate, CONFIDENCE)
         covered = [(low <= share) & (share <= high) for share in (true, sent)]
-        totals += np.array([(estimate - true) ** 2, (estimate - sent) ** 2, *covered, estimate > first.threshold])
+        totals += np.array([(estimate - true) ** 2, *covered, estimate > first.threshold])
         largest = held[np.argsort(-estimate, kind="stable")]
         # `ordered[k - 1]` users hold the k-th most frequent item; ties are right
         right[number] = [(largest[:k] >= ordered[k - 1]).mean() for k in tops]
         progress(number + 1, repetitions)
-    squared_error, error_of_sent, covered_true, covered_sent, above = totals / repetitions
+    squared_error, covered_true, covered_sent, told = totals / repetitions
     bias, expected = None, (sent - true) ** 2 + first.variance.at(sent)
     if n_levels > 1 and cut.levels is not None:
         bias = bias_given_levels(np.array(plan.scheme.copies), level_items, np.array(problem.level_counts))
         own = plan.scheme.sampling @ level_items / plan.scheme.weight(problem.level_counts) ** 2
         expected = (sent + bias - true) ** 2 + first.variance.noise + own
+    means = (right[0].tolist(), right.mean(axis=0).tolist(), right.min(axis=0).tolist())
+    recovery = tuple(map(Recovery, tops, *means))
     return Rehearsal(
         first=first,
         true=true,
@@ -216,15 +215,10 @@ def rehearse(
         repetitions=repetitions,
         expected=expected,
         squared_error=squared_error,
-        error_of_sent=error_of_sent,
         covered_true=covered_true,
         covered_sent=covered_sent,
-        recovery=tuple(
-            map(Recovery, tops, *(each.tolist() for each in (right[0], right.mean(axis=0), right.min(axis=0))))
-        ),
-        found=float(above.sum()),
-        found_wrongly=float(above[held == 0].sum()),
-        missed=float((1.0 - above[held > 0]).sum()),
+        recovery=recovery,
+        told_from_zero=told,
     )
 
 
