@@ -68,6 +68,10 @@ def test_a_plan_at_a_given_blanket_has_the_librarys_numbers(capsys):
         "kind": "published",
         "domain_size": 8,
         "set_size": 2,
+        "level_deltas": [],
+        "mean_size": None,
+        "blankets": [],
+        "warnings": [],
         "public": PUBLIC_INPUTS,
     }
 
@@ -124,7 +128,7 @@ def test_the_readable_form_shows_the_same_names_and_numbers(capsys, command):
     numbers = printed(capsys, command).partition("\n\n")[0].replace("\n ", " ")
     assert max(map(len, printed(capsys, command).splitlines())) <= 80
     lines = dict(line.split(maxsplit=1) for line in numbers.splitlines())
-    assert list(lines) == [name for name in values if name != "public"]
+    assert list(lines) == [name for name in values if name not in ("blankets", "warnings", "public")]
     for name, value in values.items():
         if isinstance(value, float):
             assert math.isclose(float(lines[name]), value, rel_tol=1e-5)

@@ -277,7 +277,7 @@ def test_figures_are_written_and_shown(log, capsys):
     folder = log.parent / "there/out"
     assert {path.suffix for path in folder.iterdir()} == {".csv", ".parquet", ".svg", ".png", ".json", ".html"}
     text = (folder / "index.html").read_text()
-    assert text.count("<img") == 3 == len(list(folder.glob("*.svg")))
+    assert text.count("<img") == 2 == len(list(folder.glob("*.svg")))
     assert not re.search(r"(src|href)=\"(?!data:)", text)
 
 

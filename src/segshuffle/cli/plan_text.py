@@ -51,15 +51,11 @@ def told(found: Answer, options: argparse.Namespace, more: Mapping[str, Any]) ->
     if proven:
         values = {**values, **found.numbers, **_relied_on(found.plan)}
     if options.json:
-        said: dict[str, Any] = {"blankets": rows, "warnings": warnings}
+        said: dict[str, Any] = {"blankets": rows, "warnings": warnings, "public": PUBLIC_INPUTS}
         if proven:
-            said |= {
-                "asked": found.question.as_dict(),
-                "note": found.note,
-                "words": words,
-                "guarantees": [g.as_dict() for g in found.guarantees],
-            }
-        return as_json({**values, **_if_any(**said), **more, "public": PUBLIC_INPUTS})
+            guarantees = [each.as_dict() for each in found.guarantees]
+            said |= {"asked": found.question.as_dict(), "note": found.note, "words": words, "guarantees": guarantees}
+        return as_json({**values, **said, **more})
     parts = [_decision(found, words)] if proven else [_details({}, values)]
     parts += [wrapped([f"Warning: {each}"], hang="  ") for each in warnings]
     if rows:
@@ -67,11 +63,6 @@ def told(found: Answer, options: argparse.Namespace, more: Mapping[str, Any]) ->
     parts += _further(more, asked.problem.n_users, options)
     parts.append(_details(words, values) if options.details and proven else _REST)
     return "\n\n".join(parts)
-
-
-def _if_any(**values: Any) -> dict[str, Any]:
-    """Leave out empty values."""
-    return {name: value for name, value in values.items() if value}
 
 
 def _numbers(found: Answer, asked: Question) -> dict[str, Any]:
@@ -92,7 +83,8 @@ def _numbers(found: Answer, asked: Question) -> dict[str, Any]:
         "levels": problem.levels,
         "level_counts": problem.level_counts,
         "delta": problem.delta,
-        **_if_any(level_deltas=problem.level_deltas, mean_size=asked.guess.mean_size),
+        "level_deltas": problem.level_deltas,
+        "mean_size": asked.guess.mean_size,
         "share_expected": problem.assumptions.honest_fraction,
     }
 

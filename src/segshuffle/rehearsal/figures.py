@@ -15,6 +15,12 @@ from segshuffle.rehearsal.run import Rehearsal
 
 #: Most items in the figure of single items.
 _MOST_ITEMS = 40
+#: What the figures show.
+_TOLD = {
+    "epsilon": "The least error on this file over epsilon, the error that was asked for, and the plan that reaches it.",
+    "top": "The most frequent items: their share in the data, and what one collection estimates.",
+    "errors": "At most 3,000 held items: (a) estimate and (b) error, over the share in the data.",
+}
 #: Most points of a scatter plot; more take long to draw and overlap.
 _MOST_POINTS = 3000
 
@@ -68,20 +74,6 @@ def error_figure(found: Rehearsal) -> Figure:
     return finished(figure)
 
 
-def recovery_figure(found: Rehearsal) -> Figure:
-    """Draw how many of the k most frequent items are found, over k."""
-    figure, (axes,) = panel_grid(1, height=2.2)
-    k, _, mean, least = zip(*found.recovery, strict=True)
-    axes.plot(k, 100 * np.array(mean), "o-", color=PALETTE["blue"], label="mean of all repetitions")
-    axes.plot(k, 100 * np.array(least), "v:", color=PALETTE["grey"], label="worst repetition")
-    axes.set(
-        xscale="log", ylim=(0, 105), xlabel="k most frequent items", ylabel="found among the k\nlargest estimates, %"
-    )
-    axes.set_xticks(k, map(str, k))
-    axes.minorticks_off()
-    return finished(figure)
-
-
 def epsilon_figure(asked: Mapping[str, Any]) -> Figure:
     """Draw the least error over the lowest epsilon, with the error that was asked for and the plan that reaches it."""
     scale = 100 if asked["top"] else 1
@@ -105,27 +97,13 @@ def write_figures(
     """
     if not found.recovery:  # nobody holds anything
         return []
+    made = {}
     with warnings.catch_warnings():
         # names may have characters that the font lacks: SVG keeps them as text, PNG has boxes
         warnings.filterwarnings("ignore", "Glyph .* missing")
-        made = [
-            (
-                "top",
-                top_figure(found, top),
-                "The most frequent items: their share in the data, and what one collection estimates.",
-            ),
-            (
-                "errors",
-                error_figure(found),
-                "At most 3,000 held items: (a) estimate and (b) error, over the share in the data.",
-            ),
-            ("recovery", recovery_figure(found), "How many of the most frequent items are found."),
-        ]
         if asked:
-            told = (
-                "The least error on this file over epsilon, the error that was asked for, and the plan that reaches it."
-            )
-            made.insert(0, ("epsilon", epsilon_figure(asked), told))
-        for name, figure, _ in made:
+            made["epsilon"] = epsilon_figure(asked)
+        made |= {"top": top_figure(found, top), "errors": error_figure(found)}
+        for name, figure in made.items():
             save(figure, [folder / f"{name}.svg", folder / f"{name}.png"])
-        return [((folder / f"{name}.svg").read_text(encoding="utf-8"), sentence) for name, _, sentence in made]
+    return [((folder / f"{name}.svg").read_text(encoding="utf-8"), _TOLD[name]) for name in made]
