@@ -244,7 +244,7 @@ def _spent(
             rounds=entry.rounds,
             most_messages=options.most_messages,
         )
-        if isinstance(hide_level, tuple):
+        if hide_level and not isinstance(hide_level, str):
             # the epsilons of other levels are only claims of the server: the user's own limit bounds them
             epsilons = tuple(max(levels[level], min(each, hide_level[0])) for each in levels)
             demand = replace(demand, level_epsilons=epsilons, level_delta=hide_level[1])

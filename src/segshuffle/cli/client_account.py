@@ -20,7 +20,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
@@ -195,49 +195,35 @@ def _read(path: Path) -> Account:
         values = json.loads(read_bounded(path, limit=_LARGEST).decode("utf-8"))
         if (found := (values.pop("format"), values.pop("version"))) != (FORMAT, VERSION):
             raise ValueError(f"format, version = {found!r:.30} must be {(FORMAT, VERSION)}")
-        honest_users = values["honest_users"]
-        if not (honest_users is None or _is_count(honest_users)):
-            raise ValueError(f"honest_users = {honest_users!r} must be an integer >= 1")
-        limits = _limit(values["budget"]), _limit(values["hide_level"])
-        return Account(path, honest_users, *limits, [*map(_entry, values["collections"])])
+        collections = []
+        for each in values.pop("collections"):
+            answers = [Answer(**answer) for answer in each.pop("answers", [])]
+            collections.append(Entry(**each, answers=answers))
+        account = Account(path, collections=collections, **values)
+        _check(account)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise DataError(
             f"{path}: is not the file of a client ({type(error).__name__}: {str(error)[:80]}). Nothing is sent, "
             "because what was spent is not known. Repair the file, or name another one with --account."
         ) from None
+    return account
 
 
-def _entry(values: Mapping[str, Any]) -> Entry:
-    entry = Entry(**values)
-    if not (_is_count(entry.rounds) and _is_count(entry.sent)):
-        raise ValueError(f"rounds = {entry.rounds!r} and sent = {entry.sent!r} must be integers >= 1")
-    return replace(
-        entry,
-        items_spent=_guarantee(entry.items_spent),
-        level_spent=_guarantee(entry.level_spent),
-        answers=[_answer(each) for each in values.get("answers", [])],
-    )
-
-
-def _answer(values: Mapping[str, Any]) -> Answer:
-    answer = Answer(**values)
-    typed = isinstance(answer.items, list) and isinstance(answer.users, str | None)
-    typed = typed and _is_count(answer.collection) and all(type(item) is int for item in answer.items)
-    if not (typed and re.fullmatch(r"([+-]?[0-9]+\n)*", answer.messages)):
-        raise ValueError(f"answers = {values!r:.60} must have a collection, items and messages")
-    return answer
-
-
-def _is_count(value: object) -> bool:
-    return type(value) is int and value >= 1
-
-
-def _limit(values: Any) -> Limit | None:
-    return values if values in (None, "no") else _guarantee(values)
-
-
-def _guarantee(values: Any) -> Guarantee:
-    epsilon, delta = values
-    if not all(type(each) in (int, float) and 0 <= each <= 1e6 for each in (epsilon, delta)):
-        raise ValueError(f"epsilon, delta = {values!r} must be numbers in [0, 1e6]")
-    return float(epsilon), float(delta)
+def _check(account: Account) -> None:
+    """Refuse values of a file that no client writes."""
+    counts = [1 if account.honest_users is None else account.honest_users]
+    guarantees: list[Any] = [each for each in (account.budget, account.hide_level) if each not in (None, "no")]
+    for entry in account.collections:
+        counts += [entry.rounds, entry.sent]
+        guarantees += [entry.items_spent, entry.level_spent]
+        for answer in entry.answers:
+            counts.append(answer.collection)
+            lines = re.fullmatch(r"([+-]?[0-9]+\n)*", answer.messages)
+            if not (lines and isinstance(answer.users, str | None) and all(type(item) is int for item in answer.items)):
+                raise ValueError(f"answers = {answer!r:.60} must have a collection, items and messages")
+    for count in counts:
+        if not (type(count) is int and count >= 1):
+            raise ValueError(f"{count!r:.30} must be an integer >= 1")
+    for epsilon, delta in guarantees:
+        if not all(type(each) in (int, float) and 0 <= each <= 1e6 for each in (epsilon, delta)):
+            raise ValueError(f"epsilon, delta = {(epsilon, delta)!r:.40} must be numbers in [0, 1e6]")
