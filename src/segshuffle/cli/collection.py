@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from segshuffle.cli.options import value_of
+from segshuffle.cli.options import flag
 from segshuffle.errors import DataError, similar
 from segshuffle.files import read_bounded
 
@@ -47,16 +47,17 @@ class Collection(argparse.Action):
         namespace.collection = path = Path(values)
         namespace.lines = {}
         for name, (line, value) in self._read(path).items():
-            try:
-                found = value_of(name, self.declared[name], value)
-            except argparse.ArgumentTypeError as error:
-                parser.error(f"{path}, line {line}: {name}: {error}")
+            parser.place = f"{path}, line {line}: "
+            if self.declared[name].metadata.get("type") == "boolean" and not isinstance(value, bool):
+                parser.error(f"{name}: {value!r} is not allowed; expected is true or false")
+            found = getattr(parser.parse_args(_words(name, value)), name)
             if name in _FILES and isinstance(found, str | Path) and (path.parent / found).exists():
                 found = type(found)(path.parent / found)
             # options before the file are stored already, and those after it are stored over this value
             if getattr(namespace, name) is None:
                 setattr(namespace, name, found)
                 namespace.lines[name] = line, found
+        parser.place = ""
 
     def _read(self, path: Path) -> dict[str, tuple[int, Any]]:
         """Return the line and the value of every key."""
@@ -72,3 +73,10 @@ class Collection(argparse.Action):
                 told = f"{path}, line {lines[name]}: {name[:40]} is unknown{similar(name, self.declared)}"
                 raise DataError(f"{told}. Known are {', '.join(self.declared)}.")
         return {name: (lines[name], value) for name, value in found.items()}
+
+
+def _words(name: str, value: Any) -> list[str]:
+    """Write a key as an option."""
+    if isinstance(value, bool):
+        return [flag(name if value else f"no_{name}")]
+    return [f"{flag(name)}={','.join(map(str, value)) if isinstance(value, list) else value}"]

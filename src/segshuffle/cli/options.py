@@ -12,7 +12,6 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from segshuffle.cli.terminal import understood
 from segshuffle.declared import options_of, sentence
 from segshuffle.errors import OptionsError, ParameterError
 from segshuffle.files import check_output
@@ -230,7 +229,10 @@ _READ: dict[str, tuple[Callable[[str], Any], str, str]] = {
         "P% is that of a top item of the guess, a number that of all items together",
     ),
 }
-_NUMBERS: dict[str, tuple[Callable[[str], Any], str, str]] = {"integer": (whole, "N", ""), "number": (float, "X", "")}
+_NUMBERS: dict[str, tuple[Callable[[str], Any], str, str]] = {
+    "integer": (whole, "N", ""),
+    "number": (float, "X", ""),
+}
 #: Options that several commands share.
 _SHARED: dict[str, dict[str, Any]] = {
     "plan": {"type": Path, "metavar": "PLAN.json", "help": "the published plan, as plan --save writes it"},
@@ -273,34 +275,11 @@ def add_declared(parser: Any, declared: Mapping[str, Any], *names: str, **change
         elif "enum" in rules:
             own["choices"] = [each for each in rules["enum"] if each is not None]
         else:
-            own["type"], own["metavar"], added = _reading(name, rules)
+            plain = _NUMBERS.get(str(rules.get("type")), (str, name.rpartition("_")[2].upper(), ""))
+            own["type"], own["metavar"], added = _READ.get(name, plain)
             told = "; ".join(filter(None, (told, added)))
         own["help"] = told.replace("%", "%%")
         parser.add_argument(flag(name), **{**own, **changed.get(name, {})})
-
-
-def _reading(name: str, rules: Mapping[str, Any]) -> tuple[Callable[[str], Any], str, str]:
-    """Return how the value of an option is read, what help calls it, and what help adds."""
-    numbered = _NUMBERS.get(str(rules.get("type")), (str, name.rpartition("_")[2].upper(), ""))
-    return _READ.get(name, numbered)
-
-
-def value_of(name: str, declared: Any, value: Any) -> Any:
-    """Read the value of a declared option from a file; texts and numbers are read like the text of a flag.
-
-    Raises
-    ------
-    argparse.ArgumentTypeError
-        Says what is allowed.
-    """
-    rules = declared.metadata
-    if rules.get("type") == "boolean" and isinstance(value, bool):
-        return value
-    if isinstance(value, list):
-        value = ",".join(map(str, value))
-    if rules.get("type") == "boolean" or isinstance(value, bool | dict) or value not in rules.get("enum", [value]):
-        raise argparse.ArgumentTypeError(f"{value!r} is not allowed; expected is: {sentence(declared)}")
-    return value if "enum" in rules else understood(_reading(name, rules)[0], str(value), sentence(declared))
 
 
 def flag(name: str) -> str:

@@ -98,6 +98,8 @@ class Parser(argparse.ArgumentParser):
 
     #: Names of the options in the short help, and whether there is one.
     common: tuple[str, ...] = ()
+    #: Where the options stand that are being read, if in a file.
+    place = ""
 
     def __init__(self, **given: Any) -> None:
         #: The parsers of all commands, by name.
@@ -128,14 +130,19 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print an error about the arguments, and exit."""
-        complain(f"{self.prog}: {message} (see {self.prog} --help)")
+        complain(f"{self.prog}: {self.place}{message} (see {self.prog} --help)")
         raise SystemExit(2)
 
     def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
+        # the help of an option says what is allowed
         try:
-            return understood(action.type or str, arg_string, str(action.help))
-        except argparse.ArgumentTypeError as error:
+            return (action.type or str)(arg_string)  # type: ignore[operator]
+        except (SegshuffleError, argparse.ArgumentTypeError) as error:
             raise argparse.ArgumentError(action, str(error)) from None
+        except (ValueError, OverflowError):
+            allowed = str(action.help).replace("%%", "%")
+            told = f"{arg_string[:60]!r} is not allowed; expected is: {allowed}"
+            raise argparse.ArgumentError(action, told) from None
 
     def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
         # argparse would take the value away, and give the command an empty list
@@ -173,17 +180,6 @@ def told(error: Exception, options: argparse.Namespace) -> str:
     line, value = getattr(options, "lines", {}).get(option, (0, None))
     # an option of the command may have replaced the value of the file
     return f"{options.collection}, line {line}: {text}" if line and getattr(options, option) is value else text
-
-
-def understood(read: Any, text: str, described: str) -> Any:
-    """Read the value of an option; refuse a wrong one with the option's help, which says what is allowed."""
-    try:
-        return read(text)
-    except SegshuffleError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-    except (ValueError, OverflowError):
-        allowed = described.replace("%%", "%")
-        raise argparse.ArgumentTypeError(f"{text[:60]!r} is not allowed; expected is: {allowed}") from None
 
 
 def need(options: argparse.Namespace, *names: str) -> None:
