@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from segshuffle.cli.client_account import Account, Answer, Entry, Limit, default_path, opened, plan_digest
-from segshuffle.cli.client_users import digest, draw_all, layout_of, print_all, users_of
-from segshuffle.cli.options import add, add_declared, guarantee, positive
+from segshuffle.cli.client_users import digest, draw_all, print_all, users_and_levels
+from segshuffle.cli.options import add, add_declared, guarantee, layout_of, positive
 from segshuffle.cli.terminal import complain
 from segshuffle.datasets.layout import Layout, number_of, tidied
 from segshuffle.declared import options_of
@@ -149,7 +149,7 @@ def run(options: argparse.Namespace) -> str:
         asked = Answer(collection, _items(options, document))
         picked = [levels.index(options.level)]
     else:
-        many = users_of(options, document)
+        many = users_and_levels(options, document)
         asked = Answer(collection, users=digest(*many))
         picked = sorted(set(many[1].tolist()))
     entry = Entry(plan_digest(document), levels[picked[-1]], options.sets, rounds)

@@ -8,9 +8,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from segshuffle.cli.options import given
+from segshuffle.cli.options import users_of
 from segshuffle.cli.terminal import complain, seldom, write
-from segshuffle.datasets.layout import Layout
 from segshuffle.errors import OptionsError
 from segshuffle.files import unreadable, writing
 
@@ -24,30 +23,16 @@ if TYPE_CHECKING:
     from segshuffle.protocols.scheme import Scheme
 
 
-def layout_of(options: argparse.Namespace) -> Layout:
-    """Return how the file of users is read."""
-    return Layout(**given(options, Layout))
-
-
-def users_of(options: argparse.Namespace, document: Document) -> tuple[Transactions, NDArray[np.int16]]:
+def users_and_levels(options: argparse.Namespace, document: Document) -> tuple[Transactions, NDArray[np.int16]]:
     """Read the users of the file and the number of the level of each, and say what is odd about them."""
     import numpy as np
 
-    from segshuffle.datasets.reading import read_transactions
-
     if options.account is None:
         raise OptionsError("--account FILE is needed with --users: it stores what these users have spent.")
-    layout, problem = layout_of(options), document.plan.problem
-    if (options.level is None) == (layout.level_column is None):
+    problem = document.plan.problem
+    if (options.level is None) == (options.level_column is None):
         raise OptionsError("Give either --level (one for all users of the file) or --level-column.")
-    users = read_transactions(
-        options.users,
-        items=document.items,
-        domain_size=problem.domain_size if document.items is None else None,
-        levels=problem.levels,
-        layout=layout,
-        progress=seldom("{:,} rows read".format),
-    )
+    users = users_of(options, options.users, document.items or problem.domain_size, problem.levels)
     notes, long = [*users.notes], int((users.sizes > problem.set_size).sum())
     if long:
         notes.append(f"{long:,} users hold more than {problem.set_size} items; they send a random choice.")

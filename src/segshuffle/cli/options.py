@@ -12,6 +12,8 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from segshuffle.cli.terminal import seldom
+from segshuffle.datasets.layout import Layout
 from segshuffle.declared import options_of, sentence
 from segshuffle.errors import OptionsError, ParameterError
 from segshuffle.files import check_output
@@ -20,6 +22,7 @@ from segshuffle.pipeline.design import level_counts
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from segshuffle.datasets.transactions import Transactions
     from segshuffle.planning.question import Question
     from segshuffle.protocols.base import Problem
 
@@ -291,6 +294,22 @@ def given(options: argparse.Namespace, *classes: type) -> dict[str, Any]:
     """Return the values of declared options that were given."""
     found = {name: getattr(options, name, None) for name in options_of(*classes)}
     return {name: value for name, value in found.items() if value is not None}
+
+
+def layout_of(options: argparse.Namespace) -> Layout:
+    """Return how a file of users is read."""
+    return Layout(**given(options, Layout))
+
+
+def users_of(
+    options: argparse.Namespace, data: str, items: int | Path | Sequence[str] | None, levels: Sequence[float]
+) -> Transactions:
+    """Read a file of users, whose items are the numbers below an integer or have names; progress is shown."""
+    from segshuffle.datasets.reading import read_transactions
+
+    known: dict[str, Any] = {"domain_size": items} if isinstance(items, int) else {"items": items}
+    said = seldom("{:,} rows read".format)
+    return read_transactions(data, **known, levels=levels, layout=layout_of(options), progress=said)
 
 
 def participants(problem: Problem, levels: Sequence[Level] | None, n_users: int) -> tuple[int, ...]:

@@ -30,9 +30,9 @@ from segshuffle.cli.options import (
     positive,
     question_of,
     set_sizes,
+    users_of,
     whole,
 )
-from segshuffle.cli.options import given as given_options
 from segshuffle.cli.terminal import as_json, complain, leave_out, need, seldom, table, typed, wrapped
 from segshuffle.datasets.layout import Layout, read_items
 from segshuffle.declared import options_of
@@ -172,7 +172,8 @@ def _rehearsed(options: argparse.Namespace) -> str:
     folder = options.out or Path(f"{name or 'transactions'}-rehearsal")
     check_place(folder)
     saved = None if options.plan is None else _saved(options)
-    users = _users(options, saved)
+    levels = [level for level, _ in options.levels or ()] if saved is None else saved.problem.levels
+    users = users_of(options, options.data, options.items, levels)
     assumed: list[str] = []
     if saved is None:
         levels = _levels(options, users, assumed)
@@ -227,21 +228,6 @@ def _zipf(text: str) -> float:
     return float(text.removeprefix("zipf:"))
 
 
-def _users(options: argparse.Namespace, saved: Plan | None = None) -> Transactions:
-    """Read the file; progress goes to standard error."""
-    from segshuffle.datasets.reading import read_transactions
-
-    numbered = isinstance(options.items, int)
-    return read_transactions(
-        options.data,
-        items=None if numbered else options.items,
-        domain_size=options.items if numbered else None,
-        levels=[level for level, _ in options.levels or ()] if saved is None else saved.problem.levels,
-        layout=Layout(**given_options(options, Layout)),
-        progress=seldom("{:,} rows read".format),
-    )
-
-
 def _compared(options: argparse.Namespace) -> str:
     """Compare set sizes, with the file or with a guess."""
     from segshuffle.protocols.padding import guessed_holders
@@ -260,7 +246,7 @@ def _compared(options: argparse.Namespace) -> str:
         held = guessed_holders(options.data, domain_size, 1.0 if options.guess is None else options.guess)
         _assume_delta(options, sum(levels[1]), [])
     else:
-        users = _users(options)
+        users = users_of(options, options.data, options.items, [level for level, _ in options.levels or ()])
         for note in users.notes:
             complain(f"{users.label}: {note}")
         held, sizes = holders_of(users), options.set_size
