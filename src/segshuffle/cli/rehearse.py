@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from segshuffle.cli.options import (
-    Level,
     add,
     add_declared,
     counted,
@@ -40,7 +39,7 @@ from segshuffle.errors import DataError, OptionsError
 from segshuffle.extras import require
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     import polars as pl
 
@@ -172,15 +171,16 @@ def _rehearsed(options: argparse.Namespace) -> str:
     folder = options.out or Path(f"{name or 'transactions'}-rehearsal")
     check_place(folder)
     saved = None if options.plan is None else _saved(options)
-    levels = [level for level, _ in options.levels or ()] if saved is None else saved.problem.levels
-    users = users_of(options, options.data, options.items, levels)
+    offered = [level for level, _ in options.levels or ()] if saved is None else saved.problem.levels
+    users = users_of(options, options.data, options.items, offered)
     assumed: list[str] = []
     if saved is None:
         levels = _levels(options, users, assumed)
         users = _as_many(sum(levels[1]), users, options, assumed)
         asked = _planned(options, users, levels, assumed)
     else:
-        users = _enough(saved, users, options, assumed)
+        if users.n_users < saved.problem.honest_users:
+            users = _as_many(saved.problem.n_users, users, options, assumed)
         asked = _serving(saved, users, options, assumed)
     repetitions = options.repetitions or _repetitions(asked.plan, users)
     if options.repetitions is None:
@@ -275,14 +275,6 @@ def _question(
     return question_of(options, domain_size=domain_size, set_size=set_size, levels=levels, guess=guess, top=top)
 
 
-def _users_by_level(levels: Sequence[Level], users: Transactions) -> tuple[tuple[float, ...], tuple[int, ...]]:
-    """Count the users of every level, from the option (numbers or shares) or from the data."""
-    held = users.level_counts(len(levels))
-    if held is not None and all(count is None for _, count in levels):
-        return tuple(level for level, _ in levels), held
-    return counted(levels, users.n_users)
-
-
 def _levels(
     options: argparse.Namespace, users: Transactions, assumed: list[str]
 ) -> tuple[tuple[float, ...], tuple[int, ...]]:
@@ -290,7 +282,11 @@ def _levels(
     if options.levels is None:
         options.levels = ((1.0, 1.0),)
         assumed.append("one level, epsilon = 1, for everybody (--levels)")
-    levels = _users_by_level(options.levels, users)
+    held = users.level_counts(len(options.levels))
+    if held is not None and all(count is None for _, count in options.levels):
+        levels = tuple(level for level, _ in options.levels), held
+    else:
+        levels = counted(options.levels, users.n_users)
     _assume_delta(options, sum(levels[1]), assumed)
     return levels
 
@@ -310,12 +306,6 @@ def _as_many(n_users: int, users: Transactions, options: argparse.Namespace, ass
 
     assumed.append(f"each of the {n_users:,} users is drawn from the {users.n_users:,} of the file, with replacement")
     return users.resampled(n_users, stream(options.seed, "rehearse", "users"))
-
-
-def _enough(plan: Plan, users: Transactions, options: argparse.Namespace, assumed: list[str]) -> Transactions:
-    """Return the users of the file, or as many as a saved plan is for if its guarantee relies on more."""
-    n_users = plan.problem.n_users if users.n_users < plan.problem.honest_users else users.n_users
-    return _as_many(n_users, users, options, assumed)
 
 
 def _planned(
