@@ -20,7 +20,7 @@ general --users 1e6 --epsilon 0.1 --delta 1e-8.
 
 import argparse
 
-from segshuffle.cli.options import add, integers, numbers, output, spec
+from segshuffle.cli.options import integers, numbers, output, spec
 from segshuffle.cli.terminal import as_json, leave_out, need, shown
 from segshuffle.errors import ParameterError
 
@@ -82,7 +82,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--accountant", metavar="NAMES", help="names of analyses, separated by commas; default: all that apply"
     )
     asked.add_argument("--save", type=output, metavar="FILE", help="also write the numbers to a table (CSV)")
-    add(asked, "--json", help="print JSON")
+    asked.add_argument("--json", action="store_true", help="print JSON")
 
 
 def _composition(text: str) -> tuple[str, tuple[float, ...] | None]:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Literal
 
 from segshuffle.cli.client_account import Account, Answer, Entry, Limit, default_path, opened, plan_digest
 from segshuffle.cli.client_users import digest, draw_all, print_all, users_and_levels
-from segshuffle.cli.options import add, add_declared, guarantee, layout_of, positive
+from segshuffle.cli.options import add_declared, guarantee, layout_of, positive
 from segshuffle.cli.terminal import complain
 from segshuffle.datasets.layout import Layout, number_of, tidied
 from segshuffle.declared import options_of
@@ -41,7 +41,7 @@ _LEVEL_EPSILON = 2.0
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    add(parser, "plan")
+    parser.add_argument("plan", type=Path, metavar="PLAN.json", help="the published plan, as plan --save writes it")
     held = parser.add_mutually_exclusive_group(required=True)
     held.add_argument(
         "--items",

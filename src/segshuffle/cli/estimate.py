@@ -16,10 +16,11 @@ from __future__ import annotations
 import argparse
 import functools
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from segshuffle.cli.client_account import plan_digest
-from segshuffle.cli.options import add, levels, output, participants, positive, whole
+from segshuffle.cli.options import levels, output, participants, positive, whole
 from segshuffle.cli.terminal import as_json, complain, shown, table, write_table
 from segshuffle.errors import DataError, OptionsError
 
@@ -39,7 +40,7 @@ _MOST_LINES = 10
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    add(parser, "plan")
+    parser.add_argument("plan", type=Path, metavar="PLAN.json", help="the published plan, as plan --save writes it")
     parser.add_argument(
         "received", metavar="messages", help="messages or counts, plain or packed by gzip; - is standard input"
     )
@@ -78,10 +79,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="print estimates even if the plan's users cannot have sent these messages, and mark them as impossible",
     )
     parser.add_argument("--clip", action="store_true", help="cut estimates and intervals to [0, 1]")
-    add(
-        parser,
+    parser.add_argument(
         "--top",
-        default=None,
+        type=positive,
+        metavar="K",
         help=f"how many of the largest estimates to give (default: {_ON_SCREEN} on the screen, all in files and JSON)",
     )
     parser.add_argument("--told-from-zero", action="store_true", help="give only items that are told from zero")
@@ -93,7 +94,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="write a table that may be shown: all items told from zero with their intervals, below a line that says "
         "how they were made",
     )
-    add(parser, "--json", help="print JSON, with every item")
+    parser.add_argument("--json", action="store_true", help="print JSON, with every item")
 
 
 def run(options: argparse.Namespace) -> str:

@@ -236,23 +236,6 @@ _NUMBERS: dict[str, tuple[Callable[[str], Any], str, str]] = {
     "integer": (whole, "N", ""),
     "number": (float, "X", ""),
 }
-#: Options that several commands share.
-_SHARED: dict[str, dict[str, Any]] = {
-    "plan": {"type": Path, "metavar": "PLAN.json", "help": "the published plan, as plan --save writes it"},
-    "--top": {
-        "type": positive,
-        "default": 20,
-        "metavar": "K",
-        "help": "number of most frequent items for which errors are shown (default 20)",
-    },
-    "--json": {"action": "store_true", "help": "print JSON, with everything"},
-}
-
-
-def add(parser: Any, *names: str, **changed: Any) -> None:
-    """Add shared options to a parser or a group; `changed` replaces arguments for this command."""
-    for name in names:
-        parser.add_argument(name, **{**_SHARED[name], **changed})
 
 
 def add_declared(parser: Any, declared: Mapping[str, Any], *names: str, **changed: dict[str, Any]) -> None:

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 from segshuffle.cli.collection import Collection
 from segshuffle.cli.options import (
     MOST,
-    add,
     add_declared,
     counted,
     integers,
@@ -96,7 +95,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="write the plan to a file for client and estimate; if possible with the least blanket-cap",
     )
     shown.add_argument("--details", action="store_true", help="also print every number and what it means")
-    add(shown, "--json")
+    shown.add_argument("--json", action="store_true", help="print JSON, with everything")
 
 
 def run(options: argparse.Namespace) -> str:

@@ -20,11 +20,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from segshuffle.cli.options import (
-    add,
     add_declared,
     counted,
     integers,
-    items,
     participants,
     positive,
     question_of,
@@ -79,23 +77,18 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     layout = parser.add_argument_group("how to read the file, and what to do about irregular entries")
     add_declared(layout, options_of(Layout))
     public = parser.add_argument_group("public inputs")
-    public.add_argument(
-        "--items",
-        type=items,
-        metavar="D|FILE",
-        help="public list of all items, one per line, or their number d if they are 0..d-1; without it the items are "
-        "those of the file, which is not private",
-    )
-    public.add_argument(
-        "--set-size",
-        type=integers,
-        metavar="S",
-        help="most items that a user sends; a user who holds more sends a random S of them (default: the size with "
+    listed = {
+        "help": "public list of all items, one per line, or their number d if they are 0..d-1; without it the items "
+        "are those of the file, which is not private"
+    }
+    sizes = {
+        "type": integers,
+        "help": "most items that a user sends; a user who holds more sends a random S of them (default: the size with "
         "the least error for the most frequent items of the file, see --top). Several values (1,2,4, or 1..17/5 for "
         "five of them, evenly on a logarithmic scale) are compared by the expected error of all items, and nothing is "
         "simulated",
-    )
-    add_declared(public, options_of(Problem), "levels", "delta")
+    }
+    add_declared(public, options_of(Problem), items=listed, set_size=sizes)
     public.add_argument(
         "--plan",
         type=Path,
@@ -112,7 +105,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     asked = parser.add_argument_group("assumptions, limits and goal")
     add_declared(asked, options_of(Assumptions, Limits, Question))
     add_declared(asked, options_of(Goal), "target_error", "least")
-    add(asked, "--top")
+    asked.add_argument(
+        "--top",
+        type=positive,
+        default=20,
+        metavar="K",
+        help="number of most frequent items for which errors are shown (default 20)",
+    )
     simulated = parser.add_argument_group("what is simulated and written")
     simulated.add_argument(
         "--repetitions",
@@ -141,7 +140,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="where to write tables, figures and the page (default: NAME-rehearsal)",
     )
-    add(simulated, "--json")
+    simulated.add_argument("--json", action="store_true", help="print JSON, with everything")
 
 
 def run(options: argparse.Namespace) -> str:
