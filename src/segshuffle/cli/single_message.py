@@ -55,15 +55,14 @@ def answer(options: argparse.Namespace) -> str:
         raise OptionsError(f"{' and '.join(several)} have several values each: only one quantity may have several.")
     points = [dict(zip(given, values, strict=True)) for values in itertools.product(*given.values())]
     answers = [ask(point) for point in points]
-    rows = [
-        {**point, asked: each.value, "accountant": each.accountant, "kind": each.kind}
-        for point, (_, entries, _) in zip(points, answers, strict=True)
-        for each in entries
-    ]
+    rows = []
+    for point, (_, entries, _) in zip(points, answers, strict=True):
+        rows += [{**point, asked: each.value, "accountant": each.accountant, "kind": each.kind} for each in entries]
     parameters, entries, left_out = answers[0]
     # the parameters that the mechanism reports come first, and replace given ones of the same name
-    parts = itertools.chain(parameters.items(), (each for each in points[0].items() if each[0] not in parameters))
-    head = {name: value for name, value in parts if name not in (*several, asked)}
+    head = {**parameters, **points[0], **parameters}
+    for name in (*several, asked):
+        head.pop(name, None)
     if options.save is not None:
         write_table(options.save, [*points[0], asked, "accountant", "kind"], rows)
     if options.json and several:

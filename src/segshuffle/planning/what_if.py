@@ -33,31 +33,29 @@ def changed(question: Question, values: Mapping[str, float]) -> Question:
         Name -> value, as for `table`; epsilon is the lowest level.
     """
     problem, assumptions, limits = question.problem, question.problem.assumptions, question.limits
-    for name, value in values.items():
+    for name, given in values.items():
+        value = whole_if_equal(given)
+        if name in INTEGERS:
+            check_integer(name, value, 1)
         if name == "users":
             shares = [count / problem.n_users for count in problem.level_counts]
-            problem = replace(problem, level_counts=level_counts(_integer(name, value), shares))
+            problem = replace(problem, level_counts=level_counts(value, shares))
         elif name == "epsilon":
             factor = value / problem.levels[0]
             problem = replace(problem, levels=tuple(rounded(factor * level) for level in problem.levels))
         elif name == "delta":
             problem = replace(problem, delta=value, level_deltas=())
         elif name == "items":
-            problem = replace(problem, domain_size=_integer(name, value))
+            problem = replace(problem, domain_size=value)
         elif name == "set_size":
-            problem = replace(problem, set_size=_integer(name, value))
+            problem = replace(problem, set_size=value)
         elif name == "rounds":
-            assumptions = replace(assumptions, rounds=_integer(name, value))
+            assumptions = replace(assumptions, rounds=value)
         elif name == "honest_fraction":
             assumptions = replace(assumptions, honest_fraction=value)
         else:
             limits = replace(limits, max_messages=value)
     return replace(question, problem=replace(problem, assumptions=assumptions), limits=limits)
-
-
-def _integer(name: str, value: float) -> int:
-    check_integer(name, whole_if_equal(value), 1)
-    return int(value)
 
 
 def table(question: Question, values: Mapping[str, tuple[float, ...]]) -> list[dict[str, Any]]:
