@@ -169,11 +169,3 @@ def test_deviance_has_no_cancellation(mean, v):
     # x log(1 + v) and mean - x cancel to about v/2 of their size: a few units times 1/v is what the far branch may lose
     allowed = 1e-15 * (2 + (0 if abs(v) < 0.05 else 8 / min(abs(v), 1.0)))
     assert abs(MP.mpf(float(deviance(x, mean))) - exact) <= allowed * exact
-
-
-@pytest.mark.parametrize("law", [BinomialLaw(40, 0.3), BinomialLaw(3, 0.999)])
-def test_ratio_is_the_ratio_of_point_probabilities_and_decreases(law):
-    counts = np.arange(1.0, min(law.largest, 30.0) + 1)
-    ratio = law.ratio(counts)
-    np.testing.assert_allclose(ratio, law.pmf(counts) / law.pmf(counts - 1), rtol=1e-12, atol=0)
-    assert np.all(np.diff(ratio) < 0)
