@@ -14,7 +14,6 @@ from segshuffle.blankets.signed import Signed
 from segshuffle.cli import main
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.protocols.base import Assumptions, Problem
-from segshuffle.protocols.central import WEIGHTED
 from segshuffle.protocols.planner import Search, error_of_item
 from segshuffle.protocols.proven import SINGLE, ProvenSegmented
 
@@ -30,22 +29,6 @@ signed = functools.partial(ProvenSegmented, laws=(SINGLE, "signed"))
 @functools.cache
 def plan_of(method, problem):
     return method.plan(problem)
-
-
-@pytest.mark.exhaustive
-@pytest.mark.parametrize(
-    ("method", "problem", "most"),
-    [
-        (clustered(), EIGHT, 1.0515),  # for a third of the dummies
-        (signed(max_messages=2.0), ONE, 0.36),
-        (signed(copies_max=4.0, max_messages=4.0), Problem(17, 1, (0.5, 1.0, 2.0), (1250, 2500, 1250), 2e-6), 0.55),
-    ],
-)
-def test_error_over_that_of_a_gaussian_curator(method, problem, most):
-    plan = plan_of(method, problem)
-    assert plan.mse_bound <= most * WEIGHTED.plan(problem).mse_bound
-    if problem == EIGHT:
-        assert plan.blanket_per_user <= plan_of(ProvenSegmented(), problem).blanket_per_user / 3
 
 
 CASES = [

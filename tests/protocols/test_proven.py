@@ -1,10 +1,7 @@
 """The protocol with a Poisson blanket: errors and counters as simulated, certificates by enumeration, the search."""
 
 import itertools
-import json
 import math
-import subprocess
-import sys
 from functools import cache
 
 import numpy as np
@@ -176,15 +173,6 @@ def test_plans_are_not_beaten_by_a_dense_scan(d, s, n):
 
 
 @pytest.mark.quick(0)
-@pytest.mark.parametrize("n", [10**6, 10**9])
-def test_whole_numbers_are_reached_exactly(n):
-    """At a large n everybody sends everything: being short of one copy costs more than the blanket."""
-    problem = Problem(128, 8, LEVELS, level_counts(n, SPLITS["S1"]), 0.01 / n)
-    mean = least_blanket_mean(copies=1.0, pairs=8, epsilon=0.5, delta=0.01 / n)
-    assert planned(ProvenSegmented(), problem).mse_bound <= 1.003 * 128 * mean / n**2
-
-
-@pytest.mark.quick(0)
 def test_error_bound_is_the_error_for_uniform_items():
     problem = Problem(16, 4, LEVELS, level_counts(4000, SPLITS["S1"]), 1e-6)
     plan = planned(ProvenSegmented(), problem)
@@ -211,20 +199,3 @@ def test_group_privacy_is_sound_and_never_better(d, s):
     problem = panel(d, s, 5000, "S1")
     errors = [planned(ProvenSegmented(group_privacy=by_group), problem).mse_bound for by_group in (True, False)]
     assert errors[0] > (2 if s > 1 else 1) * errors[1]
-
-
-# -- what every plan is ----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.quick(0)
-def test_plan_does_not_depend_on_what_was_planned_before():
-    """A fresh process with another hash seed makes the same plan: caches must not show."""
-    program = (
-        "import json; from segshuffle.protocols.proven import *; "
-        "from segshuffle.protocols.base import Assumptions; "
-        "from segshuffle.blankets.poisson import Poisson; "
-        f"print(json.dumps({CERTIFIED['copies, 16 messages']!r}.plan({SMALL!r}).as_dict()))"
-    )
-    found = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)
-    mine = CERTIFIED["copies, 16 messages"].plan(SMALL).as_dict()
-    assert found.stdout.strip() == json.dumps(mine)
