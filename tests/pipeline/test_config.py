@@ -1,11 +1,11 @@
 """The configuration: what is shipped is valid, and every mistake is named with key, value and what is allowed."""
 
-import copy
 import functools
 import math
 
 import pytest
 import yaml
+from configurations import MISSING, changed
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -16,22 +16,7 @@ from segshuffle.pipeline.design import Setting, least_delta
 from segshuffle.studies.assumptions.compute import apart
 from segshuffle.studies.planning import problem_of
 
-MISSING = object()
 PATH_VARIABLE = "SEGSHUFFLE_MSNBC"
-
-
-def mutated(config, path, value):
-    """Set (or, for MISSING, delete) the value at a dotted path; numbers index lists."""
-    config = copy.deepcopy(config)
-    *parents, last = [int(part) if part.isdigit() else part for part in path.split(".")]
-    target = config
-    for part in parents:
-        target = target[part]
-    if value is MISSING:
-        del target[last]
-    else:
-        target[last] = value
-    return config
 
 
 def message(config, schema):
@@ -131,7 +116,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("path", "value", "allowed"), REFUSED, ids=lambda part: str(part)[:30])
 def test_a_wrong_value_is_refused_with_key_value_and_what_is_allowed(full_config, schema, path, value, allowed):
-    text = message(mutated(full_config, path, value), schema)
+    text = message(changed(full_config, path, value), schema)
     # a problem between two keys may be reported at either: levels and splits
     key = "splits" if "share per level" in allowed else path.rstrip(".0123456789")
     assert key in text
@@ -159,7 +144,7 @@ SHARES = [1 / 3, 1 / 3, 0.3333333333]
 )
 def test_what_is_allowed(full_config, schema, changes):
     for path, value in changes.items():
-        full_config = mutated(full_config, path, value)
+        full_config = changed(full_config, path, value)
     check_config(full_config, schema=schema)
 
 
@@ -173,7 +158,7 @@ OPTIONAL = (
 
 def test_keys_with_a_default_may_be_left_out(full_config, schema):
     for path in OPTIONAL:
-        check_config(mutated(full_config, path, MISSING), schema=schema)
+        check_config(changed(full_config, path, MISSING), schema=schema)
 
 
 @pytest.mark.parametrize("name", ["config", "quick"])
@@ -183,7 +168,7 @@ def test_every_key_is_required(request, schema, name):
     left_out = (*OPTIONAL, *(f"datasets.{dataset}" for dataset in config["datasets"]))
     keys = [path for path in every_key(config) if not path.startswith(OPTIONAL) and path not in left_out]
     for path in keys:
-        text = message(mutated(config, path, MISSING), schema)
+        text = message(changed(config, path, MISSING), schema)
         assert f"{path.split('.')[-1]!r} is a required property" in text, path
         parent = ".".join(path.split(".")[:-1]) or "top level"
         assert f"- {parent}:" in text, path
@@ -193,7 +178,7 @@ def test_no_key_may_be_misspelt(full_config, schema):
     # another name of a split is another split, and of a dataset a file of one's own
     free = ("splits.", *(f"datasets.{name}" for name in full_config["datasets"]))
     for path in (path for path in every_key(full_config) if not path.startswith("splits.") and path not in free):
-        wrong = mutated(full_config, path + "x", 1)
+        wrong = changed(full_config, path + "x", 1)
         text = message(wrong, schema)
         assert f"('{path.split('.')[-1]}x' was unexpected); known keys are" in text, path
 
@@ -278,7 +263,7 @@ def test_whatever_stands_at_a_key_only_a_config_error_comes_out(data, root, sche
     config = values_of(root / "config/quick.yaml")
     for path in data.draw(st.lists(st.sampled_from(sorted(every_key(config))), min_size=1, max_size=3, unique=True)):
         try:
-            config = mutated(config, path, data.draw(VALUES))
+            config = changed(config, path, data.draw(VALUES))
         except (KeyError, TypeError):
             continue  # an earlier mutation has removed the parent
     refused_or_valid(config, schema)

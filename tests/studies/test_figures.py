@@ -6,7 +6,6 @@ import pandas as pd
 import pytest
 from matplotlib import pyplot as plt
 
-from segshuffle.datasets.registry import dataset_label
 from segshuffle.looks import METHODS, looks_in
 from segshuffle.pipeline.design import Scenario, Setting
 from segshuffle.pipeline.style import save
@@ -59,12 +58,6 @@ def test_the_same_numbers_give_the_same_bytes(tmp_path, kind):
     assert found[0][f"{kind}.pdf"].startswith(b"%PDF")
     assert found[0][f"{kind}.png"].startswith(b"\x89PNG")
     assert not re.search(rb"CreationDate|ModDate|<dc:date>", b"".join(found[0].values()))
-
-
-def test_only_a_stand_in_is_labelled_as_one():
-    assert dataset_label("msnbc", "real") == "MSNBC"
-    assert dataset_label("msnbc", "stand-in") == "MSNBC (stand-in)"
-    assert dataset_label("synthetic", "synthetic") == "Synthetic"
 
 
 # --- looks -------------------------------------------------------------------------------------------------------
