@@ -435,9 +435,3 @@ def test_all_messages_are_counted_wherever_they_are_named(capsys):
     assert found["messages_per_user"] == pytest.approx(total, rel=1e-12)
     assert found["what_if"][0]["messages"] == found["messages_per_user"]
     assert f"at most {total:.4g} messages" in found["words"]["What users send"][-1]
-
-
-def test_a_guess_without_items_has_no_sizes_to_compare(capsys):
-    said = refusal(capsys, "rehearse 0:100% --items 50 --levels 1:1000 --delta 1e-5")
-    assert "no set with an item" in said
-    assert "--delta 5e-324" in refusal(capsys, "rehearse 1:100% --items 50 --levels 1:1000 --delta 5e-324")

@@ -67,6 +67,8 @@ def test_methods_are_told_apart_without_colour(full_config):
     """Colour, mark or dashes alone are enough for the shipped configuration, else colour and mark together."""
     labels = [look.label for methods in METHODS.values() for look in methods.values()]
     assert len(set(labels)) == len(labels)
+    # an extra of ours never goes under the paper's name
+    assert "not in the paper" in METHODS["published"]["inverse-variance-sepmm"].label
     looks = looks_in(table_of(PANELS), "published")
     shipped = [looks[name] for name in ("segmented", "inverse-variance-sepmm", *full_config["competitors"]["methods"])]
     for field in ("color", "marker", "dashes"):

@@ -264,29 +264,6 @@ def test_a_guess_of_delta_moves_no_interval_beyond_its_width(epsilon):
             delta_interval(pair, pairs=2, epsilon=epsilon, expected=guess)
 
 
-@pytest.mark.quick(0)
-@pytest.mark.parametrize(("mu", "copies", "pairs", "epsilon"), [(100.0, 0.6, 4, 0.5), (40.0, 1.0, 8, 2.0)])
-def test_against_dp_accounting(mu, copies, pairs, epsilon):
-    pld = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution")
-    size = round(mu + 15 * math.sqrt(mu) + 20)
-    a = np.array([float(value) for value in shifted_law(mu, copies, size)])
-    b = np.array([float(value) for value in plain_law(mu, size)])
-    with np.errstate(divide="ignore"):
-        first, second = np.log(np.outer(a, b)).ravel(), np.log(np.outer(b, a)).ravel()
-    deltas = []
-    for pessimistic in (False, True):
-        one = pld.from_two_probability_mass_functions(
-            dict(enumerate(second)),
-            dict(enumerate(first)),
-            pessimistic_estimate=pessimistic,
-            value_discretization_interval=1e-4,
-        )
-        deltas.append(one.self_compose(pairs).get_delta_for_epsilon(epsilon))
-    bounds = delta_interval(ItemPair(mu, copies), pairs=pairs, epsilon=epsilon)
-    assert deltas[0] <= bounds.upper
-    assert bounds.lower <= deltas[1] * (1 + 1e-6)
-
-
 # -- many copies -------------------------------------------------------------------------------------------------------
 
 GRID = [
