@@ -16,7 +16,6 @@ Conventions
 from __future__ import annotations
 
 from oracles.binomials import (
-    mp_binomial_half_tail,
     mp_binomial_pmf,
     mp_binomial_upper_tail,
 )

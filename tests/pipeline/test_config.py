@@ -241,7 +241,11 @@ VALUES = st.recursive(
 
 @functools.cache
 def values_of(path):
-    return yaml.safe_load(path.read_text())
+    """Return a configuration to which a file of one's own was added."""
+    config = yaml.safe_load(path.read_text())
+    sizes = {"domain_size": 20, "n_users": [9], "set_sizes": [2]}
+    config["datasets"]["own"] = {"path": "users.csv", "separator": ";", "header": True, **sizes}
+    return config
 
 
 @given(data=st.data())

@@ -419,6 +419,7 @@ def test_a_target_just_above_the_least_error_is_offered_a_cheaper_one(capsys):
     assert cheaper["messages_per_user"] < 0.5 * tight["messages_per_user"]
 
 
+@pytest.mark.exhaustive
 def test_the_best_dummies_are_found_for_the_least_epsilon(capsys):
     asked = f"{SMALL} --guess zipf:1 --top 3 --target-error 20% --least epsilon"
     best, single = answer(capsys, f"{asked} --blanket best"), answer(capsys, f"{asked} --blanket poisson")
