@@ -84,7 +84,7 @@ def law_of(blanket, mean, size):
     return (signed_law if isinstance(blanket, Signed) else clustered_law)(blanket, mean, size)
 
 
-@pytest.mark.quick(6)
+@pytest.mark.quick(10)
 @pytest.mark.parametrize(("blanket", "mean", "size"), LAWS)
 @pytest.mark.parametrize("copies", [0.3, 1.0, 1.6, 3.0])
 @pytest.mark.parametrize("epsilon", [0.0, 0.5, 2.0])
