@@ -28,7 +28,11 @@ LONG = ["", 300 * "x", 5000 * "9", "a\0b", "\ud800", "\n", 'a\nb,"', '"a', 50 * 
 VALUES = [*PLAIN.split(), *LONG]
 #: Command -> a call that is answered quickly.
 CALLS = {
-    "plan": ["collection.toml --delta 1e-4", "--items 6 --set-size 2 --levels 1:300 --delta 1e-4"],
+    "plan": [
+        "collection.toml --delta 1e-4",
+        "--items 6 --set-size 2 --levels 1:300 --delta 1e-4",
+        "--items 6 --set-size 2 --levels 1:300 --delta 1e-4 --blanket published --blanket-per-user 5",
+    ],
     "rehearse": [
         "users.csv --items 6 --levels 1:100% --delta 1e-3 --set-size 1,2",
         "1:50%,2:50% --items 6 --levels 1:300 --delta 1e-4",
