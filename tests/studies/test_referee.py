@@ -12,8 +12,8 @@ import oracles as o
 import pandas as pd
 import pytest
 import yaml
+from commands import printed
 
-from segshuffle import cli
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Accountant
 from segshuffle.accounting.single_message.accountants.personalized import PERSONAL, PersonalizedUsers
@@ -86,9 +86,7 @@ def accountants_by_command(command, capsys):
     """Return the numbers that the command prints, by accountant."""
     words = shlex.split(command)
     assert words[0] == "segshuffle"
-    capsys.readouterr()
-    assert cli.main(words[1:]) == 0
-    shown = json.loads(capsys.readouterr().out)
+    shown = json.loads(printed(capsys, words[1:]))
     asked = "delta" if "epsilon" in shown else "epsilon"
     return {row["accountant"]: row[asked] for row in shown["accountants"]}
 
