@@ -496,10 +496,13 @@ def main() -> int:
     options = parser.parse_args()
     packages = options.package or list(PACKAGES)
     number = round(options.mutants / len(packages))
-    with tempfile.TemporaryDirectory() as folder:
-        in_a_copy(folder)
+    reasons()  # before the copies are made: the project itself may be edited from then on
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        multiprocessing.get_context("fork").Pool(options.jobs, in_a_copy, (folder,)) as pool,
+    ):
         drawn = {package: sample(package, number, options.seed, options.only) for package in packages}
-        coverage, trials = measured_coverage(), []
+        coverage, trials = pool.apply(measured_coverage), []
         # packages in turns: a run that is stopped has then tried faults of all of them
         for place in range(number):
             for package in packages:
@@ -507,8 +510,7 @@ def main() -> int:
                     tests = coverage.of(mutant.fault)
                     limit = PATIENCE + PATIENCE_FACTOR * sum(coverage.seconds[test] for test in tests)
                     trials.append(Trial(package, mutant, tests, limit))
-        with multiprocessing.get_context("fork").Pool(options.jobs, in_a_copy, (folder,)) as pool:
-            return report(pool.imap_unordered(tried, trials))
+        return report(pool.imap_unordered(tried, trials))
 
 
 def report(results: Iterable[tuple[Trial, str, str]]) -> int:

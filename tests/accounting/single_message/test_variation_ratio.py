@@ -207,7 +207,7 @@ def asymptotic_by_definition(p, beta, q, n, delta):
         *[(3, 0.49, 30), (3, 0.4, 30)],
     ],
 )
-@pytest.mark.parametrize("n", [2, 100, 3000, 10**5, 10**9])
+@pytest.mark.parametrize("n", [2, 100, 1100, 3000, 10**5, 10**9])
 def test_closed_forms_are_the_printed_ones(p, beta, q, n):
     randomizer = VariationRatio(log_p=math.log(p), beta=beta, log_q=math.log(q))
     bound = VariationBound(variation=randomizer, n_users=n)
