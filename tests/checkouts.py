@@ -10,6 +10,7 @@ import sys
 
 import pytest
 import yaml
+from configurations import changed
 
 #: Seconds after which a run counts as hanging.
 PATIENCE = 1800
@@ -130,13 +131,7 @@ class Checkout(Workflow):
         """Change a value of the configuration for a while."""
 
         def change(text):
-            config = yaml.safe_load(text)
-            *parents, last = path.split(".")
-            section = config
-            for part in parents:
-                section = section[part]
-            section[last] = value
-            return yaml.safe_dump(config, sort_keys=False)
+            return yaml.safe_dump(changed(yaml.safe_load(text), path, value), sort_keys=False)
 
         with self.edited("tiny.yaml", change):
             yield

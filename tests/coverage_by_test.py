@@ -1,7 +1,7 @@
 """Plugin of pytest that stores which tests run which lines of the package, and how long each takes; see mutants.py."""
 
-import json
 import os
+import pickle
 import time
 from collections import defaultdict
 from pathlib import Path
@@ -33,9 +33,9 @@ def pytest_runtest_logreport(report):
 def pytest_sessionfinish():
     _measure.stop()
     data = _measure.get_data()
-    lines = defaultdict(lambda: defaultdict(list))
+    lines = defaultdict(dict)
     for path in data.measured_files():
         for line, tests in data.contexts_by_lineno(path).items():
-            lines[str(Path(path).relative_to(ROOT))][line] = sorted(set(tests) - _failed)
+            lines[str(Path(path).relative_to(ROOT))][line] = set(tests) - _failed
     seconds = {test: taken for test, taken in _seconds.items() if test not in _failed}
-    Path(os.environ["MUTANTS_COVERAGE"]).write_text(json.dumps({"lines": lines, "seconds": seconds}))
+    Path(os.environ["MUTANTS_COVERAGE"]).write_bytes(pickle.dumps((lines, seconds)))

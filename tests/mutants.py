@@ -3,9 +3,9 @@
 Usage: ``python tests/mutants.py [--mutants N] [--seed S] [--package NAME ...] [--jobs J]`` (``make mutants``). Faults
 are those of cosmic-ray and `WRONG_SIDE`. The sample has the same number of faults per package: a place in the code,
 drawn uniformly, then one of the faults that are possible there. A fault is killed if a test that runs its line fails,
-or if it takes far too long. First come the tests in the folder that mirrors that of the fault, then the others, the
-cheapest first, then all tests of the files concerned (their fixtures are shared), exhaustive ones too unless they run
-the pipeline. Everything happens in copies of the project. Survivors that no test can kill are explained in
+or if it takes far too long. First come the tests that run the line, those in the folder that mirrors that of the fault
+before the others, the cheapest first; then all tests of their files (fixtures are shared), exhaustive ones too unless
+they run the pipeline. Everything happens in copies of the project. Survivors that no test can kill are explained in
 ``tests/mutants-explained.toml``, for the text that their function has today. That file also names what is left out of
 the sample: where a search begins, how much work is taken on and how large something is drawn change no answer. The exit
 status is 1 if less than 95 % of the sample are killed, or if a survivor is not explained.
@@ -18,10 +18,10 @@ import ast
 import contextlib
 import difflib
 import hashlib
-import json
 import math
 import multiprocessing
 import os
+import pickle
 import re
 import resource
 import shutil
@@ -32,7 +32,7 @@ import tempfile
 import tomllib
 import traceback
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatch
 from functools import cache
 from itertools import islice
@@ -47,7 +47,6 @@ import scipy.optimize
 import scipy.stats  # noqa: F401
 
 ROOT = Path(__file__).resolve().parents[1]
-CACHE = ROOT / ".mutants"
 EXPLAINED = "tests/mutants-explained.toml"
 REQUIRED = 0.95
 #: First pattern that fits decides; what fits none (how a run goes, how files are written) changes no result.
@@ -75,9 +74,8 @@ PYTEST = ["-q", "-p", "no:cacheprovider", "--hypothesis-seed=0", "--hypothesis-p
 #: Whole runs and browsers are no unit tests.
 UNIT = "not pipeline and not browser and not cluster"
 QUICK = f"(quick or not exhaustive) and {UNIT}"
-EXHAUSTIVE = f"exhaustive and not quick and {UNIT}"
 #: Processor time after which a fault's tests take far too long: seconds, and so many times what they take without it.
-PATIENCE, PATIENCE_FACTOR, EXHAUSTIVE_PATIENCE = 30, 5, 900
+PATIENCE, PATIENCE_FACTOR, PATIENCE_WITH_FILES = 30, 5, 1200
 LARGEST_MEMORY = 6 * 2**30
 #: Operators that need arguments, turn floats into errors that any test sees, or compare identity, not value.
 LEFT_OUT = ("VariableReplacer", "VariableInserter", "NoOp", "_LShift", "_RShift", "_BitOr", "_BitAnd", "_BitXor")
@@ -116,20 +114,25 @@ class Fault(NamedTuple):
 class Coverage(NamedTuple):
     """Which tests run a line, and how long a test takes."""
 
-    tests: Mapping[str, Mapping[int, list[str]]]
-    seconds: dict[str, float]
+    tests: Mapping[str, Mapping[int, set[str]]]
+    seconds: Mapping[str, float]
 
     def of(self, fault: Fault) -> list[str]:
-        """Return the tests that run the line, the quickest first; for a line run at import, all of the module."""
-        lines = self.tests.get(fault.path, {})
-        found = set(lines.get(fault.line, ()))
-        if "" in found:
-            found = {test for tests in lines.values() for test in tests}
-        return self.by_cost(found - {""})
+        """Return the tests that run the line, or all that run a line of the file if this one is run at its import.
 
-    def by_cost(self, tests: set[str]) -> list[str]:
-        """Sort tests: the quickest first, and those of one file together if they are quick."""
-        return sorted(tests, key=lambda test: (round(self.seconds[test]), test.split("::")[0], self.seconds[test]))
+        Near ones come first, then cheap ones, those of one file together if they are quick.
+        """
+        lines = self.tests.get(fault.path, {})
+        found = lines.get(fault.line, set())
+        if "" in found:
+            found = set().union(*lines.values())
+        mirror = "tests/" + fault.path.removeprefix("src/segshuffle/").rpartition("/")[0]
+
+        def cost(test: str) -> tuple[bool, int, str, float]:
+            seconds = self.seconds[test]
+            return not test.startswith(mirror), round(seconds), test.split("::")[0], seconds
+
+        return sorted(found - {""}, key=cost)
 
 
 # --- the copy and what its tests cover --------------------------------------------------------------------------------
@@ -147,15 +150,8 @@ def copy_project(target: Path) -> None:
         shutil.copy2(ROOT / name, target / name)
 
 
-def freeze(folder: Path) -> None:
-    """Use a copy of the project from now on, so that the project itself may be edited meanwhile."""
-    global ROOT
-    copy_project(folder)
-    ROOT = folder
-
-
 def run_pytest(copy: Path, options: list[str], tests: list[str], limit: float = 0) -> int | None:
-    """Return the exit status of pytest on the copy; None if it took more than `limit` seconds of processor time.
+    """Return the exit status of pytest on the copy; None if it took more processor time than `limit`, if that is not 0.
 
     It runs in a fork that has the libraries already: most faults are found in less time than these take to load.
     """
@@ -190,58 +186,21 @@ _copy: Path
 
 
 def in_a_copy(folder: str) -> None:
-    """Give this worker a copy of the project of its own."""
+    """Give this process a copy of the project of its own."""
     global _copy
     _copy = Path(folder) / str(os.getpid())
     copy_project(_copy)
 
 
-def measure(name: str) -> None:
-    """Store which tests of a file run which lines, with digests of the files for which this holds."""
-    answer = _copy / "coverage.json"
-    answer.unlink(missing_ok=True)
+def measured_coverage() -> Coverage:
+    """Return the lines that each test runs."""
+    print("measuring which tests run which lines: some minutes ...", flush=True)
+    answer = _copy / "coverage.pickle"
     os.environ["MUTANTS_COVERAGE"] = str(answer)
-    run_pytest(_copy, ["-p", "coverage_by_test", "-m", QUICK], [name])
+    run_pytest(_copy, ["-p", "coverage_by_test", "-m", QUICK], [f"tests/{name}" for name in TESTS])
     if not answer.exists():
-        raise RuntimeError(f"{name} cannot be measured:\n{(_copy / 'output.txt').read_text()}")
-    found = json.loads(answer.read_text())
-    found["files"] = {path: digest(_copy / path) for path in [name, *found["lines"]]}
-    stored_at(name).write_text(json.dumps(found))
-
-
-def stored_at(name: str) -> Path:
-    return CACHE / f"{name.removesuffix('.py').replace('/', '.')}.json"
-
-
-def stored(name: str) -> dict:
-    """Return what was measured of a file of tests; nothing if it, or a file of the package that it runs, changed."""
-    found = json.loads(stored_at(name).read_text()) if stored_at(name).exists() else {"files": {"": ""}}
-    fresh = all((ROOT / path).is_file() and digest(ROOT / path) == text for path, text in found["files"].items())
-    return found if fresh else {}
-
-
-def measured_coverage(pool: multiprocessing.pool.Pool, folders: list[str]) -> Coverage:
-    """Return the lines that each test runs; stored per file of tests until it or what it runs changes."""
-    CACHE.mkdir(exist_ok=True)
-    names = [name for name in project_files() if fnmatch(name, "tests/*test_*.py")]
-    names = [name for name in names if any(Path(name).is_relative_to(f"tests/{folder}") for folder in folders)]
-    missing = [name for name in names if not stored(name)]
-    if missing:
-        print(f"measuring which tests run which lines: {len(missing)} files of tests ...", flush=True)
-        for _ in pool.imap_unordered(measure, missing):
-            pass
-    lines: defaultdict[str, defaultdict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
-    seconds = {}
-    for part in map(stored, names):
-        seconds |= part["seconds"]
-        for path, tests_of in part["lines"].items():
-            for line, tests in tests_of.items():
-                lines[path][int(line)] += tests
-    return Coverage(lines, seconds)
-
-
-def digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+        raise RuntimeError(f"the tests cannot be run:\n{(_copy / 'output.txt').read_text()}")
+    return Coverage(*pickle.loads(answer.read_bytes()))
 
 
 # --- faults -----------------------------------------------------------------------------------------------------------
@@ -448,23 +407,22 @@ def names_of_lines(path: str) -> dict[int, str]:
 # --- one fault after the other ----------------------------------------------------------------------------------------
 
 
-def stages(fault: Fault, tests: list[str], coverage: Coverage) -> Iterator[tuple[list[str], list[str], float]]:
-    """Yield options and tests of one run of pytest after the other, with the processor time it may take."""
-    mirror = "tests/" + fault.path.removeprefix("src/segshuffle/").rpartition("/")[0]
-    near = [test for test in tests if test.startswith(mirror)]
-    files = {test.split("::")[0] for test in tests}
-    neighbours = {test for test in coverage.seconds if test.split("::")[0] in files} - set(tests)
-    for stage in (near, [test for test in tests if test not in near], coverage.by_cost(neighbours)):
-        if stage:
-            yield [], stage, PATIENCE + PATIENCE_FACTOR * sum(coverage.seconds[test] for test in stage)
-    yield ["-m", EXHAUSTIVE], sorted(files, key=lambda name: not name.startswith(mirror)), EXHAUSTIVE_PATIENCE
+class Trial(NamedTuple):
+    """A fault, the tests that run its line, and the processor time after which these take far too long."""
+
+    package: str
+    mutant: Ready
+    tests: list[str]
+    limit: float
 
 
-def outcome(fault: Fault, code: str, coverage: Coverage) -> tuple[str, str]:
+def outcome(trial: Trial) -> tuple[str, str]:
     """Return 'killed', 'too slow', 'survived' or 'not run', and the test that fails."""
-    tests = coverage.of(fault)
-    for options, chosen, limit in stages(fault, tests, coverage) if tests else ():
-        with changed(fault.path, code):
+    if not trial.tests:
+        return "not run", ""
+    files = list(dict.fromkeys(test.split("::")[0] for test in trial.tests))
+    for options, chosen, limit in (([], trial.tests, trial.limit), (["-m", UNIT], files, PATIENCE_WITH_FILES)):
+        with changed(trial.mutant.fault.path, trial.mutant.code):
             status = run_pytest(_copy, ["-x", *options], chosen, limit)
         if status is None:
             return "too slow", ""
@@ -474,7 +432,7 @@ def outcome(fault: Fault, code: str, coverage: Coverage) -> tuple[str, str]:
             if options and failed and run_pytest(_copy, [], [failed[1]]) != pytest.ExitCode.OK:
                 raise RuntimeError(f"{failed[1]} fails without any fault:\n{output}")
             return "killed", failed[1] if failed else output.strip().rpartition("\n")[2]
-    return "survived" if tests else "not run", ""
+    return "survived", ""
 
 
 @contextlib.contextmanager
@@ -497,32 +455,13 @@ def forget_bytecode(source: Path) -> None:
         stale.unlink()
 
 
-class Tried(NamedTuple):
-    """What became of a fault, and the processor time that it took."""
-
-    package: str
-    mutant: Ready
-    result: str
-    test: str
-    seconds: float
-
-
-_coverage: Coverage
-
-
-def tried(asked: tuple[str, Ready]) -> Tried:
-    package, mutant = asked
-    began = processor_time()
-    result, test = outcome(mutant.fault, mutant.code, _coverage)
-    if mutant.place in reasons() and mutant.change in reasons()[mutant.place]:
+def tried(trial: Trial) -> tuple[Trial, str, str]:
+    """Return what became of a fault: the outcome, or 'explained', and the test that fails."""
+    result, test = outcome(trial)
+    if trial.mutant.change in reasons().get(trial.mutant.place, {}):
         # an explanation of what a test can kill is wrong
         result = "explained" if result in ("survived", "not run") else f"explained, yet {result}"
-    return Tried(package, mutant, result, test, processor_time() - began)
-
-
-def processor_time() -> float:
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(each.ru_utime + each.ru_stime for each in used)
+    return trial, result, test
 
 
 @cache
@@ -552,56 +491,44 @@ def main() -> int:
     parser.add_argument("--mutants", type=int, default=200, help="faults in all (default 200)")
     parser.add_argument("--seed", type=int, default=1, help="seed of the sample (default 1)")
     parser.add_argument("--package", action="append", choices=PACKAGES, help="only this package (may be repeated)")
-    parser.add_argument("--tests", nargs="*", default=TESTS, help=f"parts of tests/ (default: {' '.join(TESTS)})")
     parser.add_argument("--only", default="*", help="pattern of the files to put faults into")
     parser.add_argument("--jobs", type=int, default=1, help="faults tried at the same time (default 1)")
     options = parser.parse_args()
     packages = options.package or list(PACKAGES)
     number = round(options.mutants / len(packages))
-    began = processor_time()
-    with tempfile.TemporaryDirectory() as folder:
-        freeze(Path(folder) / "project")
+    reasons()  # before the copies are made: the project itself may be edited from then on
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        multiprocessing.get_context("fork").Pool(options.jobs, in_a_copy, (folder,)) as pool,
+    ):
         drawn = {package: sample(package, number, options.seed, options.only) for package in packages}
-        found = list(results(folder, drawn, options))
-    return report(found, options.seed, processor_time() - began)
-
-
-def results(folder: str, drawn: dict[str, list[Ready]], options: argparse.Namespace) -> Iterator[Tried]:
-    """Yield what became of the faults, printed as they are tried."""
-    global _coverage
-    fork = multiprocessing.get_context("fork")
-    with fork.Pool(options.jobs, in_a_copy, (folder,)) as pool:
-        _coverage = measured_coverage(pool, options.tests)
-        pool.close()
-        pool.join()
-    with fork.Pool(options.jobs, in_a_copy, (folder,)) as pool:
-        asked = [(package, each) for package, many in drawn.items() for each in many]
+        coverage, trials = pool.apply(measured_coverage), []
         # packages in turns: a run that is stopped has then tried faults of all of them
-        for one in pool.imap_unordered(tried, sorted(asked, key=lambda each: drawn[each[0]].index(each[1]))):
-            fault = one.mutant.fault
-            print(f"{one.package} {one.result} ({one.seconds:.0f} s) {fault.path}:{fault.line} {one.test}", flush=True)
-            if one.result not in ("killed", "too slow", "explained"):
-                print("    " + "\n    ".join([str(one.mutant.place), *one.mutant.change]), flush=True)
-            yield one
-        pool.close()
-        pool.join()
+        for place in range(number):
+            for package in packages:
+                for mutant in drawn[package][place : place + 1]:
+                    tests = coverage.of(mutant.fault)
+                    limit = PATIENCE + PATIENCE_FACTOR * sum(coverage.seconds[test] for test in tests)
+                    trials.append(Trial(package, mutant, tests, limit))
+        return report(pool.imap_unordered(tried, trials))
 
 
-def report(found: list[Tried], seed: int, seconds: float) -> int:
-    """Print killed and survived per package; return 1 if too many survive, or one without an explanation."""
+def report(results: Iterable[tuple[Trial, str, str]]) -> int:
+    """Print faults as they are tried, and sums per package; return 1 if too many survive, or one unexplained."""
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for one in found:
-        kind = {"too slow": "killed", "not run": "survived"}.get(one.result, one.result)
-        counts[one.package][kind] += 1
-    print(f"\nsample with seed {seed}")
-    counts["all"] = sum(counts.values(), Counter())
+    for (package, mutant, *_), result, test in results:
+        print(f"{package} {result} {mutant.fault.path}:{mutant.fault.line} {test}", flush=True)
+        if result not in ("killed", "too slow", "explained"):
+            print("    " + "\n    ".join([str(mutant.place), *mutant.change]), flush=True)
+        kind = {"too slow": "killed", "not run": "survived"}.get(result, result)
+        counts[package][kind] += 1
+        counts["all"][kind] += 1
     for package, count in counts.items():
         parts = ", ".join(f"{number} {kind}" for kind, number in sorted(count.items(), reverse=True))
         print(f"{package:12} {count.total()} sampled: {parts}")
-    count = counts["all"]
-    share = count["killed"] / max(count.total(), 1)
-    print(f"{share:.1%} killed ({REQUIRED:.0%} are required) in {seconds / 60:.0f} minutes of processor time")
-    return int(share < REQUIRED or count["killed"] + count["explained"] < count.total())
+    killed, explained, total = counts["all"]["killed"], counts["all"]["explained"], max(counts["all"].total(), 1)
+    print(f"{killed / total:.1%} killed ({REQUIRED:.0%} are required)")
+    return int(killed / total < REQUIRED or killed + explained < counts["all"].total())
 
 
 if __name__ == "__main__":

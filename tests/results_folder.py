@@ -8,19 +8,12 @@ import pandas as pd
 import yaml
 
 from segshuffle.page.build import read_results
-from segshuffle.pipeline.design import Scenario, Setting
 from segshuffle.pipeline.words import Words
 from segshuffle.studies.reproduction.compute import proven_summary
 
 GRID = (0.1, 0.3, 1.0, 3.0, 10.0)
 SPLITS = ("S1", "S2", "S3")
 SETTINGS = (("msnbc", 500, 4, 17), ("synthetic", 500, 4, 32))
-#: Every panel.
-SCENARIOS = [
-    Scenario(Setting(dataset, n_users, set_size, domain_size), split)
-    for dataset, n_users, set_size, domain_size in SETTINGS
-    for split in SPLITS
-]
 #: The configuration as shipped.
 CONFIG = yaml.safe_load((Path(__file__).parents[1] / "config/config.yaml").read_text(encoding="utf-8"))
 COMPETITORS = ("subexp-shuffle", "mm", "weighted-sepmm")

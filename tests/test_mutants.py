@@ -45,18 +45,6 @@ def test_there_are_faults_of_the_wrong_side():
     ]  # fmt: skip
 
 
-def test_names_of_statements():
-    source = "a, b = 1, 2\nc: int = 3\nassert a\nclass D:\n    e = 1\n    def f(self): ...\n"
-    names = [mutants.name_of(node) for node in mutants.ast.parse(source).body]
-    assert names == ["(a, b)", "c", "", "D"]
-
-
-def test_what_separates_parameters_is_no_product(tmp_path, monkeypatch):
-    (tmp_path / "one.py").write_text("def f(a, *, b):\n    return a * b\n")
-    monkeypatch.setattr(mutants, "ROOT", tmp_path)
-    assert {fault.line for fault in mutants.faults_of("one.py")} == {2}
-
-
 def test_what_is_drawn_of_a_line_stays_where_others_change(tmp_path, monkeypatch):
     path = tmp_path / "src/segshuffle/accounting/one.py"
     path.parent.mkdir(parents=True)
@@ -88,8 +76,9 @@ def test_looks_annotations_and_words_are_left_alone():
     assert (1, source.index("1")) in idle
 
 
-def test_caches_and_imports_for_types_are_left_alone(tmp_path, monkeypatch):
+def test_no_faults_are_made_where_they_change_nothing(tmp_path, monkeypatch):
+    """What separates parameters is no product; imports for types and sizes of caches change nothing."""
     head = "if TYPE_CHECKING:\n    import a\n\n\n@functools.lru_cache(maxsize=4)\n@twice(3)\n"
-    (tmp_path / "one.py").write_text(head + "def f(\n    *,\n    a,\n): ...\n")
+    (tmp_path / "one.py").write_text(head + "def f(\n    *,\n    a,\n):\n    return a * 2\n\n\ndef g(a, *, b): ...\n")
     monkeypatch.setattr(mutants, "ROOT", tmp_path)
-    assert {fault.line for fault in mutants.faults_of("one.py")} == {6}
+    assert {fault.line for fault in mutants.faults_of("one.py")} == {6, 11}

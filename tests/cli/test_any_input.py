@@ -10,15 +10,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 import requests
-import yaml
 from commands import printed, run
 
 from segshuffle.cli import build_parser
-from segshuffle.errors import ConfigError
-from segshuffle.pipeline.config import check_config, read_config
 from segshuffle.planning.what_if import VARIED
 
-ROOT = Path(__file__).parents[2]
 #: Seconds for one command.
 PATIENCE = 60
 PLAIN = """
@@ -31,7 +27,11 @@ LONG = ["", 300 * "x", 5000 * "9", "a\0b", "\ud800", "\n", 'a\nb,"', '"a', 50 * 
 VALUES = [*PLAIN.split(), *LONG]
 #: Command -> a call that is answered quickly.
 CALLS = {
-    "plan": ["collection.toml --delta 1e-4", "--items 6 --set-size 2 --levels 1:300 --delta 1e-4"],
+    "plan": [
+        "collection.toml --delta 1e-4",
+        "--items 6 --set-size 2 --levels 1:300 --delta 1e-4",
+        "--items 6 --set-size 2 --levels 1:300 --delta 1e-4 --blanket published --blanket-per-user 5",
+    ],
     "rehearse": [
         "users.csv --items 6 --levels 1:100% --delta 1e-3 --set-size 1,2",
         "1:50%,2:50% --items 6 --levels 1:300 --delta 1e-4",
@@ -178,39 +178,3 @@ def test_a_file_without_an_end_is_refused(folder, capsys, name):
     (folder / name).unlink()
     (folder / name).symlink_to("/dev/zero")
     check(capsys, FILES[name].split())
-
-
-VALUES_OF_YAML = [None, True, -1, 3, 0.5, 10**400, float("nan"), "", "1e-6", "\0", [], [[]], {}, {"a": 1}, "jsonl"]
-
-
-def places(values):
-    """List all places of a configuration: sections, and keys or numbers in them."""
-    found = []
-    for key in values if isinstance(values, dict) else range(len(values)):
-        found.append((values, key))
-        if isinstance(values[key], dict | list):
-            found += places(values[key])
-    return found
-
-
-@pytest.mark.quick(5)
-@pytest.mark.parametrize("seed", range(60))
-def test_a_wrong_value_of_the_configuration_is_named(tmp_path, seed):
-    rng = random.Random(seed)
-    for _ in range(5):
-        config = yaml.safe_load((ROOT / "config/quick.yaml").read_text(encoding="utf-8"))
-        own = {
-            "n_users": [9],
-            "set_sizes": [2],
-            "path": "users.csv",
-            "domain_size": 20,
-            "separator": ";",
-            "header": True,
-        }
-        config["datasets"]["own"] = own
-        section, key = rng.choice(places(config))
-        section[key] = rng.choice(VALUES_OF_YAML)
-        path = tmp_path / "config.yaml"
-        path.write_text(yaml.safe_dump(config), encoding="utf-8")
-        with in_time(), contextlib.suppress(ConfigError):
-            check_config(read_config(path), schema=ROOT / "workflow/schemas/config.schema.yaml")

@@ -105,10 +105,10 @@ def test_an_account_has_the_librarys_numbers(capsys):
 
 
 def test_an_interrupted_command_says_how_to_go_on(capsys, monkeypatch):
-    def interrupted(*_):
+    def interrupted(**_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("segshuffle.cli.account._segmented", interrupted)
+    monkeypatch.setattr("segshuffle.accounting.collections.published.published_item_delta", interrupted)
     status, out, err = run(capsys, ACCOUNT)
     assert (status, out) == (130, "")
     assert err.startswith("segshuffle account: interrupted.")
@@ -276,58 +276,6 @@ def test_the_ends_of_the_ranges_give_numbers_or_one_sentence(capsys, command):
         assert delta is None or 0 <= delta["lower"] <= delta["upper"] <= 1
     else:
         assert (status, out, err.count("\n")) == (2, "", 1)
-
-
-NUMBERS = st.one_of(
-    st.integers(-3, 40).map(str),
-    st.floats(1e-6, 50).map(str),
-    st.sampled_from(["nan", "inf", "-inf", "1e400", "1e-400", "-0.0", "1e9", "10" * 40, "٣", "1_000", "0x10", "", " "]),
-    st.text(max_size=6),
-)
-LEVELS = st.one_of(
-    NUMBERS,
-    st.lists(st.tuples(NUMBERS, NUMBERS), max_size=3).map(lambda pairs: ",".join(f"{a}:{b}" for a, b in pairs)),
-)
-SANE = {
-    "--items": st.integers(2, 40).map(str),
-    "--set-size": st.integers(1, 4).map(str),
-    "--levels": st.sampled_from(["1.0:50", "0.5:100,1.0:200", "0.001:3", "99:2"]),
-    "--delta": st.floats(1e-12, 0.5).map(str),
-    "--blanket-per-user": st.floats(1e-3, 1e3).map(str),
-    "--guess": st.sampled_from(["0.5,0.5", "1", ".", "zipf:1"]),
-    "--users": st.sampled_from(["1", "10", "1000", "1000000000000"]),
-    "--epsilon": st.floats(0, 5).map(str),
-    "domain-size": st.integers(2, 40).map(str),
-    "blanket-per-user": st.floats(1e-3, 1e3).map(str),
-    "sampling-rate": st.floats(1e-6, 1.0).map(str),
-}
-ASKED_OF = {"plan": [*SANE][:6], "account": [*SANE][6:]}
-
-
-@pytest.mark.quick(0)
-@given(data=st.data(), command=st.sampled_from(["plan", "account"]))
-def test_no_arguments_give_a_traceback(data, command):
-    arguments = [command]
-    # without a given blanket a plan is a search of seconds, which has its own tests
-    for name in ASKED_OF[command]:
-        strange = LEVELS if name == "--levels" else NUMBERS
-        if name == "--guess" and data.draw(st.booleans()):
-            continue
-        value = data.draw(st.one_of(SANE[name], SANE[name], SANE[name], strange), label=name)
-        arguments.append(f"{name}={value}")
-    if command == "plan":
-        arguments += data.draw(st.sampled_from([["--blanket=published"], []]))
-    else:
-        arguments[3:] = [f"--randomizer=segmented:{','.join(arguments[3:])}"]
-    dropped = data.draw(st.integers(0, 30))
-    if dropped < len(arguments):
-        del arguments[dropped]
-    assert status_of(arguments) in (0, 2)
-
-
-@given(arguments=st.lists(st.text(max_size=8) | st.sampled_from(["plan", "account", "--json", "--levels"]), max_size=5))
-def test_no_words_give_a_traceback(arguments):
-    assert status_of(arguments) in (0, 2)
 
 
 FEW_NUMBERS = st.sampled_from(["0", "1", "2", "8", "1e-300", "1e300", "nan", "inf", "-1", "0.5", "x", "10"])

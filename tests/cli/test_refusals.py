@@ -6,13 +6,11 @@ import pytest
 from commands import refusal
 
 PLAN = "plan --items 6 --set-size 2 --levels 1:300 --delta 1e-4"
-HUGE = "1" + 17 * "0"
 PLANS = [
     # one value
     ("--items 1", "--items 1 is not allowed: it must be an integer in [2, 10000000]"),
     ("--items 8.5", "8.5: cannot be read"),
     ("--items 1e999999999", "1e999999999: cannot be read"),
-    ("--set-size 0", "--set-size 0 is not allowed: it must be an integer between 1 and --items 6"),
     ("--set-size 7", "--set-size 7 is not allowed: it must be an integer between 1 and --items 6"),
     ("--levels 0.5", "--levels '0.5' is not allowed: it must be epsilon:users for every level, such as 1:5000"),
     ("--levels 0.5:7.000", "'7.000' is not allowed: it must be an integer without a point"),
@@ -24,16 +22,13 @@ PLANS = [
     ),
     ("--levels=", "--levels: '' is not allowed; expected is: privacy levels"),
     ("--levels 1.0:100,0.5:100", "--levels (1.0, 0.5) is not allowed: it must be strictly increasing"),
-    ("--levels 0.5:100,0.5:100", "--levels (0.5, 0.5) is not allowed: it must be strictly increasing"),
     ("--levels 0:100", "--levels 0.0 is not allowed: it must be in (0, 100]"),
-    ("--levels nan:100", "--levels nan is not allowed: it must be in (0, 100]"),
     ("--levels 0.5:-1,1.0:10", "--levels -1 is not allowed: it must be an integer >= 0"),
     ("--levels 0.5:0", "it must be an integer in [1, 4e+15]"),
     ("--levels 0.5:25%,1:75%", "it must be followed by @ and the number of users, e.g. @5000"),
     ("--levels 0.5:25%,1:70%@300", "shares that add up to 100% (they add up to 95%)"),
     ("--levels 1:300@200", "--levels: '1:300@200' is not allowed"),
     ("--delta 0", "--delta 0.0 is not allowed: it must be in (0, 1)"),
-    ("--delta nan", "--delta nan is not allowed: it must be in (0, 1)"),
     ("--delta 1e-6x", "--delta: '1e-6x' is not allowed; expected is: probability, in [1e-110, 1), with"),
     (
         "--blanket published --blanket-per-user 0",
@@ -46,12 +41,10 @@ PLANS = [
     ("--hide-level 0", "--hide-level: guarantee = '0' is not allowed: it must be an epsilon in (0, 1e6]"),
     ("--levels 1:50,2:50 --hide-level 101", "--hide-level 101.0 is not allowed: it must be in (0, 100]"),
     ("--target-error nan", "--target-error: 'nan' is not allowed; expected is: largest error"),
-    ("--max-messages nan", "--max-messages nan is not allowed: it must be in (0, inf)"),
     (
         "--guess 0.5,0.5",
         "--guess '2 numbers up to 0.5 with sum 1' is not allowed: it must be --items 6 numbers",
     ),
-    ("--guess 1,1,1,1,0,0", "'6 numbers up to 1 with sum 4' is not allowed"),
     ("--guess 2,0,0,0,0,0", "'6 numbers up to 2 with sum 2' is not allowed"),
     ("--guess nan,1,1,0,0,0", "up to nan with sum nan' is not allowed"),
     (f"--guess {300 * 'x'}", f"--guess '{40 * 'x'}' is neither zipf:EXPONENT, a list of numbers, a file"),
@@ -154,9 +147,7 @@ DUMP = "account --delta 0.1 --randomizer pure-dump:domain-size=3"
 ACCOUNTS = [
     # the segmented protocol
     (f"{SEGMENTED} --users 0", "--users 0 is not allowed: it must be an integer in [1, 4e+15]"),
-    (f"{SEGMENTED} --users {HUGE}", "it must be an integer in [1, 4e+15]"),
     (f"{SEGMENTED},domain-size=0", "domain_size = 0 is not allowed: it must be an integer in [2, 4e+15]"),
-    (f"{SEGMENTED},domain-size={HUGE}", "it must be an integer in [2, 4e+15]"),
     (f"{SEGMENTED},blanket-per-user=nan", "blanket_per_user = nan is not allowed: it must be in (0, 1e+09]"),
     (f"{SEGMENTED},sampling-rate=0", "sampling_rate = 0 is not allowed: it must be in [1e-290, 1]"),
     (f"{SEGMENTED} --epsilon=-0.1", "--epsilon -0.1 is not allowed: it must be in [0, 300]"),
@@ -167,27 +158,24 @@ ACCOUNTS = [
     ("account --users 9 --local-epsilon 1", "the following arguments are required: --randomizer"),
     # one message per user
     (f"{KRR} --delta 0.1 --users 0", "--users 0 is not allowed: it must be an integer in [1, 1e+15]"),
-    (f"{KRR} --delta 0.1 --users {HUGE}", "it must be an integer in [1, 1e+15]"),
     (f"{KRR} --delta 0.1 --users 1.5", "--users: '1.5' is not allowed; expected is: number of users n, in [1, 1e15]"),
     (f"{KRR} --delta 0.1 --users 10..5", "FIRST < LAST"),
     (f"{KRR} --delta 0.1 --users 10,20 --local-epsilon 1,2", "only one quantity may have several"),
     (f"{KRR} --delta 0.1 --local-epsilon 1e-13", "--local-epsilon 1e-13 is not allowed: it must be in [1e-12, 50]"),
     (f"{KRR} --delta 2", "--delta 2.0 is not allowed: it must be in [1e-280, 1)"),
-    (f"{KRR} --delta nan", "--delta nan is not allowed"),
-    (f"{KRR} --delta 1e-290", "[1e-280, 1)"),
     (f"{KRR} --epsilon=-1", "--epsilon -1.0 is not allowed"),
     (KRR, "Give --delta or --epsilon. Give both only to ask for the local epsilon"),
-    (f"{KRR} --delta 0.1 --epsilon 0.1", "Give --delta or --epsilon"),
     (f"{KRR} --delta 0.1 --blanket-messages 9 --users 9", "give --users"),
     (f"{KRR} --delta 0.1 --compose joint:0.5,0.5", "left out with joint: every part is sent"),
     (f"{KRR} --delta 0.1 --accountant mine", "'mine'"),
-    (f"{KRR} --delta 0.1 --randomizer krr:domain-size={HUGE}", "an integer in [2, 1e+15]"),
+    (f"{KRR} --delta 0.1 --save x.png", "several values"),
+    (f"{KRR} --delta 0.1 --users 10,20 --save x.doc", ".png, .pdf or .svg"),
+    (f"{KRR} --delta 0.1 --randomizer krr:domain-size=1e17", "an integer in [2, 1e+15]"),
     (f"{KRR} --delta 0.1 --randomizer krr:domain-size=x", "krr:option=value"),
     (f"{KRR} --delta 0.1 --randomizer krr:domain-size=3,order=4", "order = 4 is not allowed: it must be left out: krr"),
     (f"{KRR} --delta 0.1 --randomizer krr:domain-size=3 blh", "several with --compose"),
     (f"{KRR} --delta 0.1 --randomizer blh general --compose joint", "only these"),
     (f"{KRR} --delta 0.1 --randomizer segmentedx", "--randomizer 'segmentedx' is not allowed: it must be one of gen"),
-    (f"{KRR} --delta 0.1 --randomizer magic", "--randomizer 'magic' is not allowed: it must be one of general, krr"),
     (f"{KRR} --delta 0.1 --randomizer {LISTED}", "[2, 1e+07] for subset-exponential"),
     (
         "account --randomizer krr:domain-size=3 --users 9 --delta 0.1",

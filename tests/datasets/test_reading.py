@@ -1,6 +1,5 @@
 """Files of one's own: every format gives the same users, odd lines are named, and errors are one sentence."""
 
-import contextlib
 import csv
 import gzip
 import io
@@ -21,7 +20,6 @@ from segshuffle.arrays import NO_ITEM
 from segshuffle.datasets.layout import Layout, read_items
 from segshuffle.datasets.msnbc import USERS_PER_CATEGORY, USERS_PER_SET_SIZE
 from segshuffle.datasets.reading import read_transactions
-from segshuffle.datasets.transactions import Transactions
 from segshuffle.errors import DataError, ParameterError
 
 USERS = {"u1": ["whole milk", "café"], "u2": ["rolls/buns"], "u10": ["café", "rolls/buns", "soda"]}
@@ -355,30 +353,6 @@ def test_what_the_standard_library_writes_is_read(kind, sets):
     layout |= {"form": "wide"} if kind == "wide.csv" else {"item": "2"} if layout else {}
     stream = io.BytesIO(written(kind, sets).encode())
     assert held(read_transactions(stream, layout=Layout(format=kind.partition(".")[2], **layout))) == composed
-
-
-# --- anything at all ------------------------------------------------------------------------------------------------
-
-PIECES = {
-    "csv": [b"user,item\n", b"u", b"v", b"a", b",", b"\n", b"\r\n", b"\r", b'"', b"\xff", b"\0", b"\xef\xbb\xbf", b" "],
-    "jsonl": [b'{"user":1,"item":"a"}', b'{"user":"u","item":["a"]}', b"\n", b'{"user"', b":", b"null", b"}", b"\\ud8"],
-    "lines": [b"1", b"a", b" ", b",", b"\n", b"\r", b"#", b"\xff", b"\xc3", b"\t", b"\0", b"\x1f"],
-    "parquet": [b"PAR1", b"\0\0\0\0", b"\x15\x04", b"PAR1"],
-}
-
-
-@pytest.mark.quick("csv", "lines")
-@pytest.mark.parametrize("kind", PIECES)
-@given(data=st.data(), packed=st.booleans())
-def test_arbitrary_files_raise_nothing_but_data_error(kind, data, packed):
-    pieces = st.lists(st.sampled_from(PIECES[kind]), max_size=25).map(b"".join)
-    content = data.draw(st.one_of(st.binary(max_size=60), pieces))
-    if packed:
-        content = gzip.compress(content)[: len(content) * 2]
-    with contextlib.suppress(DataError):
-        users = read_transactions(io.BytesIO(content), layout=Layout(format=kind, repeated="merge", empty="keep"))
-        assert isinstance(users, Transactions)
-        assert users.n_users >= 1
 
 
 @pytest.mark.parametrize(("form", "head", "row"), [("lines", b"", b"a b"), ("csv", b"user,item\n", b"u%d,a")])

@@ -12,7 +12,6 @@ from segshuffle.errors import ConfigError
 from segshuffle.looks import METHODS, label_of, looks_in
 from segshuffle.protocols import listed as source
 from segshuffle.protocols import registry
-from segshuffle.studies.claims import report as claims
 
 
 def test_a_file_is_found_by_being_there(package):
@@ -71,13 +70,6 @@ def test_a_name_that_is_taken_is_refused_with_both_files(package):
         registry.every(name)
 
 
-def test_options_come_from_the_configuration_or_have_their_default():
-    declared = registry.every()["published", "subexp-local"]
-    assert registry.made(declared, {}).local_epsilon == 2.0
-    section = {"methods": [], "subset_exponential": {"local_epsilon": 1.0}}
-    assert registry.made(declared, section).local_epsilon == 1.0
-
-
 def test_the_legend_says_which_local_epsilon_was_configured():
     asked = json.dumps({"local_epsilon": 0.25, "subset_size": 3})
     assert label_of("subexp-local", "published", asked) == "Subexp, local (ε = 0.25)"
@@ -99,21 +91,6 @@ def test_new_methods_are_drawn_under_their_names_in_colours_that_no_other_has():
     colors = {look.color for look in new}
     assert len(colors) == 3
     assert colors.isdisjoint(look.color for look in [*published.values(), *proven.values()])
-
-
-def test_a_rival_of_ones_own_does_not_enter_the_papers_verdicts(monkeypatch):
-    rows = [
-        ("segmented", "grid", 1.0, 2.0),
-        *((name, "best", 0.0, 3.0) for name in registry.paper_competitors()),
-        ("guess", "best", 0.0, 0.1),
-        ("inverse-variance-sepmm", "best", 0.0, 0.2),
-    ]
-    table = pd.DataFrame(rows, columns=["method", "role", "blanket_per_user", "mse_expected"])
-    where = {"dataset": "msnbc", "n_users": "smallest", "set_size": 4, "split": "S1"}
-    monkeypatch.setattr(claims, "departure", lambda *_: None)
-    table = table.assign(**where | {"n_users": 5_000}, messages_per_user=1.0, accounting="published")
-    _, _, errors = claims.Panels(table, {}).get(**where)
-    assert errors.to_dict() == dict.fromkeys(registry.paper_competitors(), 3.0)
 
 
 @pytest.mark.exhaustive

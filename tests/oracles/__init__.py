@@ -8,8 +8,7 @@ binomial tails at 1e12 trials) is an ``mpf`` of the context :data:`MP`, which ke
 Conventions
 -----------
 * A law is a ``dict`` from outcome to probability. A truncated law is exact on the cells it has and comes with
-  ``lost``, an upper bound on the probability of all the cells it does not have; feed both to
-  :func:`hockey_stick_bounds`.
+  ``lost``, the probability of all the cells it does not have.
 * The hockey-stick divergence takes ``exp_epsilon = e**eps`` itself, so that it can be rational.
 * Items, inputs and outputs are numbered from 0.
 """
@@ -17,13 +16,10 @@ Conventions
 from __future__ import annotations
 
 from oracles.binomials import (
-    integrated_upper_tail,
-    mp_binomial_half_tail,
     mp_binomial_pmf,
     mp_binomial_upper_tail,
 )
 from oracles.errors import (
-    expected_squared_error,
     item_frequencies,
     segmented_protocol_error,
     segmented_protocol_error_averaged,
@@ -37,12 +33,11 @@ from oracles.laws import (
     exp_fraction,
     gaussian_delta,
     hockey_stick,
-    hockey_stick_bounds,
     product_law,
     push_forward,
     to_mpf,
 )
-from oracles.pairs import count_pair, count_pair_divergence_float, count_pair_poisson
+from oracles.pairs import count_pair
 from oracles.singles import (
     krr,
     shuffled_divergence,
@@ -52,37 +47,3 @@ from oracles.singles import (
     variation_ratio_pair,
 )
 from oracles.views import poisson_blanket_view, segmented_view
-
-__all__ = [
-    "MP",
-    "bernoulli_sum",
-    "count_pair",
-    "count_pair_divergence_float",
-    "count_pair_poisson",
-    "encloses",
-    "exp_fraction",
-    "expected_squared_error",
-    "gaussian_delta",
-    "hockey_stick",
-    "hockey_stick_bounds",
-    "integrated_upper_tail",
-    "item_frequencies",
-    "krr",
-    "mp_binomial_half_tail",
-    "mp_binomial_pmf",
-    "mp_binomial_upper_tail",
-    "poisson_blanket_view",
-    "product_law",
-    "push_forward",
-    "segmented_protocol_error",
-    "segmented_protocol_error_averaged",
-    "segmented_view",
-    "shuffled_divergence",
-    "single_message_view",
-    "subset_exponential",
-    "subset_exponential_error",
-    "subset_exponential_rates",
-    "subsets",
-    "to_mpf",
-    "variation_ratio_pair",
-]

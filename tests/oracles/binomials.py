@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 from oracles.laws import DIRECT_SUM_TERMS, MP, RESULT_DIGITS, WORKING_DIGITS, to_mpf
@@ -80,8 +79,3 @@ def mp_binomial_upper_tail(n: int, p: Any, k: int) -> Any:
         return 1 - mp_binomial_upper_tail(n, 1 - p, n - k + 1)
     direct = _direct_upper_tail(n, p, k)
     return integrated_upper_tail(n, p, k) if direct is None else direct
-
-
-def mp_binomial_half_tail(c: int, t: int) -> Any:
-    """Return ``Pr[Binomial(c, 1/2) >= t]`` to :data:`RESULT_DIGITS` relative digits."""
-    return mp_binomial_upper_tail(c, Fraction(1, 2), t)

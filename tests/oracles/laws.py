@@ -58,29 +58,6 @@ def hockey_stick(p: Mapping[Hashable, Any], q: Mapping[Hashable, Any], exp_epsil
     return total
 
 
-def hockey_stick_bounds(
-    p: Mapping[Hashable, Any], q: Mapping[Hashable, Any], exp_epsilon: Fraction, lost: Any
-) -> tuple[Any, Any]:
-    """Return the lower and upper value of the hockey-stick divergence of two truncated laws.
-
-    Parameters
-    ----------
-    p, q : mapping
-        Laws truncated to the *same* cells, exact on them.
-    exp_epsilon : Fraction
-        ``e**eps``.
-    lost : mpf
-        Upper bound on the probability that ``p`` gives to the missing cells.
-
-    Returns
-    -------
-    lower, upper : mpf
-        ``lower`` drops the missing cells; ``upper`` counts all their probability as excess.
-    """
-    lower = to_mpf(hockey_stick(p, q, exp_epsilon))
-    return lower, lower + lost
-
-
 def encloses(interval: Any, exact: Any, slack: float = 0.0) -> bool:
     """Return whether a value lies in a certified interval, whose ends may be off by the relative error `slack`."""
     return bool(interval.lower * (1 - slack) <= exact <= interval.upper * (1 + slack))

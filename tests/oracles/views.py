@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import floor
 from typing import Any
 
-from oracles.laws import MP, RESULT_DIGITS, Histogram, Law, MpLaw, to_mpf
+from oracles.laws import MP, Histogram, Law, MpLaw, to_mpf
 
 
 def add_message(view: Mapping[Histogram, Any], message: Sequence[tuple[int | None, Any]]) -> dict[Histogram, Any]:
@@ -95,7 +95,7 @@ def poisson_blanket_view(
     view : dict
         Truncated law, exact (to :data:`WORKING_DIGITS` digits) on the cells it has.
     lost : mpf
-        Upper bound on the probability of the dropped cells.
+        Probability of the dropped cells.
     """
     mean = to_mpf(mu)
     poisson = [MP.exp(-mean) * mean**x / MP.factorial(x) for x in range(cutoff + 1)]
@@ -106,9 +106,4 @@ def poisson_blanket_view(
         for message in _user_messages(items, rate):
             view = add_message(view, [(item, to_mpf(chance)) for item, chance in message])
             view = {histogram: p for histogram, p in view.items() if max(histogram) <= cutoff}
-    return view, missing_mass(view.values())
-
-
-def missing_mass(probabilities: Iterable[Any]) -> Any:
-    """Return one minus the sum, with a margin for the rounding of :data:`MP`, and never negative."""
-    return max(MP.mpf(0), 1 - MP.fsum(probabilities)) + MP.mpf(10) ** (-RESULT_DIGITS - 20)
+    return view, 1 - MP.fsum(view.values())

@@ -1,11 +1,11 @@
 """The configuration: what is shipped is valid, and every mistake is named with key, value and what is allowed."""
 
-import copy
 import functools
 import math
 
 import pytest
 import yaml
+from configurations import MISSING, changed
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -16,22 +16,7 @@ from segshuffle.pipeline.design import Setting, least_delta
 from segshuffle.studies.assumptions.compute import apart
 from segshuffle.studies.planning import problem_of
 
-MISSING = object()
 PATH_VARIABLE = "SEGSHUFFLE_MSNBC"
-
-
-def mutated(config, path, value):
-    """Set (or, for MISSING, delete) the value at a dotted path; numbers index lists."""
-    config = copy.deepcopy(config)
-    *parents, last = [int(part) if part.isdigit() else part for part in path.split(".")]
-    target = config
-    for part in parents:
-        target = target[part]
-    if value is MISSING:
-        del target[last]
-    else:
-        target[last] = value
-    return config
 
 
 def message(config, schema):
@@ -63,42 +48,34 @@ REFUSED = [
     ("seed", True, "integer"),
     ("seed", 10**300, "integer"),
     ("levels.2", 10**300, "number"),
-    ("levels.2", True, "number"),
     ("delta_times_n", "much", "is not of type 'number', 'array'"),
-    ("repetitions", 100.0, "integer"),
     ("levels", 1.0, "array"),
     ("splits", [0.25, 0.5, 0.25], "object"),
     ("datasets.msnbc", None, "object"),
     ("datasets", {}, "should be non-empty"),
     ("datasets.msnbc.path", 7, "is not of type 'string', 'null'"),
-    ("datasets.msnbc.download", "yes", "boolean"),
     ("datasets.msnbc.n_users", 5000, "array"),
     ("datasets.msnbc.n_users.0", 5000.0, "integer"),
     ("competitors.methods", "mm", "array"),
     # YAML's tricks
     ("delta_times_n", "1e-6", "write 1.0e-6"),
     ("datasets.msnbc.padding", True, "is not one of ['in-domain', 'dummy']"),
-    ("competitors.balls_into_bins.analysis", False, "is not one of ['numerical', 'closed-form']"),
     # out of range
     ("edition", "../fast", "does not match '^[a-z0-9][a-z0-9-]*$'"),
     ("seed", -1, "is less than the minimum of 0"),
     ("repetitions", 1, "is less than the minimum of 2"),
-    ("repetitions", 100_001, "is greater than the maximum of 100000"),
     ("repetition_block", 0, "is less than the minimum of 1"),
     ("delta_times_n", 1.0e-51, "is less than the minimum of 1e-50"),
     ("delta_times_n", math.nan, "is not of type 'number', 'array'"),
-    ("delta_times_n", math.inf, "is not of type 'number', 'array'"),
     ("delta_times_n", [], "should be non-empty"),
     ("levels", [], "should be non-empty"),
     ("levels.0", 0.0, "is less than or equal to the minimum of 0"),
     ("levels.2", 101.0, "is greater than the maximum of 100"),
     ("splits.S1.0", -0.25, "is less than the minimum of 0"),
     ("splits.S1.0", 1.25, "is greater than the maximum of 1"),
-    ("splits.S1.0", math.nan, "is not of type 'number'"),
     ("blanket_per_user.low", 0.0, "is less than or equal to the minimum of 0"),
     ("blanket_per_user.high", math.inf, "is not of type 'number'"),
     ("blanket_per_user.points", 1, "is less than the minimum of 2"),
-    ("blanket_per_user.points", 1001, "is greater than the maximum of 1000"),
     ("blanket_per_user.include.1", 0.0, "is less than or equal to the minimum of 0"),
     ("datasets.msnbc.padding", "random", "is not one of ['in-domain', 'dummy']"),
     ("datasets.msnbc.n_users", [], "should be non-empty"),
@@ -108,15 +85,9 @@ REFUSED = [
     ("datasets.msnbc.set_sizes.0", 0, "is less than the minimum of 1"),
     ("datasets.synthetic.domain_size", 1, "is less than the minimum of 2"),
     ("datasets.synthetic.domain_size", 10_000_001, "is greater than the maximum of 10000000"),
-    ("datasets.synthetic.n_users.1", -50_000, "is less than the minimum of 2"),
-    ("datasets.synthetic.set_sizes", [4, 4], "has non-unique elements"),
     ("competitors.methods", ["mm", "mm"], "has non-unique elements"),
     ("competitors.methods.0", "MM", "subexp-local"),
-    ("competitors.balls_into_bins.analysis", "exact", "is not one of ['numerical', 'closed-form']"),
-    ("competitors.subset_exponential.local_epsilon", 1.0e-13, "is less than the minimum of 1e-12"),
-    ("competitors.subset_exponential.local_epsilon", 51, "is greater than the maximum of 50"),
     ("private_levels.epsilons.0", 0.0009, "is less than the minimum of 0.001"),
-    ("private_levels.epsilons.0", 21, "is greater than the maximum of 20"),
     # inconsistent
     ("levels", [1.0, 0.5, 2.0], "strictly increasing"),
     ("levels", [0.5, 1.0], "one share per level (2)"),
@@ -131,7 +102,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("path", "value", "allowed"), REFUSED, ids=lambda part: str(part)[:30])
 def test_a_wrong_value_is_refused_with_key_value_and_what_is_allowed(full_config, schema, path, value, allowed):
-    text = message(mutated(full_config, path, value), schema)
+    text = message(changed(full_config, path, value), schema)
     # a problem between two keys may be reported at either: levels and splits
     key = "splits" if "share per level" in allowed else path.rstrip(".0123456789")
     assert key in text
@@ -159,7 +130,7 @@ SHARES = [1 / 3, 1 / 3, 0.3333333333]
 )
 def test_what_is_allowed(full_config, schema, changes):
     for path, value in changes.items():
-        full_config = mutated(full_config, path, value)
+        full_config = changed(full_config, path, value)
     check_config(full_config, schema=schema)
 
 
@@ -173,7 +144,7 @@ OPTIONAL = (
 
 def test_keys_with_a_default_may_be_left_out(full_config, schema):
     for path in OPTIONAL:
-        check_config(mutated(full_config, path, MISSING), schema=schema)
+        check_config(changed(full_config, path, MISSING), schema=schema)
 
 
 @pytest.mark.parametrize("name", ["config", "quick"])
@@ -183,7 +154,7 @@ def test_every_key_is_required(request, schema, name):
     left_out = (*OPTIONAL, *(f"datasets.{dataset}" for dataset in config["datasets"]))
     keys = [path for path in every_key(config) if not path.startswith(OPTIONAL) and path not in left_out]
     for path in keys:
-        text = message(mutated(config, path, MISSING), schema)
+        text = message(changed(config, path, MISSING), schema)
         assert f"{path.split('.')[-1]!r} is a required property" in text, path
         parent = ".".join(path.split(".")[:-1]) or "top level"
         assert f"- {parent}:" in text, path
@@ -193,7 +164,7 @@ def test_no_key_may_be_misspelt(full_config, schema):
     # another name of a split is another split, and of a dataset a file of one's own
     free = ("splits.", *(f"datasets.{name}" for name in full_config["datasets"]))
     for path in (path for path in every_key(full_config) if not path.startswith("splits.") and path not in free):
-        wrong = mutated(full_config, path + "x", 1)
+        wrong = changed(full_config, path + "x", 1)
         text = message(wrong, schema)
         assert f"('{path.split('.')[-1]}x' was unexpected); known keys are" in text, path
 
@@ -270,7 +241,11 @@ VALUES = st.recursive(
 
 @functools.cache
 def values_of(path):
-    return yaml.safe_load(path.read_text())
+    """Return a configuration to which a file of one's own was added."""
+    config = yaml.safe_load(path.read_text())
+    sizes = {"domain_size": 20, "n_users": [9], "set_sizes": [2]}
+    config["datasets"]["own"] = {"path": "users.csv", "separator": ";", "header": True, **sizes}
+    return config
 
 
 @given(data=st.data())
@@ -278,7 +253,7 @@ def test_whatever_stands_at_a_key_only_a_config_error_comes_out(data, root, sche
     config = values_of(root / "config/quick.yaml")
     for path in data.draw(st.lists(st.sampled_from(sorted(every_key(config))), min_size=1, max_size=3, unique=True)):
         try:
-            config = mutated(config, path, data.draw(VALUES))
+            config = changed(config, path, data.draw(VALUES))
         except (KeyError, TypeError):
             continue  # an earlier mutation has removed the parent
     refused_or_valid(config, schema)

@@ -14,7 +14,6 @@ from segshuffle.pipeline.style import (
     finished,
     letters,
     log_ticks,
-    mark_edition,
     panel_grid,
     panel_title,
     plain,
@@ -184,18 +183,12 @@ def test_a_file_has_all_that_is_drawn_and_little_around_it(tmp_path):
         assert 0 < first < 0.1 * plt.rcParams["savefig.dpi"], "up to a tenth of an inch of white"
 
 
-def test_quick_is_written_on_quick_figures_only(tmp_path):
-    for edition, across in (("quick", ["quick"]), ("full", [])):
-        figure, _ = panel_grid(1, height=2.0)
-        save(figure, [tmp_path / "x.png"], edition)
-        assert [text.get_text() for text in figure.texts] == across
-
-
-def test_a_watermark_crosses_the_middle_and_hides_nothing():
+def test_a_watermark_crosses_the_middle_of_quick_figures_only_and_hides_nothing(tmp_path):
     figure, _ = panel_grid(1, height=2.0)
-    mark_edition(figure, "full")
+    save(figure, [tmp_path / "x.png"], "full")
     assert figure.texts == []
-    mark_edition(figure, "quick")
+    figure, _ = panel_grid(1, height=2.0)
+    save(figure, [tmp_path / "x.png"], "quick")
     (mark,) = figure.texts
     middle = figure.bbox.size / 2
     box = mark.get_window_extent()

@@ -172,13 +172,6 @@ def test_levels_that_nobody_chose(method, levels, counts):
         assert sum(each.weight for each in plan.collections) == pytest.approx(1.0, rel=1e-14)
 
 
-def test_labels_tell_the_methods_apart():
-    labels = [label_of(name, "published") for name in (*COMPETITORS, "segmented")]
-    assert len(set(labels)) == len(labels)
-    # an extra of ours never goes under the paper's name
-    assert "not in the paper" in label_of("inverse-variance-sepmm", "published")
-
-
 def test_unknown_names():
     with pytest.raises(ParameterError, match=r"^analysis = 'asymptotic'"):
         BallsIntoBins(analysis="asymptotic").plan(PROBLEM)

@@ -1,11 +1,8 @@
 """A delta for each level: every level keeps its own, and accountants that take a single delta use the least."""
 
-import json
-
 import pytest
 from oracles.changes import counters_of_user, grid_divergence
 
-from segshuffle.cli import main
 from segshuffle.protocols.base import Assumptions, Problem
 from segshuffle.protocols.capped import Capped
 from segshuffle.protocols.central import WEIGHTED
@@ -65,22 +62,3 @@ def test_a_cap_spends_the_delta_of_every_level():
         assert found["delta_upper"] <= delta
         assert found["delta_upper"] == pytest.approx(exact["delta_upper"], rel=0.01)
     assert capped.mse_bound == pytest.approx(free.mse_bound, rel=0.01)
-
-
-@pytest.mark.exhaustive
-def test_commands_take_a_delta_for_each_level(capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    asked = ["--levels", "0.5:10,1.0:30,2.0:20", "--delta", "0.2,0.05,0.002", "--json"]
-    assert main(["plan", "--items", "2", "--set-size", "1", "--sets", "at-most", *asked]) == 0
-    planned = json.loads(capsys.readouterr().out)
-    assert planned["level_deltas"] == [0.2, 0.05, 0.002]
-    assert planned["delta"] == 0.002
-    assert planned["certificate"][0]["delta_upper"] > 0.1
-    (tmp_path / "users.txt").write_text("0\n1\n" * 30)
-    assert main(["rehearse", str(tmp_path / "users.txt"), "--items", "2", *asked]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["problem"]["deltas"] == [0.2, 0.05, 0.002]
-    # round 1 counts the users exactly here, and plans for them
-    assert found["plan"]["collections"][0]["announcement"]["copies"] == planned["copies"]
-    assert main(["plan", "--items", "2", "--set-size", "1", *asked[:2], "--delta", "0.1,0.2"]) == 2
-    assert "one for each of 3 levels" in capsys.readouterr().err

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import optimize
 
 from segshuffle.protocols.weights import (
     ErrorTerms,
@@ -41,8 +40,8 @@ def brute_force(limits, counts, terms, room, points=41):
 
 
 @st.composite
-def problems(draw, largest=3):
-    levels = draw(st.integers(1, largest))
+def problems(draw):
+    levels = draw(st.integers(1, 4))
     top = draw(st.sampled_from([1.0, 3.0, 8.0]))
     limits = sorted(top ** draw(st.floats(-1, 1)) * draw(st.floats(0.1, 1.0)) for _ in range(levels))
     counts = np.array([draw(st.integers(0, 2000)) for _ in range(levels - 1)] + [draw(st.integers(1, 2000))], float)
@@ -65,7 +64,8 @@ def test_not_beaten_by_brute_force_and_within_the_limits(problem):
     assert np.all((copies >= 0) & (copies <= limits))
     assert counts @ copies <= room * (1 + 1e-11)
     assert error == pytest.approx(float(plain_error(copies, counts, terms)), rel=1e-9)
-    assert error <= 1.005 * brute_force(limits, counts, terms, room)
+    points = 41 if limits.size < 4 else 15
+    assert error <= 1.005 * brute_force(limits, counts, terms, room, points)
 
 
 #: Budgets that bind: no single level can move, only exchanges between levels lower the error. In the fifth the first
@@ -88,37 +88,6 @@ def test_copies_are_sent_where_they_help_most(limits, counts, terms, room):
     copies, error = best_copies(limits, counts, terms, largest_weight=room)
     assert counts @ copies <= room * (1 + 1e-11)
     assert error <= 1.005 * brute_force(limits, counts, terms, room)
-
-
-@pytest.mark.quick(0)
-@pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize("share", [0.4, math.inf])
-def test_five_levels_against_a_global_optimiser(seed, share):
-    rng = np.random.default_rng(seed)
-    limits = np.sort(np.exp(rng.uniform(math.log(0.2), math.log(6.0), 5)))
-    counts = np.round(rng.dirichlet(np.full(5, 2.0)) * 5000) + 1
-    terms = ErrorTerms(math.exp(rng.uniform(0, 4)) * counts.sum(), 4.0, 3.7)
-    room = share * float(counts @ limits)
-
-    def penalised(copies):
-        excess = np.maximum(counts @ copies / room - 1, 0.0)
-        return plain_error(copies.T, counts, terms) * (1 + 100 * excess)
-
-    rival = optimize.differential_evolution(
-        penalised,
-        [(0.0, top) for top in limits],
-        seed=seed,
-        maxiter=200,
-        tol=1e-8,
-        polish=False,
-        vectorized=True,
-        updating="deferred",
-    )
-    copies, error = best_copies(limits, counts, terms, largest_weight=room)
-    assert error <= 1.005 * rival.fun
-    # the optimiser gets close to the least error itself, so it is a real rival
-    assert rival.fun <= 1.2 * error
-    assert counts @ copies <= room * (1 + 1e-11)
 
 
 @pytest.mark.parametrize("copies", [(0.3, 1.0, 2.5), (0.0, 2.0, 3.0), (1.25, 1.25, 1.25)])

@@ -62,17 +62,6 @@ def test_curves_are_complete_and_have_the_papers_settings(figure):
         assert (set(table["n_users"]), set(table["curve"])) == (users, curves)
 
 
-@pytest.mark.quick("decomposition6", "decomposition7")
-@pytest.mark.parametrize("figure", [name for name in SETTINGS if name.startswith("decomposition")])
-def test_lower_bounds_lie_below_upper_ones(figure):
-    table = ends_of_curves(figure)
-    found = table.pivot_table(index=["panel", "curve", "x"], columns="accountant", values="epsilon")
-    for upper in found.columns.drop("blanket-lower", errors="ignore"):
-        assert not (found[upper] > found.index.get_level_values("x") * (1 + 1e-9)).any(), "shuffling amplifies"
-        if "blanket-lower" in found:
-            assert not (found["blanket-lower"] > found[upper]).any(), upper
-
-
 @pytest.mark.parametrize(("figure", "middle"), [("decomposition6", 0.707), ("variation2", 2.55)])
 def test_points_are_evenly_spaced_on_their_axis(figure, middle):
     """It is logarithmic where epsilon is drawn, and linear where a ratio is."""

@@ -6,7 +6,6 @@ import pandas as pd
 import pytest
 from matplotlib import pyplot as plt
 
-from segshuffle.datasets.registry import dataset_label
 from segshuffle.looks import METHODS, looks_in
 from segshuffle.pipeline.design import Scenario, Setting
 from segshuffle.pipeline.style import save
@@ -61,12 +60,6 @@ def test_the_same_numbers_give_the_same_bytes(tmp_path, kind):
     assert not re.search(rb"CreationDate|ModDate|<dc:date>", b"".join(found[0].values()))
 
 
-def test_only_a_stand_in_is_labelled_as_one():
-    assert dataset_label("msnbc", "real") == "MSNBC"
-    assert dataset_label("msnbc", "stand-in") == "MSNBC (stand-in)"
-    assert dataset_label("synthetic", "synthetic") == "Synthetic"
-
-
 # --- looks -------------------------------------------------------------------------------------------------------
 
 
@@ -74,6 +67,8 @@ def test_methods_are_told_apart_without_colour(full_config):
     """Colour, mark or dashes alone are enough for the shipped configuration, else colour and mark together."""
     labels = [look.label for methods in METHODS.values() for look in methods.values()]
     assert len(set(labels)) == len(labels)
+    # an extra of ours never goes under the paper's name
+    assert "not in the paper" in METHODS["published"]["inverse-variance-sepmm"].label
     looks = looks_in(table_of(PANELS), "published")
     shipped = [looks[name] for name in ("segmented", "inverse-variance-sepmm", *full_config["competitors"]["methods"])]
     for field in ("color", "marker", "dashes"):

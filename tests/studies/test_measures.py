@@ -1,6 +1,5 @@
 """What the verdicts measure: every measure on made-up tables, and where the settings are not the paper's."""
 
-import copy
 import itertools
 import json
 
@@ -8,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from configurations import changed
 
 from segshuffle.protocols.registry import paper_competitors
 from segshuffle.studies.amplification import report as curve_claims
@@ -198,16 +198,6 @@ def judged(table, reference, config):
     claims = evaluate(table, reference, config)
     still = claims["verdict"] == OPEN
     return set(claims.loc[~still, "id"]), claims.loc[still].set_index("id")["found"].to_dict()
-
-
-def changed(config, path, value):
-    found = copy.deepcopy(config)
-    *parents, last = path.split(".")
-    section = found
-    for part in parents:
-        section = section[part]
-    section[last] = value
-    return found
 
 
 @pytest.mark.quick(0)

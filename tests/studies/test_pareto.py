@@ -120,12 +120,6 @@ def test_without_a_declaration_only_proven_methods_are_compared():
             assert len(each.comparisons) == (each.accounting == "proven")
 
 
-def test_front_by_hand():
-    kept = front(by_hand().query("accounting == 'proven' and role != 'reference' and method != 'augmented-shuffling'"))
-    assert kept["messages_per_user"].to_list() == [2.0, 3.0, 4.0]
-    assert kept["mse_expected"].to_list() == [8.0, 6.0, 2.0]
-
-
 def test_a_plan_that_is_refused_says_why():
     twice = Problem(17, 1, (1.0,), (2,), 1e-9, Assumptions("exactly", rounds=2))
     method = FakeUsers()

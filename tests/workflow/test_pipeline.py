@@ -187,15 +187,6 @@ def test_an_invalid_configuration_is_refused_before_any_job(fresh):
 
 
 @pytest.mark.exhaustive
-def test_a_missing_msnbc_file_is_refused_before_any_job(fresh):
-    status, said = fresh.run("--cores", "1", msnbc="/nowhere/msnbc990928.seq")
-    assert status != 0
-    assert "SEGSHUFFLE_MSNBC = '/nowhere/msnbc990928.seq'" in said
-    assert "Traceback" not in said
-    assert not fresh.out.exists()
-
-
-@pytest.mark.exhaustive
 def test_a_wrong_msnbc_file_fails_with_both_hashes_and_leaves_nothing(new_checkout, tmp_path):
     wrong = tmp_path / "my sessions.seq"
     wrong.write_bytes(b"1 2 3\n")

@@ -23,7 +23,6 @@ PANELS = PLANS | LEVELS | ASSUMPTIONS
 PROTOCOLS = PANELS | PARETO
 ACCOUNTING = PROTOCOLS | AMPLIFICATION | REFEREE | {"limit"}
 DATASETS = PROTOCOLS | {"dataset", "population"}
-VERDICTS = {"verdicts", "pareto_winners", "figure_pareto", "figure_amplification", "table_amplification", *RECORDS}
 DRAWINGS = {
     *("figure", "limit", "figure_audit", "figure_levels", "participation", "influence"),
     *("dependence", "rounds", "pareto_winners", "figure_pareto", "proven_summary"),
@@ -31,18 +30,12 @@ DRAWINGS = {
 }
 
 
-def comment(text):
-    return f"{text}\n# an edit\n"
-
-
 #: File -> rules that run again after an edit.
 FILES = {
     "README.md": set(),
-    "requirements.lock": set(),
     "src/segshuffle/cli/__init__.py": set(),
     "src/segshuffle/pipeline/run_summary.py": set(),
     "src/segshuffle/looks.py": DRAWINGS,
-    "src/segshuffle/pipeline/style.py": DRAWINGS,
     "src/segshuffle/pipeline/segshuffle.mplstyle": DRAWINGS,
     "src/segshuffle/accounting/collections/full_view.py": ACCOUNTING,
     "src/segshuffle/protocols/fake_users.py": PROTOCOLS,
@@ -50,17 +43,10 @@ FILES = {
     # what draws a study is in its folder with what computes it
     "src/segshuffle/studies/reproduction/report.py": ERRORS,
     "src/segshuffle/studies/audit/report.py": AUDIT,
-    "src/segshuffle/studies/levels/compute.py": LEVELS,
-    "src/segshuffle/studies/assumptions/compute.py": ASSUMPTIONS,
     "src/segshuffle/studies/referee/compute.py": REFEREE,
-    "src/segshuffle/studies/amplification/compute.py": AMPLIFICATION,
     "src/segshuffle/studies/claims/report.py": {"verdicts", *RECORDS},
-    "src/segshuffle/studies/verdicts.py": VERDICTS,
     "src/segshuffle/studies/reproduction/words.yaml": {"provenance", "page"},
-    "src/segshuffle/pipeline/provenance.py": {"provenance", "page"},
-    "src/segshuffle/pipeline/runtimes.py": {"runtimes", "page"},
     "src/segshuffle/page/findings.py": {"page"},
-    "src/segshuffle/page/assets/page.html.j2": {"page"},
     "workflow/report/caption.rst": set(),
     "workflow/rules/limit.smk": set(),
     "workflow/scripts/limit.py": {"limit", *RECORDS},

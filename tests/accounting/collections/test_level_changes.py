@@ -57,27 +57,6 @@ def test_any_change_costs_at_most_s_pairs_at_the_larger_copies():
             assert inside <= bound + ROUND_OFF, (d, s, mu, one, other, copies, epsilon)
 
 
-@pytest.mark.parametrize("copies", [0.15, 0.8, 1.0, 2.6])
-@pytest.mark.parametrize("epsilon", [0.0, 1.0])
-@pytest.mark.parametrize(("d", "s", "mu", "cutoff"), [size for size in SIZES if size[0] >= 2 * size[1]])
-def test_disjoint_sets_at_one_level_cost_all_of_it(d, s, mu, cutoff, copies, epsilon):
-    p, q = (law(d, items, copies, mu, cutoff) for items in (tuple(range(s)), tuple(range(d - s, d))))
-    inside, outside = grid_divergence(p, q, epsilon)
-    found = delta_interval(ItemPair(mu, copies), pairs=s, epsilon=epsilon)
-    assert inside <= found.upper + ROUND_OFF
-    assert outside >= found.lower - ROUND_OFF
-    assert found.upper <= found.lower * 1.001
-
-
-def test_an_item_against_none_costs_less_than_an_exchange():
-    """A user who gets an item, and sent the blanket before, changes only a part of the counters of an exchange."""
-    epsilon = 0.5
-    nothing, some = (law(3, items, 0.8, 3.0, 26) for items in ((), (0,)))
-    exchange = delta_interval(ItemPair(3.0, 0.8), pairs=1, epsilon=epsilon)
-    for p, q in ((nothing, some), (some, nothing)):
-        assert grid_divergence(p, q, epsilon)[1] < exchange.lower
-
-
 @pytest.mark.quick(0)
 def test_few_items_not_held_do_not_make_a_change_of_level_cheap():
     """Four items, sets of three: exchanges of one item calibrate (2, 2e-6), but a new level costs a lot more.

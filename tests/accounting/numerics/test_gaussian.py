@@ -22,14 +22,6 @@ def exact_ratio(epsilon, delta):
     return low
 
 
-@pytest.mark.quick(0)
-def test_the_oracle_is_the_integral():
-    for ratio, epsilon in ((0.3, 0.5), (2.0, 1.0), (1.0, 0.1)):
-        edge = epsilon / ratio + ratio / 2
-        found = MP.quad(lambda x, r=ratio, e=epsilon: MP.npdf(x, r) - MP.exp(e) * MP.npdf(x), [edge, edge + 5, 60])
-        assert math.isclose(found, gaussian_delta(ratio, epsilon), rel_tol=1e-14)
-
-
 @pytest.mark.quick(2)
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("delta", DELTAS)

@@ -35,47 +35,20 @@ def exact_divergence(trials, clone, heads, tails, epsilon):
     return o.hockey_stick(*o.count_pair(trials, F(clone), F(heads), F(tails)), o.exp_fraction(epsilon))
 
 
-# trials, probability, heads, tails, epsilon: all dyadic
-CASES = [
-    (0, 0.5, 0.75, 0.125, 0.25),
-    (1, 0.25, 1.0, 0.0, 0.5),
-    (5, 0.25, 0.5, 0.0, 0.25),
-    (6, 0.5, 0.75, 0.25, 0.125),
-    (7, 1.0, 1.0, 0.0, 0.5),
-    (7, 1.0, 0.5, 0.125, 0.125),
-    (9, 0.125, 0.625, 0.0625, 0.5),
-    (12, 0.75, 0.9375, 0.0, 0.25),
-    (12, 0.5, 0.5, 0.25, 0.0),
-    (20, 0.25, 0.25, 0.0, 0.0),
-    (25, 0.5, 1.0, 0.0, 1.5),
-    (30, 0.03125, 0.5, 0.0, 0.0625),
-]
-
-
-def contained(case, rtol=1e-4):
-    trials, probability, heads, tails, epsilon = case
-    interval = hockey_stick(pair=pair_of(heads, tails, BinomialLaw(trials, probability)), epsilon=epsilon, rtol=rtol)
-    return contains(interval, exact_divergence(*case))
-
-
-@pytest.mark.quick(3)
-@pytest.mark.parametrize("case", CASES)
-def test_contains_the_exact_value(case):
-    assert contained(case)
-    assert contained(case, rtol=1e-9)
-
-
 @settings(derandomize=True)
 @given(
-    trials=st.integers(0, 10),
+    trials=st.integers(0, 30),
     clone=st.integers(1, 64),
     heads=st.integers(1, 64),
     tails=st.integers(0, 64),
     epsilon=st.sampled_from([0.0, 2.0**-20, 0.125, 0.5, 1.0, 3.0, 20.0, 45.0]),
+    rtol=st.sampled_from([1e-4, 1e-9]),
 )
-def test_contains_the_exact_value_anywhere(trials, clone, heads, tails, epsilon):
-    tails = min(tails % heads if heads > 1 else 0, 64 - heads)
-    assert contained((trials, clone / 64, heads / 64, tails / 64, epsilon))
+def test_contains_the_exact_value_anywhere(trials, clone, heads, tails, epsilon, rtol):
+    heads, tails = heads / 64, min(tails % heads if heads > 1 else 0, 64 - heads) / 64
+    pair = pair_of(heads, tails, BinomialLaw(trials, clone / 64))
+    exact = exact_divergence(trials, clone / 64, heads, tails, epsilon)
+    assert contains(hockey_stick(pair=pair, epsilon=epsilon, rtol=rtol), exact)
 
 
 # -- realistic sizes -------------------------------------------------------------------------------------------------
@@ -101,11 +74,6 @@ def test_agrees_with_the_plain_sum_at_a_hundred_million_trials(heads, epsilon):
     interval = hockey_stick(pair=pair_of(heads, 0.0, BinomialLaw(10**8, 2 / 128)), epsilon=epsilon, rtol=1e-5)
     # the plain sum cancels: 1e-11 of its terms, which are 1e3 to 1e4 times larger than their difference
     assert o.encloses(interval, plain, 1e-6)
-
-
-def test_plain_sum_is_what_the_oracle_computes():
-    direct = o.count_pair_divergence_float(3_000, 1 / 32, 0.5, math.exp(0.25))
-    assert sum_over_totals(3_000, 1 / 32, 0.5, 0.25) == pytest.approx(direct, rel=1e-9, abs=0)
 
 
 # -- width -----------------------------------------------------------------------------------------------------------
@@ -163,13 +131,6 @@ def test_monotone(trials, heads):
     assert strictly_decreasing([at(epsilon=0.0), *(at(factor=f) for f in (0.1, 0.5, 0.51, 1.0, 1.2))])
     assert strictly_decreasing([at(heads=heads * f) for f in (1.0, 0.99, 0.7, 0.4)])
     assert strictly_decreasing([at(epsilon=base, trials=t) for t in (trials, trials + trials // 8, 2 * trials)])
-
-
-def test_tails_reduce_the_divergence():
-    law = BinomialLaw(1000, 1 / 16)
-    assert strictly_decreasing(
-        [hockey_stick(pair=pair_of(0.5, tails, law), epsilon=0.1, rtol=1e-5) for tails in (0.0, 0.125, 0.25, 0.375)]
-    )
 
 
 # -- ends of the range -----------------------------------------------------------------------------------------------

@@ -1,11 +1,13 @@
 """What every accountant of one message promises of its numbers."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS
 from segshuffle.accounting.single_message.mechanisms import mechanism
+from segshuffle.accounting.single_message.randomizers.laplace import Laplace
 
 
 @pytest.mark.parametrize("n_users", [2, 40, 200_000])
@@ -14,6 +16,8 @@ def test_every_delta_is_a_probability_and_falls_with_epsilon_and_with_users(aske
     """Epsilon goes from 0 to beyond the local one, where every proven upper bound is 0."""
     name, size = asked
     made = mechanism(name, local_epsilon=1.5, **({"domain_size": size} if size else {}))
+    if name == "laplace":  # a tenth of the classes: coarser, and as valid
+        made = replace(made, randomizer=Laplace(local_epsilon=1.5, cells=40))
     for each in ACCOUNTANTS.values():
         if each.delta is None or not each.applies(made):
             continue

@@ -2,7 +2,6 @@
 
 import math
 from fractions import Fraction
-from itertools import combinations_with_replacement
 
 import oracles as o
 import pytest
@@ -48,33 +47,6 @@ def test_both_bounds_are_the_divergences_they_claim(name, n):
         interval = DatasetsBound(randomizer=randomizer, n_users=n).delta(epsilon=epsilon)
         assert o.encloses(interval, exact, 1e-13)
         assert interval.relative_width < 1e-9
-
-
-@pytest.mark.quick(0)
-@pytest.mark.parametrize(
-    ("name", "users"),
-    [
-        ("krr3", 6),
-        ("selection4", 5),
-        ("rappor2", 6),
-        ("hadamard4", 5),
-        ("blh2", 6),
-        pytest.param("krr5", 4, marks=pytest.mark.slow),
-        pytest.param("oue4", 3, marks=pytest.mark.slow),
-        pytest.param("rappor4", 3, marks=pytest.mark.slow),
-        pytest.param("privset5", 3, marks=pytest.mark.slow),
-    ],
-)
-def test_upper_bound_dominates_every_dataset(name, users):
-    """The worst inputs of the others are searched; the lower bound is attained, so it is at most their divergence."""
-    randomizer, matrix, pair, _ = CASES[name]
-    for n in range(2, users + 1):
-        for exp_epsilon in EPSILONS[1:4]:
-            epsilon = math.log(exp_epsilon)
-            others = combinations_with_replacement(range(len(matrix)), n - 1)
-            worst = float(max(o.shuffled_divergence(matrix, pair, inputs, exp_epsilon) for inputs in others))
-            assert BlanketBound(randomizer=randomizer, n_users=n).delta(epsilon=epsilon).upper >= worst * (1 - 1e-14)
-            assert DatasetsBound(randomizer=randomizer, n_users=n).delta(epsilon=epsilon).lower <= worst * (1 + 1e-14)
 
 
 @pytest.mark.quick(1)

@@ -1,6 +1,5 @@
 """Settings of the personalised experiments and the numbers for its figure and table."""
 
-import itertools
 import math
 
 import numpy as np
@@ -83,10 +82,3 @@ def test_what_says_nothing_about_these_users_is_left_out_with_its_reason():
     assert [entry.accountant for entry in entries] == ["local", "chen-cao-ge", "personalized-reduction", "liu-2023"]
     assert list(left_out) == ["personalized"]
     assert "at most 300" in left_out["personalized"]
-
-
-def test_deltas_of_the_table_fall_with_epsilon():
-    for _, _, bound in bounds_of(users_of("Uniform2", 2000, LOCAL_DELTA)):
-        deltas = [bound.delta(epsilon=epsilon) for epsilon in (0.01, 0.03, 0.05, 0.08, 0.1)]
-        assert all(0 <= low <= high <= 1 for low, high in deltas)
-        assert all(after.lower <= before.upper for before, after in itertools.pairwise(deltas))

@@ -7,7 +7,6 @@ import oracles as o
 import pytest
 from oracles import MP, tables
 
-from segshuffle.accounting.numerics.ranges import LARGEST_LOCAL_EPSILON
 from segshuffle.accounting.numerics.search import largest_local_epsilon
 from segshuffle.accounting.single_message import variation_ratio_tables as vr
 from segshuffle.accounting.single_message.variation_ratio import (
@@ -61,25 +60,6 @@ def test_published_delta_is_the_divergence_of_the_published_pair(n_users, exp_ep
 # -- calibration -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("d", "s", "k", "n_users", "epsilon"), [(17, 4, 1, 5000, 0.5), (17, 4, 3, 50_000, 1.0), (128, 8, 2, 5000, 0.5)]
-)
-def test_largest_local_epsilon_is_safe_and_close(d, s, k, n_users, epsilon):
-    delta = 0.01 / n_users
-    shape = {"domain_size": d, "set_size": s, "subset_size": k}
-
-    def at(value):
-        bound = VariationBound(variation=vr.subset_exponential(**shape, local_epsilon=value), n_users=n_users)
-        return bound.delta(epsilon=epsilon, rtol=1e-5)
-
-    local = largest_local_epsilon(lambda value: at(value).upper, epsilon=epsilon, delta=delta)
-    assert epsilon < local < LARGEST_LOCAL_EPSILON
-    found = at(local)
-    assert found.upper <= delta
-    assert found.lower >= 0.999 * delta
-    assert at(1.001 * local).lower > delta
-
-
 def test_local_epsilon_is_never_below_the_central_one():
     def alone(value):
         variation = vr.subset_exponential(domain_size=17, set_size=4, subset_size=1, local_epsilon=value)
@@ -121,14 +101,12 @@ def test_no_local_guarantee():
 @pytest.mark.parametrize(
     ("change", "name"),
     [
-        ({"beta": -0.1}, "beta"),
-        ({"beta": 0.463}, "beta"),
         ({"beta": math.nan}, "beta"),
         ({"log_p": math.inf, "beta": 1.0, "log_q": 0.5}, "log_q"),
     ],
 )
 def test_bad_parameters(change, name):
-    """tanh(1/2) = 0.4621; p = inf, beta = 1 needs q >= 2."""
+    """p = inf, beta = 1 needs q >= 2."""
     with pytest.raises(ParameterError, match=rf"^{name} = "):
         VariationRatio(**{"log_p": 1.0, "beta": 0.4, "log_q": 1.0, **change})
 
@@ -229,7 +207,7 @@ def asymptotic_by_definition(p, beta, q, n, delta):
         *[(3, 0.49, 30), (3, 0.4, 30)],
     ],
 )
-@pytest.mark.parametrize("n", [2, 100, 3000, 10**5, 10**9])
+@pytest.mark.parametrize("n", [2, 100, 1100, 3000, 10**5, 10**9])
 def test_closed_forms_are_the_printed_ones(p, beta, q, n):
     randomizer = VariationRatio(log_p=math.log(p), beta=beta, log_q=math.log(q))
     bound = VariationBound(variation=randomizer, n_users=n)
@@ -240,14 +218,6 @@ def test_closed_forms_are_the_printed_ones(p, beta, q, n):
         exact = definition(p, beta, q, n, 1e-6)
         expected = randomizer.log_p if exact is None else float(exact)
         assert form(delta=1e-6) == pytest.approx(expected, rel=1e-11, abs=0)
-
-
-@pytest.mark.parametrize("name", RANDOMIZERS)
-@pytest.mark.parametrize("n", [10**3, 10**5, 10**8])
-def test_closed_forms_are_above_the_numerical_epsilon(name, n):
-    bound, delta = VariationBound(variation=RANDOMIZERS[name], n_users=n), 0.01 / n
-    exact = bound.epsilon(delta=delta, rtol=1e-4)
-    assert exact * (1 - 1e-4) <= min(bound.analytic_epsilon(delta=delta), bound.asymptotic_epsilon(delta=delta))
 
 
 FORMS = [VariationBound.analytic_epsilon, VariationBound.asymptotic_epsilon]

@@ -13,7 +13,6 @@ from segshuffle.arrays import NO_ITEM
 from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.blankets.poisson import POISSON
 from segshuffle.errors import DataError, ParameterError
-from segshuffle.protocols import segmented
 from segshuffle.protocols.balls_into_bins import BallsIntoBins
 from segshuffle.protocols.base import PLAIN, Problem
 from segshuffle.protocols.messages import LevelPrivacy, Server, run_protocol
@@ -128,27 +127,6 @@ def test_the_report_adds_up():
     weight = result.levels.weight((0.4, 0.8, 1.0))
     np.testing.assert_allclose(result.estimate, (result.counters[0] - N * 1.25 / D) / weight)
     assert [g.items_epsilon for g in result.guarantees] == list(LEVELS)
-
-
-def test_the_same_seed_gives_the_same_run():
-    items, levels = users()
-    for chunk in (None, 64):
-        one, other = (run(items, levels, chunk_users=chunk).estimate for _ in range(2))
-        np.testing.assert_array_equal(one, other)
-
-
-@pytest.mark.quick(0)
-def test_planned_by_the_paper_with_private_levels():
-    """With the real optimiser on noisy counts, the error is below 3 times its bound (5 standard deviations)."""
-    items, levels = users(n=20_000, d=17, s=4)
-    planner = segmented.optimize_parameters
-    result = run(items, levels, asked(20_000, 17, 4), planner=planner, level_privacy=LevelPrivacy(0.5, 1e-6))
-    truth = np.bincount(items.ravel(), minlength=17) / 20_000
-    assert np.sum((result.estimate - truth) ** 2) < 3 * result.plan.mse_bound
-    assert sum(result.levels.planning) == 20_000
-    assert np.abs(np.array(result.levels.planning) - np.bincount(levels)).max() < 6.5 * math.sqrt(
-        result.levels.blanket_mean
-    )
 
 
 @pytest.mark.parametrize("k", [1, 2])

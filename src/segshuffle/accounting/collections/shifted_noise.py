@@ -131,7 +131,8 @@ def _masses(points: FloatArray, exponent: float) -> FloatArray:
     """Return the mass of exp(-|x|^q) between neighbouring points; 0 is not strictly between any two."""
     power = np.abs(points) ** exponent
     # counted from 0 or from infinity, whichever is nearer
-    near, far = (np.abs(np.diff(part(1 / exponent, power))) / 2 for part in (special.gammainc, special.gammaincc))
+    near = np.abs(np.diff(special.gammainc(1 / exponent, np.minimum(power, 1.0)))) / 2
+    far = np.abs(np.diff(special.gammaincc(1 / exponent, power))) / 2
     return np.where(np.maximum(power[:-1], power[1:]) <= 1.0, near, far)
 
 

@@ -138,8 +138,8 @@ def _edges(law: RatioLaw, step: float) -> IntArray:
     std = math.sqrt(max(law.mass @ (law.value - mean) ** 2 / mass, 1e-300))
     outer = 4.0 + np.cumsum(np.arange(2.0, 12.0) * step)
     marks = np.concatenate([-outer[::-1], np.arange(-4.0, 4.0 + step, step), outer])
-    cuts = np.searchsorted(law.value, mean + std * marks)
-    return np.unique(np.concatenate([[0], cuts, [law.value.size]])).astype(np.int64)
+    edges = np.concatenate([[0], np.searchsorted(law.value, mean + std * marks), [law.value.size]])
+    return np.asarray(edges[np.diff(edges, prepend=-1) > 0], dtype=np.int64)
 
 
 def _few(law: RatioLaw, edges: IntArray, upper: bool) -> RatioLaw:
@@ -152,37 +152,39 @@ def _few(law: RatioLaw, edges: IntArray, upper: bool) -> RatioLaw:
         share = np.where(high > low, np.clip((mean - low) / (high - low), 0.0, 1.0), 0.0)
     if not upper:
         return RatioLaw(mean, mass)
-    return RatioLaw(np.append(low, high), np.append(mass * (1 - share), mass * share))
+    return RatioLaw(np.stack([low, high], axis=1).ravel(), np.stack([mass * (1 - share), mass * share], axis=1).ravel())
 
 
-@lru_cache(maxsize=1024)
-def _covered(rest: Rest, anchor: int, step: float, upper: bool) -> RatioLaw:
-    """Return the law of the covered items at an anchor, on few points that bound it from one side."""
+@lru_cache(maxsize=512)
+def _covered(rest: Rest, anchor: int, step: float) -> tuple[RatioLaw, RatioLaw]:
+    """Return the law of the covered items at an anchor, on few points that bound it from below, and from above."""
     law = _hidden(rest, anchor)
-    return _ascending(*_few(law, _edges(law, step), upper))
+    edges = _edges(law, step)
+    return _few(law, edges, False), _few(law, edges, True)
 
 
 def _mixed(rest: Rest, refinement: int, slots: int, upper: bool) -> RatioLaw:
     """Return the law of (K/E K) * (ratio of the covered items given K), K ~ Binomial(slots, free)."""
-    law, step = _windowed(slots, rest.free), _FIRST_STEP / 2**refinement
-    count = law.start + np.arange(float(law.pmf.size))
-    seen = RatioLaw(count / (slots * rest.free), law.pmf)
+    free, step = _windowed(slots, rest.free), _FIRST_STEP / 2**refinement
+    count = free.start + np.arange(float(free.pmf.size))
+    seen = RatioLaw(count / (slots * rest.free), free.pmf)
     if not rest.covered:
         return seen
     edges, anchors = _edges(seen, step), _anchors(rest, refinement)
     mean, mass = _few(seen, edges, upper)
     # the nearest anchors on the safe side
     if upper:
-        place = np.tile(np.searchsorted(anchors, count[edges[:-1]], side="right") - 1, 2)
+        place = np.repeat(np.searchsorted(anchors, count[edges[:-1]], side="right") - 1, 2)
     else:
         place = np.searchsorted(anchors, count[edges[1:] - 1])
-    at = anchors[np.clip(place, 0, anchors.size - 1)]
-    values, masses = [], []
-    for anchor in np.unique(at):
-        hidden, here = _covered(rest, int(anchor), step, upper), at == anchor
-        values.append(np.multiply.outer(mean[here], hidden.value).ravel())
-        masses.append(np.multiply.outer(mass[here], hidden.mass).ravel())
-    return _ascending(np.concatenate(values), np.concatenate(masses))
+    used, row = np.unique(anchors[np.clip(place, 0, anchors.size - 1)], return_inverse=True)
+    laws = [_covered(rest, int(anchor), step)[upper] for anchor in used]
+    # a row for each anchor; shorter ones end with points without mass
+    hidden = np.zeros((2, used.size, max(law.value.size for law in laws)))
+    for i, law in enumerate(laws):
+        hidden[:, i, : law.value.size] = law
+    values, masses = mean[:, None] * hidden[0, row], mass[:, None] * hidden[1, row]
+    return _ascending(values.ravel(), masses.ravel())
 
 
 @lru_cache(maxsize=128)
@@ -200,10 +202,7 @@ def psi(rest: Rest, refinement: int, slots: int, upper: bool) -> tuple[FloatArra
         law = _hidden(rest, slots)
     else:
         law = _mixed(rest, refinement, slots, upper)
-    if upper:
-        lost = max(1.0 - law.mass.sum(), 0.0) + 1e-15
-        law = RatioLaw(np.append(0.0, law.value), np.append(lost, law.mass))
-    mass = np.cumsum(law.mass)
-    mean = np.cumsum(law.mass * law.value)
-    at = np.append(law.value, _FAR)
-    return at, np.maximum(at * np.append(mass, mass[-1]) - np.append(mean, mean[-1]), 0.0)
+    lost = max(1.0 - law.mass.sum(), 0.0) + 1e-15 if upper else 0.0
+    at = np.concatenate([[0.0], law.value, [_FAR]])
+    mass = np.concatenate([[lost], law.mass, [0.0]])
+    return at, np.maximum(at * np.cumsum(mass) - np.cumsum(mass * at), 0.0)

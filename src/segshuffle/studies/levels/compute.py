@@ -30,6 +30,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import cache, partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -181,7 +182,9 @@ def _simulate(
     counts = np.asarray(problem.level_counts)
     received = round_1.count(np.broadcast_to(counts, (sample.repetitions, 1, counts.size)), noise)
     levels = [LevelEstimates(counters, problem.n_users, round_1.mean) for counters in received]
-    plans = [grid.choose(problem, found.planning) for found in levels]
+    # without noise all repetitions have the same counts
+    choose = cache(partial(grid.choose, problem))
+    plans = [choose(found.planning) for found in levels]
     # repetitions with the same plan are simulated together
     alike = defaultdict(list)
     for repetition, plan in enumerate(plans):
