@@ -7,6 +7,7 @@ import random
 import signal
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 import requests
@@ -20,7 +21,7 @@ PATIENCE = 60
 PLAIN = """
 -1 0 1 2 3 0.5 1e-300 5e-324 1e8 1e15 1e18 1e300 1e309 nan inf -inf 1e-12 0x1 1_0 १ +1
 1,2 1,,2 , 1:1 1: :1 1:1:1 1% 1:100% 0:100% 1:1e15 0.5:50%,1:50%@1e15 1..2 0..1 1..1e300 a=b = :
--- - . / nowhere/x zero users.csv matrix.csv zipf:1 zipf:nan 10% % best auto yes drop joint: x.csv x.png
+-- - . / nowhere/x zero users.csv matrix.npy zipf:1 zipf:nan 10% % best auto yes drop joint: x.csv x.png
 krr krr:domain-size=1e400 krr:domain-size= matrix:zero budgets:nan:10 segmentedx laplace:
 """
 LONG = ["", 300 * "x", 5000 * "9", "a\0b", "\ud800", "\n", 'a\nb,"', '"a', 50 * "[", "é"]
@@ -59,6 +60,7 @@ FILES = {
     "mine.json": "client plan.json --items 1,2 --level 1 --sets exactly --delta 1e-3 --budget 9 --account mine.json",
     "collection.toml": "plan collection.toml",
     "matrix.csv": "account --randomizer matrix:matrix.csv --users 10 --delta 0.1",
+    "matrix.npy": "account --randomizer matrix:matrix.npy --users 10 --delta 0.1",
 }
 INSERTED = [b"", b"\0", b"\xff", b'"', b"[" * 10_000, b"{", b"9" * 5000, b"nan", b"1e400", b"-1", b",", b"\r", b"null"]
 
@@ -98,6 +100,7 @@ def folder(tmp_path, monkeypatch, capsys):
     Path("messages").write_text("1\n2\n3\n", encoding="utf-8")
     Path("counts").write_text("item,count\n" + "".join(f"{i},{i}\n" for i in range(6)), encoding="utf-8")
     Path("matrix.csv").write_text("0.5,0.5\n1/4,3/4\n", encoding="utf-8")
+    np.save("matrix.npy", np.array([[0.5, 0.5], [0.25, 0.75]]))
     Path("zero").symlink_to("/dev/zero")
     for asked in (f"plan {CALLS['plan'][1]} --save plan.json", f"client {CALLS['client'][0]}"):
         printed(capsys, asked)

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from commands import answer, printed, refusal
+from commands import answer, printed, refusal, run
 
 from segshuffle.accounting.single_message import amplification
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS
@@ -58,10 +58,11 @@ TEXTS = {
 }
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.quick("mine.npy")
+@pytest.mark.parametrize("name", [*TEXTS, "mine.npy"])
 def test_a_matrix_is_read_from_every_format(capsys, tmp_path, name):
     path = tmp_path / name
-    path.write_text(TEXTS[name], encoding="utf-8")
+    np.save(path, np.array(LAW)) if name.endswith("npy") else path.write_text(TEXTS[name], encoding="utf-8")
     found = answer(capsys, f"account --randomizer matrix:{path} --users 1e3 --delta 1e-6")
     entries, left_out = amplification.compare(mechanism=of_matrix(matrix_randomizer(LAW)), n_users=1000, delta=1e-6)
     assert values(found) == {entry.accountant: entry.value for entry in entries}
@@ -97,6 +98,20 @@ def test_a_matrix_is_never_overwritten(capsys, tmp_path):
     path.write_text(TEXTS["mine.txt"], encoding="utf-8")
     assert "--save " in refusal(capsys, f"account --randomizer matrix:{path} --users 9 --delta 0.01 --save {path}")
     assert path.read_text(encoding="utf-8") == TEXTS["mine.txt"].replace("\r\n", "\n")
+
+
+def test_a_file_that_is_no_array_is_refused(capsys, tmp_path):
+    path = tmp_path / "mine.npy"
+    np.save(path, np.full((2, 2), 0.5))
+    good = path.read_bytes()
+    for content in (b"0.5,0.5", good[:20], good[:-1], good.replace(b"(2, 2), }" + 4 * b" ", b"(2, 2000000), }")):
+        path.write_bytes(content.ljust(len(good)) if len(content) > len(good) else content)
+        assert f"{path}: is no .npy file of numbers" in refusal(
+            capsys, f"account --randomizer matrix:{path} --users 9 --delta 0.01"
+        )
+    assert "cannot be read" in refusal(
+        capsys, f"account --randomizer matrix:{tmp_path}/none.csv --users 9 --delta 0.01"
+    )
 
 
 # --- messages among blanket messages ----------------------------------------------------------------------------------
@@ -206,7 +221,7 @@ def test_a_curve_is_its_points(capsys, tmp_path, along):
     text = "account --randomizer krr:domain-size=5 --accountant blanket,bennett " + " ".join(
         f"--{name} {value}" for name, value in given.items()
     )
-    rows = answer(capsys, f"{text} --save {tmp_path}/curve.csv")["rows"]
+    rows = answer(capsys, f"{text} --save {tmp_path}/curve.csv {tmp_path}/curve.svg")["rows"]
     asked = "delta" if swept == "epsilon" else "epsilon"
     points = (integers if swept == "users" else numbers)(words)
     assert len(rows) == 2 * len(points)
@@ -215,6 +230,7 @@ def test_a_curve_is_its_points(capsys, tmp_path, along):
     with (tmp_path / "curve.csv").open() as file:
         written = list(csv.DictReader(file))
     assert [float(row[asked]) for row in written] == [row[asked] for row in rows]
+    assert (tmp_path / "curve.svg").read_text().startswith("<?xml")
     head, *lines = printed(capsys, text).split("\n\n")[-2].splitlines()
     assert head.split() == ["accountant", swept.replace("users", "n_users").replace("-", "_"), asked, "kind"]
     assert [line.split()[0] for line in lines] == ["blanket"] * len(points) + ["bennett"] * len(points)

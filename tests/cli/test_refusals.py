@@ -63,6 +63,7 @@ PLANS = [
     ("--save .", "cannot be written (it is no file, but a folder or a device)"),
     ("--save pipe", "cannot be written (it is no file, but a folder or a device)"),
     (f"--save {300 * 'x'}", "cannot be written (File name too long)"),
+    ("--what-if users 10 --plot nowhere/x.png", "cannot be written (there is no such folder; make it first)"),
     ("--blanket-cap 1e309", "'1e309' is not allowed; expected is: most dummy messages"),
     ("--copies-max 4 data.toml", "data.toml: cannot be read (No such file or directory)"),
     ("--copy-max 4", "--copy-max is unknown (did you mean --copies-max?) (see segshuffle plan --help)"),
@@ -118,6 +119,10 @@ PLANS = [
         "--what-if colour is unknown. Known are users, set-size, items, rounds, epsilon, delta, honest-fraction",
     ),
     ("--what-if users 10,20 --what-if delta 1e-4 --what-if epsilon 1", "--what-if varies one or two numbers, in 200"),
+    (
+        "--what-if users 10 --plot a.txt",
+        "'a.txt' is not allowed; expected is: file for a figure of --what-if (.png, .pdf or .svg)",
+    ),
     ("--blanket published --what-if users 10", "--blanket published does not go with --what-if"),
     ("--blanket published --equal-copies", "--blanket published does not go with --equal-copies"),
     ("--blanket published --blanket-cap 9", "--blanket published does not go with --blanket-cap"),

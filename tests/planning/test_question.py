@@ -165,6 +165,22 @@ def test_a_value_that_is_not_allowed_costs_its_row_only():
     assert "set_size = 1" in row["none"]
 
 
+def test_a_table_has_a_curve_for_each_value_of_the_key_with_fewer():
+    rows = [
+        {"users": n, "epsilon": e, "error_%": 1 / n / e, "messages": 1 + 1 / e, "none": "no" if n * e < 1e3 else None}
+        for n in (1e4, 1e3, 1e5)
+        for e in (0.5, 1.0)
+    ]
+    along, panels = what_if.curves(Question(PROBLEM), rows, ["epsilon", "users"])
+    assert along == "users"
+    assert list(panels) == ["error, % of the users", "messages per user"]
+    errors = panels["error, % of the users"]
+    assert errors["epsilon = 0.5"] == [(1e4, 2e-4), (1e5, 2e-5)]
+    assert [n for n, _ in errors["epsilon = 1"]] == [1e3, 1e4, 1e5]
+    alone = what_if.curves(Question(PROBLEM), rows, ["users"])[1]
+    assert list(alone["messages per user"]) == ["plan"]
+
+
 # --- beside others ---------------------------------------------------------------------------------------------------
 
 
@@ -321,7 +337,7 @@ def test_an_error_below_the_least_is_refused(capsys):
 @pytest.mark.parametrize("least", ["", "--least epsilon"])
 def test_the_command_plans_backwards(capsys, least, tmp_path):
     asked = f"{SMALL} --guess zipf:1 --top 3 --target-error 12% {least} --what-if users 300,3000"
-    values = answer(capsys, f"{asked} --save {tmp_path}/p")
+    values = answer(capsys, f"{asked} --plot {tmp_path}/p.png --save {tmp_path}/p")
     assert 0.11 < values["top_error"] <= 0.12
     small, large = values["what_if"]
     assert small["messages"] == pytest.approx(values["messages_per_user"])

@@ -7,7 +7,7 @@ user sends some of the held items, and dummies.
 What is asked: the epsilon at --delta; the delta at --epsilon; or, with both and no --local-epsilon, the local epsilon
 that satisfies both. One of --users, --blanket-messages, --delta, --epsilon and --local-epsilon may have several values:
 1,2,3, or 1e3..1e9/13 for 13 values from 1e3 to 1e9, evenly on a logarithmic scale. The answer is then a curve, which
---save writes to a table.
+--save writes to a table and a figure.
 
 Each number says whether it is proven (exact, upper, lower) or only published or asymptotic. Parameters must be
 public: a local epsilon or a matrix that was chosen by looking at the data breaks the guarantee.
@@ -19,8 +19,9 @@ general --users 1e6 --epsilon 0.1 --delta 1e-8.
 """
 
 import argparse
+from pathlib import Path
 
-from segshuffle.cli.options import integers, numbers, output, spec
+from segshuffle.cli.options import integers, numbers, output, picture, spec
 from segshuffle.cli.terminal import as_json, leave_out, need, shown
 from segshuffle.errors import ParameterError
 
@@ -40,8 +41,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "(any randomizer); also balls-into-bins and others with several messages. An unknown name prints the list of "
         "all. Options follow a colon, as in krr:domain-size=4; if one is missing, the error names it. Several "
         "randomizers need --compose. Other names:\n"
-        "- matrix:FILE: your own randomizer: a line per input, a probability per output (CSV, TSV, spaces, fractions); "
-        "--local-epsilon is then the local epsilon that is claimed for it\n"
+        "- matrix:FILE: your own randomizer: a line per input, a probability per output (CSV, TSV, spaces, fractions, "
+        ".npy); --local-epsilon is then the local epsilon that is claimed for it\n"
         "- budgets:EPSILON:USERS,...: users who add Laplace noise, each with a local epsilon of its own, e.g. "
         "budgets:0.5:1000,2:500\n"
         "- segmented:domain-size=D,blanket-per-user=M,sampling-rate=RATE: the segmented protocol: number of items, "
@@ -81,13 +82,24 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     asked.add_argument(
         "--accountant", metavar="NAMES", help="names of analyses, separated by commas; default: all that apply"
     )
-    asked.add_argument("--save", type=output, metavar="FILE", help="also write the numbers to a table (CSV)")
+    asked.add_argument(
+        "--save",
+        nargs="+",
+        default=[],
+        type=_output,
+        metavar="FILE",
+        help="also write the numbers (.csv), or draw their curve (.png, .pdf or .svg)",
+    )
     asked.add_argument("--json", action="store_true", help="print JSON")
 
 
 def _composition(text: str) -> tuple[str, tuple[float, ...] | None]:
     kind, colon, weights = text.partition(":")
     return kind, numbers(weights) if colon else None
+
+
+def _output(text: str) -> Path:
+    return output(text) if text.endswith(".csv") else picture(text)
 
 
 def run(options: argparse.Namespace) -> str:

@@ -88,6 +88,13 @@ def output(text: str) -> Path:
     return check_output(Path(text))
 
 
+def picture(text: str) -> Path:
+    """Read the path of a figure; its ending gives the format."""
+    if not text.endswith((".png", ".pdf", ".svg")):
+        raise ValueError(text)
+    return output(text)
+
+
 def guarantee(text: str) -> tuple[float, float | None]:
     """Read an epsilon, and optionally a delta after a comma."""
     epsilon, comma, delta = text.partition(",")

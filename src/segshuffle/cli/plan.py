@@ -22,9 +22,10 @@ from segshuffle.cli.options import (
     integers,
     numbers,
     output,
+    picture,
     question_of,
 )
-from segshuffle.cli.terminal import complain, need
+from segshuffle.cli.terminal import complain, draw, need
 from segshuffle.datasets.layout import tidied
 from segshuffle.errors import DataError, InfeasibleError, OptionsError, ParameterError, similar
 
@@ -86,6 +87,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "level, with the same ratios",
     )
     shown.add_argument(
+        "--plot", type=picture, metavar="FILE", help="file for a figure of --what-if (.png, .pdf or .svg)"
+    )
+    shown.add_argument(
         "--alternatives", action="store_true", help="also plan with every protocol of the project (seconds to minutes)"
     )
     shown.add_argument(
@@ -116,7 +120,8 @@ def run(options: argparse.Namespace) -> str:
             "leave --hide-level out if the server may know how many users picked each level; every client still limits "
             "what its messages reveal about its own level (client --hide-level)."
         )
-    refuse_overwriting("save", options.save, (str(options.items), options.guess, options.collection))
+    for option, path in (("save", options.save), ("plot", options.plot)):
+        refuse_overwriting(option, path, (str(options.items), options.guess, options.collection))
     names = read_items(options.items) if isinstance(options.items, Path) else None
     of_paper, waits, named = (options.blanket == law for law in ("published", "all", None))
     if of_paper or waits:
@@ -172,6 +177,8 @@ def _varied(options: argparse.Namespace) -> dict[str, tuple[float, ...]]:
         except (ValueError, OverflowError) as error:
             allowed = "numbers: 1,2,3, or 1..10/4 for four values from 1 to 10, evenly on a logarithmic scale"
             raise ParameterError(f"what-if {typed_name}", text, allowed) from error
+    if options.plot is not None and not found:
+        raise OptionsError("--plot draws the table of --what-if: give both.")
     combinations = math.prod(map(len, found.values()))
     if len(found) > 2 or combinations > MOST:
         raise OptionsError(
@@ -207,7 +214,10 @@ def _more(options: argparse.Namespace, found: Answer, varied: dict[str, tuple[fl
     if varied:
         from segshuffle.planning import what_if
 
-        more["what_if"] = what_if.table(question, varied)
+        more["what_if"] = rows = what_if.table(question, varied)
+        if options.plot is not None:
+            along, panels = what_if.curves(question, rows, list(varied))
+            draw(panels, along, options.plot)
     if options.alternatives:
         from segshuffle.planning.what_if import side_by_side
 

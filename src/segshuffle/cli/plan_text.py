@@ -176,7 +176,7 @@ def _laws_table(rows: Sequence[Mapping[str, Any]], problem: Problem, top: int) -
         }
         for row in planned
     ]
-    said = [f"{row['blanket']}: {why}" for row in rows if (why := row.get("none") or row.get("note"))]
+    said = [f"{row['blanket']}: {row['none']}" for row in rows if "none" in row]
     if planned:
         said.append("error in users: root of the mean squared error of an item, over all items")
     return "\n".join(filter(None, (table(shown_rows), wrapped(said, hang="  "))))

@@ -8,6 +8,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from segshuffle.accounting.numerics.ranges import LARGEST_USERS, check_within
 from segshuffle.accounting.single_message.accountants import Mechanism
 from segshuffle.accounting.single_message.amplification import (
@@ -27,7 +29,7 @@ from segshuffle.accounting.single_message.mechanisms import (
 )
 from segshuffle.accounting.single_message.randomizers.matrix import matrix_randomizer
 from segshuffle.cli.options import levels, spec
-from segshuffle.cli.terminal import as_json, leave_out, need, shown, table, wrapped, write_table
+from segshuffle.cli.terminal import as_json, complain, draw, leave_out, need, shown, table, wrapped, write_table
 from segshuffle.errors import DataError, OptionsError, ParameterError
 from segshuffle.files import read_bounded, refuse_overwriting
 
@@ -44,7 +46,8 @@ Ask = Callable[[Point], Found]
 
 def answer(options: argparse.Namespace) -> str:
     """Answer one question, or a curve of them."""
-    refuse_overwriting("save", options.save, [text.removeprefix("matrix:") for text in options.randomizer])
+    for text, output in itertools.product(options.randomizer, options.save):
+        refuse_overwriting("save", output, (text.removeprefix("matrix:"),))
     names = [text.partition(":")[0] for text in options.randomizer]
     asked = _asked(options, names)
     given, ask = _of_budgets(options) if names == ["budgets"] else _of_messages(options, names, asked)
@@ -63,8 +66,7 @@ def answer(options: argparse.Namespace) -> str:
     head = {**parameters, **points[0], **parameters}
     for name in (*several, asked):
         head.pop(name, None)
-    if options.save is not None:
-        write_table(options.save, [*points[0], asked, "accountant", "kind"], rows)
+    _save(options, rows, several, asked)
     if options.json and several:
         return as_json({**head, "rows": rows})
     if options.json:
@@ -74,6 +76,25 @@ def answer(options: argparse.Namespace) -> str:
         ]
         return as_json({**head, "accountants": known, "not_applicable": left_out})
     return _told(head, rows, answers, [*several, asked])
+
+
+def _save(options: argparse.Namespace, rows: list[Point], several: list[str], asked: str) -> None:
+    """Write the numbers to tables, and draw their curves in figures."""
+    drawn = [row for row in rows if several and 0 < row[asked] < math.inf and row[several[0]] > 0]
+    for path in options.save:
+        is_table = path.suffix == ".csv"
+        if not (rows if is_table else drawn):
+            allowed = "left out; or give several values (such as --users 1e3..1e9) that have an answer above 0"
+            raise ParameterError("save", str(path), allowed)
+        if is_table:
+            write_table(path, list(rows[0]), rows)
+            continue
+        if hidden := len(rows) - len(drawn):
+            complain(f"segshuffle account: {hidden} of {len(rows)} points are 0 or infinite and cannot be drawn")
+        curves: dict[str, list[tuple[float, float]]] = {}
+        for row in drawn:
+            curves.setdefault(row["accountant"], []).append((row[several[0]], row[asked]))
+        draw({asked.replace("_", " "): curves}, several[0].replace("_", " "), path, title=options.randomizer[0])
 
 
 def _asked(options: argparse.Namespace, names: list[str]) -> str:
@@ -148,17 +169,26 @@ def _of_one(text: str, options: argparse.Namespace) -> Make:
 def _matrix(path: Path, claimed_epsilon: float | None) -> Any:
     """Read and check a `MatrixRandomizer`: one line per input, one number (or fraction such as 1/3) per output.
 
-    The file is CSV, TSV or numbers with spaces. Empty lines and lines that begin with # are left out.
+    The file is CSV, TSV, numbers with spaces, or NumPy's .npy. Empty lines and lines that begin with # are left out.
 
     Raises
     ------
     DataError
         Names file, line, column and value.
     """
-    lines, rows = _lines(path, read_bounded(path, limit=_MAX_BYTES))
+    content = read_bounded(path, limit=_MAX_BYTES)
+    lines: list[int] = []
+    if path.suffix == ".npy":
+        try:
+            # a file mapped to memory cannot claim more numbers than it has
+            rows: Any = np.array(np.load(path, mmap_mode="r", allow_pickle=False), dtype=float)
+        except Exception as error:  # numpy reads the header as Python code, so damage has errors of many kinds
+            raise DataError(f"{path}: is no .npy file of numbers ({error}). Write one with numpy.save.") from error
+    else:
+        lines, rows = _lines(path, content)
 
     def where(row: int, column: int | None) -> str:
-        at = f"{path}, line {lines[row]}"
+        at = f"{path}, line {lines[row]}" if lines else f"{path}, row {row + 1}"
         return at if column is None else f"{at}, column {column + 1}"
 
     try:

@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 
 from segshuffle.errors import OptionsError, SegshuffleError
 from segshuffle.files import writing
+from segshuffle.looks import series_looks, stroke
 
 #: Width of an answer, in characters.
 WIDTH = 80
@@ -269,6 +270,24 @@ def table(rows: Sequence[Mapping[str, Any]]) -> str:
     with console.capture() as captured:
         console.print(made)
     return "\n".join(line.rstrip() for line in captured.get().splitlines())
+
+
+def draw(
+    panels: Mapping[str, Mapping[str, Sequence[tuple[float, float]]]],
+    along: str,
+    path: Path,
+    title: str = "",
+) -> None:
+    """Draw the curves of each measure in a panel, on logarithmic axes, into a file of type .png, .pdf or .svg."""
+    from segshuffle.pipeline.style import finished, log_axes, panel_grid, save
+
+    figure, grid = panel_grid(len(panels), height=2.6 if len(panels) > 1 else 4.0)
+    for axes, (measure, curves) in zip(grid, panels.items(), strict=True):
+        for points, look in zip(curves.values(), series_looks(curves), strict=True):
+            axes.plot(*zip(*points, strict=True), **stroke(look, markersize=4))
+        log_axes(axes)
+        axes.set(xlabel=along, ylabel=measure, title=title)
+    save(finished(figure), [path])
 
 
 def write(program: str, text: str) -> int:

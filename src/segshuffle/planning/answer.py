@@ -135,7 +135,24 @@ class Answer:
             if levels[1:]:
                 what = f"the least epsilons, {', '.join(f'{level:g}' for level in levels)} (in the given ratios),"
             width = "7 %, to save messages" if asked.finds_knee else "2 %"
-        return [f"This plan has {what} for an error of at most {asked.asked_error} (to within {width})."]
+        found = [f"This plan has {what} for an error of at most {asked.asked_error} (to within {width})."]
+        return [*found, self.knee] if self.knee else found
+
+    @functools.cached_property
+    def knee(self) -> str | None:
+        """Sentence about a slightly larger error for which half as many messages are enough, if there is one."""
+        asked, goal = self.question, self.question.goal
+        if goal.finds != "messages" or asked.limits.max_messages is not None:
+            return None
+        error = rounded_up(_KNEE * (goal.target_error or 0.0), 3)
+        try:
+            messages = _complete(replace(asked, goal=replace(goal, target_error=error))).messages_per_user
+        except SegshuffleError:
+            return None
+        if messages > 0.5 * self.plan.messages_per_user:
+            return None
+        typed = f"{error:g}" if goal.top is None else f"{100 * error:g}%"
+        return f"{messages:.4g} messages are enough for target_error {typed}."
 
 
 def answer(question: Question, *, patience: float | None = None) -> Answer:
@@ -182,7 +199,9 @@ def _beside(found: Answer, law: str, asked: Question, patience: float) -> dict[s
         return {"blanket": law, "none": f"not tried, because it takes about {seconds:.0f} s; blanket = {law} tries it"}
     try:
         other = Answer(own, _complete(own))
-        return {"blanket": law, **other.numbers, **({"note": other.note} if other.note else {})}
+        if other.note:
+            return {"blanket": law, "none": f"no plan is better than one with {other.plan.scheme.law.name} dummies"}
+        return {"blanket": law, **other.numbers}
     except (SegshuffleError, ValueError, ArithmeticError, RuntimeError, MemoryError) as error:
         return {"blanket": law, "none": f"no plan ({error})"}
 

@@ -1,8 +1,8 @@
-"""Plans for several values of one or two public numbers, as a table, and plans with other protocols."""
+"""Plans for several values of one or two public numbers, as a table and curves, and plans with other protocols."""
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,12 +14,15 @@ from segshuffle.errors import InfeasibleError, ParameterError, SegshuffleError
 from segshuffle.looks import label_of
 from segshuffle.pipeline.design import level_counts
 from segshuffle.planning.answer import Answer, answer
+from segshuffle.planning.asked import TOP
 from segshuffle.planning.question import Question
 from segshuffle.protocols.registry import every, made
 
 #: Names of the integers that may be varied, and of all numbers.
 INTEGERS = ("users", "set_size", "items", "rounds")
 VARIED = (*INTEGERS, "epsilon", "delta", "honest_fraction", "max_messages")
+#: Measure -> name of a curve -> its points.
+Panels = dict[str, dict[str, list[tuple[float, float]]]]
 
 
 def changed(question: Question, values: Mapping[str, float]) -> Question:
@@ -88,6 +91,32 @@ def table(question: Question, values: Mapping[str, tuple[float, ...]]) -> list[d
             point["top_error_%"] = 100 * found.worth.relative
         rows.append({**point, "none": None})
     return rows
+
+
+def curves(question: Question, rows: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> tuple[str, Panels]:
+    """Return the key with more values, and curves over it: for each measure, one curve per value of the other key.
+
+    Parameters
+    ----------
+    question : Question
+        What was varied.
+    rows : sequence of mapping
+        Rows of `table`.
+    keys : sequence of str
+        Names of the one or two columns of values.
+    """
+    error = {"error_%": "error, % of the users"}
+    if question.guess.frequencies is not None:
+        largest = max((row.get("items", question.problem.domain_size) for row in rows), default=TOP)
+        error = {"top_error_%": f"error of the top {min(question.goal.top or TOP, int(largest))}, % of their share"}
+    measures = {**error, "messages": "messages per user"}
+    along, *others = sorted(keys, key=lambda key: -len({row[key] for row in rows}))
+    found: Panels = {label: {} for label in measures.values()}
+    for row in sorted((row for row in rows if row["none"] is None), key=lambda row: row[along]):
+        name = ", ".join(f"{other} = {row[other]:g}" for other in others) or "plan"
+        for measure, label in measures.items():
+            found[label].setdefault(name, []).append((row[along], row[measure]))
+    return along, found
 
 
 def side_by_side(found: Answer) -> list[dict[str, Any]]:
