@@ -24,7 +24,8 @@ def experiment_of(claim, source, numbers):
     keys = [("stated", "printed"), ("stated", "value", "rows")]
     named = [dict(zip(keys[len(number) - 2], number, strict=True)) for number in numbers]
     claims = [{"document": "README.md", "claim": claim, **source, "numbers": named}]
-    return {"title": "One", "targets": "one", "minutes": 5, "rules": ["plan", "none"], "claims": claims}
+    known = {"title": "One", "targets": "one", "minutes": 5, "rules": ["plan", "none"], "expected": "a table"}
+    return {**known, "claims": claims}
 
 
 @pytest.mark.parametrize(("claim", "source", "numbers", "held"), CLAIMS)
@@ -49,7 +50,8 @@ def test_the_appendix_has_the_times_of_the_run_and_every_claim():
     text = appendix(
         "A\n<!-- times -->\nold\n<!-- end -->\nB\n<!-- claims -->\n<!-- end -->\nC\n", [experiment], runtimes
     )
-    assert "| everything | all |  | 2.0 |\n| One | one | 5 | 1.5 |\n<!-- end -->\nB\n" in text
+    everything = "| everything | all | 5 | 2.0 | all of the following |"
+    assert f"{everything}\n| One | one | 5 | 1.5 | a table |\n<!-- end -->\nB\n" in text
     assert "| README.md | a \\| b | One | `t.csv` |\n<!-- end -->\nC\n" in text
     assert "old" not in text
     assert appendix(text, [experiment], runtimes) == text

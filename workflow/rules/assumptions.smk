@@ -114,3 +114,27 @@ rule rounds:
         code=code_of(*DRAWING, *PLANNING, "studies/assumptions"),
     script:
         "../scripts/rounds.py"
+
+
+rule fig_participation:
+    """Epsilon and error over the share of honest users."""
+    input:
+        rules.participation.output,
+
+
+rule fig_influence:
+    """How far 1 % of the users can shift the estimates of every protocol."""
+    input:
+        rules.influence.output,
+
+
+rule fig_dependence:
+    """Bias and error if the levels that users pick depend on their items."""
+    input:
+        rules.dependence.output,
+
+
+rule fig_rounds:
+    """Error over the number of collections that share one epsilon and delta."""
+    input:
+        rules.rounds.output,

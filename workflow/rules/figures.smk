@@ -35,8 +35,9 @@ rule figures:
         ),
 
 
+# these are drawn by the rule `figure`, from the tables that `panels_of_figure` in functions.smk names
 rule fig2:
-    """Figure 2: MSNBC, split S1. Drawn by the rule `figure`."""
+    """Figure 2: MSNBC, split S1."""
     input:
         multiext("<results>/figures/fig2", *FORMATS),
 

@@ -242,7 +242,7 @@ def reduction(panels: Panels, *, against: list[str], **asked: Any) -> Measured:
 
 
 def mean_reduction(panels: Panels, *, datasets: list[str], against: Iterable[str] = (), **asked: Any) -> Measured:
-    """Take the mean reduction of the error over the panels of each dataset, for each competitor."""
+    """Take the mean reduction of the error over the panels of each dataset, against each competitor."""
     parts: dict[str, dict[Any, float]] = {}
     for name in against or sorted(paper_competitors()):
         part = parts[f"mean reduction against {panels.said(name)}"] = {}
@@ -250,6 +250,11 @@ def mean_reduction(panels: Panels, *, datasets: list[str], against: Iterable[str
             found = panels.reductions(panels.every(datasets=[dataset], **asked), name)
             part[f"{dataset}, {len(found)} panels"] = found.mean()
     return Measured(parts)
+
+
+def reduction_of_strongest(panels: Panels, **asked: Any) -> Measured:
+    """Take the mean reduction of the error over the panels of each dataset, against each panel's best competitor."""
+    return mean_reduction(panels, against=["strongest"], **asked)
 
 
 def apart(panels: Panels, *, pairs: list[list[dict[str, Any]]]) -> Measured:
@@ -331,6 +336,7 @@ MEASURES = (
     rise_at_ends,
     reduction,
     mean_reduction,
+    reduction_of_strongest,
     apart,
     fall_with_users,
     error_ratio,

@@ -47,4 +47,5 @@ def place_of_ours(table: pd.DataFrame) -> str:
     found = f"Of {len(table)} readings of the paper ([readings.md](readings.md)), ours reproduces {ours} statements"
     if more.empty:
         return f"{found}, and none reproduces more."
-    return f"{found}. {len(more)} others reproduce more, up to {more.max()}; ours follows the text more closely."
+    reason = "we chose ours for reasons that do not depend on the verdicts"
+    return f"{found}. {len(more)} others reproduce more, up to {more.max()}; {reason}."

@@ -1,28 +1,4 @@
-# Targets: one figure or table alone; the rules that make them are in the files of their studies.
-
-
-rule fig_participation:
-    """Epsilon and error over the share of honest users."""
-    input:
-        rules.participation.output,
-
-
-rule fig_influence:
-    """How far 1 % of the users can shift the estimates of every protocol."""
-    input:
-        rules.influence.output,
-
-
-rule fig_dependence:
-    """Bias and error if the levels that users pick depend on their items."""
-    input:
-        rules.dependence.output,
-
-
-rule fig_rounds:
-    """Error over the number of collections that share one epsilon and delta."""
-    input:
-        rules.rounds.output,
+# Targets: one figure or table of the amplification papers alone; amplification.smk has the rules that make them.
 
 
 rule fig_decomposition2:
