@@ -13,7 +13,7 @@ from segshuffle.blankets.clustered import Clustered
 from segshuffle.blankets.signed import Signed
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.protocols.base import Assumptions, Problem
-from segshuffle.protocols.planner import Search, error_of_item
+from segshuffle.protocols.planner import Search, Target, certified_delta, error_of_item
 from segshuffle.protocols.proven import SINGLE, ProvenSegmented
 
 ONE = Problem(domain_size=17, set_size=1, levels=(1.0,), level_counts=(5000,), delta=2e-6)
@@ -141,6 +141,12 @@ def test_no_certificate_is_above_a_target_of_many_digits():
     problem = Problem(domain_size=20, set_size=3, levels=(2.0,), level_counts=(1000,), delta=2.9319318524217962e-09)
     (row,) = ProvenSegmented(blanket_per_user=1.0).plan(problem).certificate
     assert 0.9999 * problem.delta <= row["delta_upper"] <= problem.delta
+
+
+def test_a_delta_far_below_its_target_is_certified_to_be_below():
+    """It is about e^-452, and cannot be told from 0 to a promille."""
+    lower, upper = certified_delta(Clustered(0.868605), 1485.0, Target(30, 2.229, 3.4e-26), 1.0)
+    assert 0 <= lower <= upper <= 3.4e-26
 
 
 def test_a_try_with_more_noise_that_cannot_be_made_keeps_the_plan_that_was_found(monkeypatch):
