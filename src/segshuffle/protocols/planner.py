@@ -11,7 +11,9 @@ import contextlib
 import functools
 import itertools
 import math
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -38,6 +40,24 @@ _DOUBLINGS = 4
 _MORE = (0.0, FINE, 3 * FINE, 7 * FINE)
 #: Relative widths of a certificate that are tried after `FINE`, until one is reached or the target is met or missed.
 _WIDTHS = (10 * FINE, 100 * FINE, 1.0)
+
+#: Processor second of this process at which searches give up.
+_deadline = ContextVar("_deadline", default=math.inf)
+
+
+@contextlib.contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """Let searches raise a `TimeoutError` once they took so many seconds of a processor."""
+    token = _deadline.set(time.process_time() + seconds)
+    try:
+        yield
+    finally:
+        _deadline.reset(token)
+
+
+def _check_time() -> None:
+    if time.process_time() > _deadline.get():
+        raise TimeoutError
 
 
 @dataclass(frozen=True)
@@ -157,6 +177,7 @@ class Search:
 
     def limits(self, law: Blanket, mean: float, near: FloatArray | None = None, rtol: float = CLOSE) -> FloatArray:
         """Estimate the largest copies of every level, up to 64; `near` are first guesses."""
+        _check_time()
         return np.array(
             [
                 guided_copies(
@@ -379,6 +400,7 @@ def _has_large_tables(law: Blanket) -> bool:
 
 def _is_certified(law: Blanket, mean: float, target: Target, copies: float) -> bool:
     """Return whether copies, rounded down, are certified to meet the target."""
+    _check_time()
     return copies == 0 or certified_delta(law, mean, target, rounded_down(copies))[1] <= target.delta
 
 
