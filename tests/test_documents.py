@@ -136,6 +136,7 @@ SMALL = {
     "assumptions": ["--config", "config/quick.yaml", "--repeats", "1"],
     "delta_over_n": ["--repeats", "1"],
     "messages": ["--users", "2000", "--repeats", "1"],
+    "peers": ["--collections", "1,7", "--repeats", "1"],
     "plan": ["--repeats", "1"],
     "reading": ["--users", "2e4"],
     "rehearse": ["--users", "2e4"],

@@ -139,7 +139,7 @@ PLANS = [
         "and at most 1e+09 can be announced: set --max-messages",
     ),
     (
-        f"--levels {','.join(f'{1 + i / 20000}:1' for i in range(15000))}",
+        f"--levels {','.join(f'{1 + i / 40000}:1' for i in range(30000))}",
         "more than 600 are refused: fewer levels",
     ),
 ]

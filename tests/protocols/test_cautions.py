@@ -2,9 +2,8 @@
 
 import pytest
 
-from segshuffle.protocols.base import PLAIN, Assumptions, Plan, Problem
+from segshuffle.protocols.base import Assumptions, Plan, Problem
 from segshuffle.protocols.messages.level_counts import level_cautions
-from segshuffle.protocols.proven import expected_seconds
 
 
 def said(*, delta=1e-6, error=1e-3, messages=10.0, s=4, sets="exactly"):
@@ -47,10 +46,3 @@ def test_more_than_a_thousand_messages_are_said():
 
 def test_all_three_in_their_order():
     assert [each.split()[0] for each in said(delta=0.5, error=9.0, messages=2000.0)] == ["delta", "The", "A"]
-
-
-def test_time_is_by_level_and_grows_with_the_pairs():
-    """A level takes 0.04 + 0.005 pairs^0.5 seconds, as fitted."""
-    one, two = Problem(17, 1, (0.5,), (9,), 0.1, PLAIN), Problem(17, 4, (0.5, 1.0), (9, 9), 0.1, PLAIN)
-    assert expected_seconds(one) == pytest.approx(0.045, rel=1e-12)
-    assert expected_seconds(two) == pytest.approx(2 * (0.04 + 0.005 * 2), rel=1e-12)

@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import math
+import time
 from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -22,9 +23,10 @@ from segshuffle.planning.wording import promises, resting_on, sending
 from segshuffle.protocols.base import Plan
 from segshuffle.protocols.messages import Server
 from segshuffle.protocols.messages.level_counts import level_cautions
+from segshuffle.protocols.planner import within
 from segshuffle.protocols.proven import ProvenSegmented
 
-#: Seconds of a processor that a law may take in the comparison, if the question does not ask for this law.
+#: Seconds of a processor that the comparison of laws may take, if the question does not ask for it.
 PATIENCE = 4.0
 #: Relative step of the search for the least epsilon; levels are then rounded up to three digits. Range of the largest.
 _CLOSE = 0.01
@@ -163,7 +165,7 @@ def answer(question: Question, *, patience: float | None = None) -> Answer:
     question : Question
         The question.
     patience : float or None
-        Seconds that each further law in the comparison may take; None: no other law is tried.
+        Seconds of a processor that all further laws in the comparison may take; None: no other law is tried.
 
     Returns
     -------
@@ -187,21 +189,26 @@ def answer(question: Question, *, patience: float | None = None) -> Answer:
         # at the same levels the other laws have the fewest messages, too, or the least error
         fewest = replace(question.goal, least="messages")
         asked = replace(asked, goal=fewest if question.finds_knee else replace(fewest, target_error=None))
-    return replace(found, rows=tuple(_beside(found, law, asked, patience) for law in laws()))
+    rows, end = [], time.process_time() + patience
+    for left, law in zip(range(len(laws()), 0, -1), laws(), strict=True):
+        # seconds that one law does not need are for those after it
+        rows.append(_beside(found, law, asked, max(end - time.process_time(), 0.0) / left))
+    return replace(found, rows=tuple(rows))
 
 
-def _beside(found: Answer, law: str, asked: Question, patience: float) -> dict[str, Any]:
+def _beside(found: Answer, law: str, asked: Question, seconds: float) -> dict[str, Any]:
     """Plan with a further law for the comparison; if that fails, the row has the reason, and the plan remains."""
-    seconds, own = asked.seconds_of(law), replace(asked, blanket=law)
+    own = replace(asked, blanket=law)
     if law == found.plan.scheme.law.name:
         return {"blanket": law, **found.numbers}
-    if seconds > patience:
-        return {"blanket": law, "none": f"not tried, because it takes about {seconds:.0f} s; blanket = {law} tries it"}
     try:
-        other = Answer(own, _complete(own))
+        with within(seconds):
+            other = Answer(own, _complete(own))
         if other.note:
             return {"blanket": law, "none": f"no plan is better than one with {other.plan.scheme.law.name} dummies"}
         return {"blanket": law, **other.numbers}
+    except TimeoutError:
+        return {"blanket": law, "none": f"left out, because it takes seconds to plan; blanket = {law} plans it"}
     except (SegshuffleError, ValueError, ArithmeticError, RuntimeError, MemoryError) as error:
         return {"blanket": law, "none": f"no plan ({error})"}
 

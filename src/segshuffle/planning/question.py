@@ -29,7 +29,7 @@ from segshuffle.protocols.weights import ErrorTerms
 BEST = "best"
 #: Measured seconds of a law other than single dummies: a multiple of the seconds of single dummies, plus seconds per
 #: level. The second pair is for laws that are planned with several limits on the messages.
-_OTHER_LAWS, _BUDGETS = (2.0, 0.7), (5.0, 1.2)
+_OTHER_LAWS, _BUDGETS = (1.5, 0.22), (4.0, 0.4)
 #: Number of plans in a search for the least epsilon.
 _EPSILON_PLANS = 12
 
@@ -254,7 +254,7 @@ class Question:
         return self.goal.finds == "epsilon" and limits == (None, None)
 
     def seconds(self, patience: float | None = None) -> float:
-        """Estimate processor seconds to a factor of 3: of the plan alone, or of every law with infinite patience."""
+        """Estimate processor seconds: of the plan alone, or of every law with infinite patience."""
         own = sum(map(self.seconds_of, self.laws))
         own *= _EPSILON_PLANS if self.goal.finds == "epsilon" else 1
         return own + sum(self.seconds_of(law) for law in laws() if law not in self.laws and patience == math.inf)

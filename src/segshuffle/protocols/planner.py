@@ -11,17 +11,18 @@ import contextlib
 import functools
 import itertools
 import math
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from segshuffle.accounting.collections.guides import CLOSE, FINE, guided_copies, guided_noise
-from segshuffle.accounting.collections.product import SMALLEST_DELTA, delta_interval, log_delta_bound, rounded_delta
+from segshuffle.accounting.collections.product import SMALLEST_DELTA, closest_interval, log_delta_bound, rounded_delta
 from segshuffle.accounting.collections.published import item_target
 from segshuffle.accounting.numerics.gaussian import gaussian_ratio
-from segshuffle.accounting.numerics.loss_distribution import AccuracyError
 from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET
 from segshuffle.accounting.numerics.search import safe_edge
 from segshuffle.arrays import FloatArray
@@ -37,8 +38,26 @@ from segshuffle.protocols.weights import ErrorTerms, best_copies, simple_copies
 _DOUBLINGS = 4
 #: Relative increases to try if estimates were too good: of the noise for a budget, or of the budget for an error.
 _MORE = (0.0, FINE, 3 * FINE, 7 * FINE)
-#: Relative widths of a certificate that are tried, until one can be computed.
-_WIDTHS = (FINE, 10 * FINE, 100 * FINE, 1.0)
+#: Relative widths of a certificate that are tried after `FINE`, until one is reached or the target is met or missed.
+_WIDTHS = (10 * FINE, 100 * FINE, 1.0)
+
+#: Processor second of this process at which searches give up.
+_deadline = ContextVar("_deadline", default=math.inf)
+
+
+@contextlib.contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """Let searches raise a `TimeoutError` once they took so many seconds of a processor."""
+    token = _deadline.set(time.process_time() + seconds)
+    try:
+        yield
+    finally:
+        _deadline.reset(token)
+
+
+def _check_time() -> None:
+    if time.process_time() > _deadline.get():
+        raise TimeoutError
 
 
 @dataclass(frozen=True)
@@ -158,6 +177,7 @@ class Search:
 
     def limits(self, law: Blanket, mean: float, near: FloatArray | None = None, rtol: float = CLOSE) -> FloatArray:
         """Estimate the largest copies of every level, up to 64; `near` are first guesses."""
+        _check_time()
         return np.array(
             [
                 guided_copies(
@@ -380,31 +400,27 @@ def _has_large_tables(law: Blanket) -> bool:
 
 def _is_certified(law: Blanket, mean: float, target: Target, copies: float) -> bool:
     """Return whether copies, rounded down, are certified to meet the target."""
+    _check_time()
     return copies == 0 or certified_delta(law, mean, target, rounded_down(copies))[1] <= target.delta
 
 
 @functools.lru_cache(maxsize=65536)
 def certified_delta(law: Blanket, mean: float, target: Target, copies: float) -> tuple[float, float]:
-    """Return a certified interval of delta (lower, upper), of the first of `_WIDTHS` that can be computed."""
+    """Return a certified interval of delta (lower, upper), narrow enough to compare it with the target if possible."""
     if target.pairs == 0 or copies == 0:
         return 0.0, 0.0
-    pair = law.pair(mean, copies)
+    pair, lower, upper = law.pair(mean, copies), 0.0, 1.0
+    far_below = max(FINE * target.delta, SMALLEST_DELTA)
     # large tables take long, and need not tell a delta far below the target from 0
-    smallest = max(FINE * target.delta, SMALLEST_DELTA) if _has_large_tables(law) else SMALLEST_DELTA
-    bound = 1.0
-    for rtol in _WIDTHS:
-        with contextlib.suppress(AccuracyError):
-            interval = delta_interval(
-                pair,
-                pairs=target.pairs,
-                epsilon=target.epsilon,
-                rtol=rtol,
-                smallest=smallest,
-                expected=target.delta,
-            )
-            return interval.lower, min(interval.upper, bound)
-        bound = rounded_delta(log_delta_bound([(pair, target.pairs)], target.epsilon))
-    return 0.0, bound
+    smallest = far_below if _has_large_tables(law) else SMALLEST_DELTA
+    for rtol, least in dict.fromkeys([(FINE, smallest), (FINE, far_below), *((each, smallest) for each in _WIDTHS)]):
+        found, failure = closest_interval(
+            pair, pairs=target.pairs, epsilon=target.epsilon, rtol=rtol, smallest=least, expected=target.delta
+        )
+        lower, upper = max(lower, found.lower), min(upper, found.upper)
+        if not failure or (lower > 0 and upper <= target.delta) or lower > target.delta:
+            return lower, upper
+    return lower, min(upper, rounded_delta(log_delta_bound([(pair, target.pairs)], target.epsilon)))
 
 
 def attained(problem: Problem, copies: Sequence[float] | FloatArray) -> bool:

@@ -50,9 +50,14 @@ def guided_log_delta(pair: CounterPair, pairs: int, epsilon: float, delta: float
         return 0.0  # what cannot be tabulated is far from private: delta is about 1
     if pairs == 1:
         return _log_delta_of_one(table, epsilon)
+    log_ratio, log_mass = _law_of(table)
+    # delta is at least 1 - e^(epsilon/2) (sum of sqrt(p q))^(2 pairs): far from private, a transform would be long
+    overlap = float(np.exp(log_mass + log_ratio / 2).sum())
+    if epsilon / 2 + 2 * pairs * math.log(overlap) < math.log(1 - _LARGEST):
+        return 0.0
     # a first guess: the saddle point of a Gaussian mechanism with that delta, whose loss is about as wide
     start = max(epsilon / ratio**2 - 0.5, 0.0)
-    point = saddle_point([(*_law_of(table), pairs)], epsilon, start=start)
+    point = saddle_point([(log_ratio, log_mass, pairs)], epsilon, start=start)
     if point.log_delta < math.log(_SMALLEST):
         # next to no finite loss is above epsilon, and a transform has no room for so large a tilt
         return math.log(max(infinite_loss((table.zero_mass, pairs)) + pairs * table.truncated, _SMALLEST))
@@ -70,6 +75,8 @@ def _law_of(table: LossTable) -> tuple[FloatArray, FloatArray]:
 _gaussian_start = functools.cache(gaussian_start)
 
 
+# a plan with another law starts with the searches for single dummies
+@functools.lru_cache(maxsize=65536)
 def guided_copies(
     blanket: Blanket,
     mean: float,

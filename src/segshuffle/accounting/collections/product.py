@@ -224,42 +224,73 @@ def delta_interval(
         copies and epsilon near 0, for epsilon of 3 and more with delta of about 1e-100 and less, and for a million
         pairs, whose sum needs too long a transform.
     """
+    found, failure = closest_interval(
+        pair, pairs=pairs, epsilon=epsilon, rtol=rtol, smallest=smallest, expected=expected
+    )
+    if failure:
+        raise failure
+    return found
+
+
+def _first_lattice(
+    pair: CounterPair, pairs: int, epsilon: float, rtol: float, log_smallest: float, expected: float | None
+) -> tuple[SaddlePoint, float]:
+    """Return the saddle point and the step of the first table of `closest_interval`."""
+    plan, steepest = _plan([(pair, pairs)], epsilon, rtol, log_smallest), 0.0
+    if expected is not None:
+        plan = plan._replace(log_delta=min(plan.log_delta, math.log(expected)))
+        steepest = max(epsilon / gaussian_ratio(epsilon=epsilon, delta=expected) ** 2 - 0.5, 0.0) if epsilon else 0.0
+    return plan, _cell_step(plan, pairs, rtol, steepest)
+
+
+def closest_interval(
+    pair: CounterPair, *, pairs: int, epsilon: float, rtol: float, smallest: float, expected: float | None
+) -> tuple[DeltaInterval, AccuracyError | None]:
+    """Return the narrowest certified interval that was found, and why it is wider than asked for, if it is.
+
+    The parameters are those of `delta_interval`.
+    """
     check_product(pairs=pairs, epsilon=epsilon)
     if expected is not None:
         check_within("expected", expected, SMALLEST_DELTA, 1, "[)")
     trivial = _trivial([(pair, pairs)])
     if trivial is not None:
-        return ZERO if trivial < 0 else DeltaInterval(1 - 1e-9, 1.0)
-    log_smallest = math.log(smallest)
-    plan, steepest = _plan([(pair, pairs)], epsilon, rtol, log_smallest), 0.0
-    if expected is not None:
-        plan = plan._replace(log_delta=min(plan.log_delta, math.log(expected)))
-        steepest = max(epsilon / gaussian_ratio(epsilon=epsilon, delta=expected) ** 2 - 0.5, 0.0) if epsilon else 0.0
-    step, log_delta = _cell_step(plan, pairs, rtol, steepest), max(plan.log_delta, log_smallest)
-    width = lost = math.inf
-    for _ in range(_TABLES):
-        cut = lost
-        table = pair.loss_table(step, log_tail_for(log_delta, pairs, rtol))
-        upper = log_delta_upper([(table, pairs)], epsilon, plan.tilt)
-        # the rounding of the logarithm is on the safe side
-        if upper < log_smallest - _ROUNDING:
-            return DeltaInterval(0.0, smallest)
-        lost = table.truncated
-        asked = lost == cut or log_delta <= log_smallest
-        if asked and lost > 0 and upper < math.log(4 * pairs * lost):  # a pair may have no table that leaves out less
-            return DeltaInterval(0.0, rounded_delta(upper))
-        lower = log_delta_lower(table, pairs, epsilon, plan.tilt)
-        before, width = width, math.expm1(min(upper - lower, 700.0))
-        if width <= rtol:
-            return DeltaInterval(math.exp(lower), rounded_delta(upper))
-        if lower < log_delta - 2 and log_delta > log_smallest:
-            log_delta = max(lower, log_smallest)  # too much mass was given away: a finer lattice would not help
-        elif table.step > step or width > 100 * before:
-            break  # the finest lattice there is, or that round-off allows
-        else:
-            # the width goes with the square of the step
-            step = table.step * min(max(math.sqrt(0.6 * rtol / width), 0.02), 0.8)
-    raise AccuracyError(f"The interval of delta stayed {width:.1e} wide, more than rtol = {rtol:g}: raise rtol.")
+        return (ZERO if trivial < 0 else DeltaInterval(1 - 1e-9, 1.0)), None
+    log_smallest, low, high = math.log(smallest), -math.inf, 0.0
+    try:
+        plan, step = _first_lattice(pair, pairs, epsilon, rtol, log_smallest, expected)
+        log_delta = max(plan.log_delta, log_smallest)
+        width = lost = math.inf
+        for _ in range(_TABLES):
+            cut = lost
+            table = pair.loss_table(step, log_tail_for(log_delta, pairs, rtol))
+            upper = log_delta_upper([(table, pairs)], epsilon, plan.tilt)
+            # the rounding of the logarithm is on the safe side
+            if upper < log_smallest - _ROUNDING:
+                return DeltaInterval(0.0, smallest), None
+            lost = table.truncated
+            # a pair may have no table that leaves out less
+            asked = lost == cut or log_delta <= log_smallest
+            if asked and lost > 0 and upper < math.log(4 * pairs * lost):
+                return DeltaInterval(0.0, rounded_delta(upper)), None
+            lower = log_delta_lower(table, pairs, epsilon, plan.tilt)
+            before, width = width, math.expm1(min(upper - lower, 700.0))
+            if width <= rtol:
+                return DeltaInterval(math.exp(lower), rounded_delta(upper)), None
+            low, high = max(low, lower), min(high, upper)
+            if lower < log_delta - 2 and log_delta > log_smallest:
+                log_delta = max(lower, log_smallest)  # too much mass was given away: a finer lattice would not help
+            elif table.step > step or width > 100 * before or lower == -math.inf:
+                break  # the finest lattice there is, or that round-off and missing mass allow
+            else:
+                # the width goes with the square of the step
+                step = table.step * min(max(math.sqrt(0.6 * rtol / width), 0.02), 0.8)
+        failure = AccuracyError(
+            f"The interval of delta stayed {width:.1e} wide, more than rtol = {rtol:g}: raise rtol."
+        )
+    except AccuracyError as error:
+        failure = error
+    return DeltaInterval(math.exp(low), rounded_delta(high)), failure
 
 
 def log_delta_bound(collections: Sequence[Collected], epsilon: float, rtol: float = BOUND_RTOL) -> float:
