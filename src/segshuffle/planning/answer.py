@@ -207,7 +207,7 @@ def _beside(found: Answer, law: str, asked: Question, seconds: float) -> dict[st
             other = Answer(own, _complete(own))
         return {"blanket": law, **other.numbers, **({"note": other.note} if other.note else {})}
     except TimeoutError:
-        return {"blanket": law, "none": f"left out, because it takes seconds to plan; blanket = {law} plans it"}
+        return {"blanket": law, "none": f"left out, because it takes long; blanket = {law} plans it"}
     except (SegshuffleError, ValueError, ArithmeticError, RuntimeError, MemoryError) as error:
         return {"blanket": law, "none": f"no plan ({error})"}
 
