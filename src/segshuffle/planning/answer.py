@@ -208,7 +208,7 @@ def _beside(found: Answer, law: str, asked: Question, seconds: float) -> dict[st
             return {"blanket": law, "none": f"no plan is better than one with {other.plan.scheme.law.name} dummies"}
         return {"blanket": law, **other.numbers}
     except TimeoutError:
-        return {"blanket": law, "none": f"left out, because it takes seconds to plan; blanket = {law} plans it"}
+        return {"blanket": law, "none": f"left out, because it takes long; blanket = {law} plans it"}
     except (SegshuffleError, ValueError, ArithmeticError, RuntimeError, MemoryError) as error:
         return {"blanket": law, "none": f"no plan ({error})"}
 
