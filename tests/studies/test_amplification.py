@@ -16,8 +16,9 @@ from segshuffle.accounting.single_message.decomposition import DatasetsBound
 from segshuffle.accounting.single_message.randomizers.subsets import KaryRandomizedResponse, SubsetSelection
 from segshuffle.accounting.single_message.variation_ratio import VariationBound
 from segshuffle.looks import ACCOUNTANTS as ACCOUNTANT_LOOKS
-from segshuffle.studies.amplification import compute as made
+from segshuffle.studies.amplification import decomposition, variation
 from segshuffle.studies.amplification.compute import compute
+from segshuffle.studies.amplification.points import tidy
 from segshuffle.studies.amplification.report import table_markdown
 
 # --- curves ------------------------------------------------------------------------------------------------------
@@ -81,7 +82,7 @@ def test_the_rows_are_tidy():
 # --- the amplification variable ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("local_epsilon", "epsilon"), made.AMPLIFICATION_VARIABLES)
+@pytest.mark.parametrize(("local_epsilon", "epsilon"), decomposition.AMPLIFICATION_VARIABLES)
 def test_the_law_of_the_amplification_variable(local_epsilon, epsilon):
     """It follows from the definition, on a fine grid of outputs under the blanket min(R_0, R_1)."""
     step = 1e-4
@@ -93,7 +94,7 @@ def test_the_law_of_the_amplification_variable(local_epsilon, epsilon):
     left_over = 1 - math.exp(-local_epsilon / 2)
     for at in (-1.0, -0.3, -1e-9, 0.0, 0.2, 1.0):
         expected = float(np.sum(blanket[value <= at]) * step) + (left_over if at >= 0 else 0.0)
-        found = made.laplace_gparv_cdf(local_epsilon=local_epsilon, epsilon=epsilon, value=at)
+        found = decomposition.laplace_gparv_cdf(local_epsilon=local_epsilon, epsilon=epsilon, value=at)
         assert found == pytest.approx(expected, abs=4e-4)
 
 
@@ -132,7 +133,7 @@ def given(lower):
 def test_lower_bound_of_subset_selection_from_all_subsets(local_epsilon, subset_size):
     selection = SubsetSelection(local_epsilon=local_epsilon, domain_size=6, subset_size=subset_size)
     matrix = selection.laws([(x,) for x in range(6)])
-    best = made.best_subset(local_epsilon, 6)
+    best = variation.best_subset(local_epsilon, 6)
     assert best.parameters["subset_size"] == subset_size
     assert given(best.lower) == of_theorem_5_1(matrix)
 
@@ -140,7 +141,7 @@ def test_lower_bound_of_subset_selection_from_all_subsets(local_epsilon, subset_
 def test_the_published_bound_is_refuted_at_a_setting_of_its_own_figure():
     """Figure 1, n = 1e4, d = 128, epsilon_0 = 5, so k = 1: the delta of two datasets exceeds the target."""
     sizes = {"local_epsilon": 5.0, "domain_size": 128, "subset_size": 1}
-    assert made.best_subset(5.0, 128).parameters["subset_size"] == 1
+    assert variation.best_subset(5.0, 128).parameters["subset_size"] == 1
     claimed = VariationBound(variation=tables.subset_selection(**sizes), n_users=10_000).epsilon(delta=1e-6)
     truth = DatasetsBound(randomizer=SubsetSelection(**sizes), n_users=10_000, rtol=1e-6).delta(epsilon=claimed)
     # 1.0041e-6: the numerics are certified, so any excess over the target refutes the bound
@@ -150,7 +151,7 @@ def test_the_published_bound_is_refuted_at_a_setting_of_its_own_figure():
 @pytest.mark.parametrize(("local_epsilon", "size"), [(0.1, 2), (math.log(4), 5)])
 def test_the_best_hash_has_the_bounds_of_randomized_response(local_epsilon, size):
     response = KaryRandomizedResponse(local_epsilon=local_epsilon, domain_size=size)
-    matrix, best = response.laws([(x,) for x in range(size)]), made.best_hash(local_epsilon)
+    matrix, best = response.laws([(x,) for x in range(size)]), variation.best_hash(local_epsilon)
     assert (best.parameters["hash_size"], best.randomizer) == (size, response)
     assert given(best.lower) == of_theorem_5_1(matrix)
 
@@ -158,7 +159,7 @@ def test_the_best_hash_has_the_bounds_of_randomized_response(local_epsilon, size
 @pytest.mark.parametrize("epsilon", [0.01, 0.3, 1.5])
 @pytest.mark.parametrize("n_users", [10_000, 100_000])
 def test_fake_messages_meet_the_original_condition_with_the_least_number(epsilon, n_users):
-    largest_flip = made.LARGEST_FLIP
+    largest_flip = variation.LARGEST_FLIP
     count, flip = published_flips(n_users, epsilon, 1e-6, largest_flip=largest_flip)
     need = 33 / 5 * ((math.exp(epsilon) + 1) / (math.exp(epsilon) - 1)) ** 2 * math.log(4 / 1e-6)
     assert flip * (1 - flip) * n_users * count == pytest.approx(need, rel=1e-9)
@@ -198,7 +199,7 @@ def table5():
 def test_table_5_is_near_the_printed_one(table5):
     printed = np.array([json.loads(text)["printed"] for text in table5["parameters"]])
     assert len(table5) == 24
-    assert set(made.PRINTED) == {(local, steps) for local in (1.0, 3.0, 5.0, 7.0) for steps in (10, 20)}
+    assert set(variation.PRINTED) == {(local, steps) for local in (1.0, 3.0, 5.0, 7.0) for steps in (10, 20)}
     np.testing.assert_allclose(table5["y"], printed, rtol=0.01)
     fine = table5[table5["panel"] == "T = 20"].set_index(["curve", "x"])["y"]
     coarse = table5[table5["panel"] == "T = 10"].set_index(["curve", "x"])["y"]
@@ -224,11 +225,11 @@ def test_no_personalised_number_is_called_a_guarantee():
 def test_a_row_is_rounded_to_the_safe_side_of_its_kind(kind, side):
     """Ten digits: a lower bound goes down, every other privacy number up, and nothing else moves."""
     value = 0.123456789012345
-    row = made.tidy(kind=kind, y_name="epsilon", y=value, x=value, parameters={"delta": value, "n_users": 7})
+    row = tidy(kind=kind, y_name="epsilon", y=value, x=value, parameters={"delta": value, "n_users": 7})
     safe = 0.1234567890 if side < 0 else 0.1234567891
     assert (row["y"], row["x"]) == (safe, value)
     assert json.loads(row["parameters"]) == {"delta": safe, "n_users": 7}
-    assert made.tidy(kind=kind, y_name="probability", y=value, parameters={})["y"] == value
+    assert tidy(kind=kind, y_name="probability", y=value, parameters={})["y"] == value
 
 
 # --- readable tables and looks -----------------------------------------------------------------------------------

@@ -44,6 +44,14 @@ def elsewhere(root, tmp_path):
     return Workflow(tmp_path)
 
 
+@pytest.mark.parametrize("snakefile", ["Snakefile", "workflow/Snakefile"])
+def test_everything_is_made_without_a_target(root, elsewhere, snakefile):
+    said = elsewhere.finish("-s", str(root / snakefile), "-n", "--cores", "1", "--configfile", "mine.yaml")
+    assert {"page", "provenance", "runtimes", "figure", "referee_verdicts"} <= set(
+        re.findall(r"^rule (\w+):", said, re.M)
+    )
+
+
 @pytest.mark.quick("dry")
 @pytest.mark.parametrize("dry", [["-n"], []], ids=["dry", "made"])
 def test_it_runs_in_another_directory(root, elsewhere, tmp_path_factory, dry):

@@ -14,7 +14,7 @@ from segshuffle.accounting.single_message.variation_ratio import (
     VariationRatio,
 )
 from segshuffle.errors import ParameterError
-from segshuffle.studies.amplification.compute import PRINTED, TABLE_USERS
+from segshuffle.studies.amplification.variation import PRINTED, TABLE_USERS
 
 F = Fraction
 RANDOMIZERS = {
