@@ -395,9 +395,12 @@ def test_many_users_pay_once_and_their_messages_are_kept(published, capsys):
     ("options", "text", "says"),
     [
         ("--level 0.5 --level-column level", None, "Give either --level"),
-        ("", "user,item\na,0\n", "there is no column 'level'"),
+        ("", "user,item\na,0\n", "--level-column 'level': there is no such column"),
+        ("--level 1", "who,what\na,0\n", "Give --item COLUMN, and --user COLUMN unless it is the only other"),
+        ("--level 1", "who,what\na,0\n", "--no-header (the first line is data), --format lines (one line per user)"),
         ("", "user,item,level\na,0,3.0\n", "line 2: '3.0' is not a level on offer"),
         ("", "user,item,level\na,17,0.5\n", "line 2: the item '17' is not allowed"),
+        ("", "user,item,level\na,17,0.5\n", "give --unknown drop to leave such items out"),
         ("--sets exactly", None, "a user has the items (0,); allowed are at least 4 items"),
         ("--honest-users 50", None, "with 50 honest users"),
         ("--level 0.7", "user,item\na,0\n", "--level 0.7 is not allowed: it must be one of 0.5, 1, 2"),

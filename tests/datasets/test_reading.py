@@ -196,8 +196,8 @@ def test_what_is_counted_once_or_kept_is_said(tmp_path, name):
 BAD = [
     ("a.txt", b"1 2\n1,2\n", r"line 2: '1,2' has one of the marks.*separator"),
     ("a.txt", b"1 2\n# no\n", "line 2: '# no' .* begins with #"),
-    ("a.txt", b"1 2\n3 3\n", "line 2: the user has the item '3' twice. Set repeated to merge"),
-    ("a.txt", b"1 2\n\n3\n", "line 2: no item. Set empty to keep"),
+    ("a.txt", b"1 2\n3 3\n", "line 2: the user has the item '3' twice. Give repeated = merge"),
+    ("a.txt", b"1 2\n\n3\n", "line 2: no item. Give empty = keep"),
     ("a.txt", b"1 2\n3 \xff\n", "line 2: .* is not UTF-8"),
     ("a.txt", b"1 2\n3 a\x00b\n", "line 2: the item .* cannot be shown"),
     ("a.txt", b"", "there is no user"),
@@ -213,8 +213,8 @@ BAD = [
     ("a.csv", b"user,item\nu\n", "line 2: no item"),
     ("a.csv", b"user,item\n,a\n", "line 2: no user"),
     ("a.csv", b"user,item\nu,a\nu,\xe9\n", "line 3: .* is not UTF-8"),
-    ("a.csv", b"who,what\nu,a\n", r"columns are 'who', 'what'\. Set user and item"),
-    ("a.csv", b"user;item\nu;a\n", "or separator to"),
+    ("a.csv", b"who,what\nu,a\n", r"columns are 'who', 'what'\. Give item = COLUMN, and user = COLUMN unless"),
+    ("a.csv", b"user;item\nu;a\n", "or separator = CHARACTER"),
     ("a.csv", b"user,item,item\nu,a,b\n", "two columns are called 'item'"),
     ("a.jsonl", b'{"user":1,"item":"a"}\n{"user":2,"item":}\n', "line 2: .* is not JSON"),
     ("a.jsonl", b'{"user":1,"item":"a"}\n{"user":2}\n', "line 2: no item"),
@@ -235,7 +235,7 @@ BAD = [
 #: The same, with a layout as the third entry.
 BAD_SO_LAID_OUT = [
     ("a.txt", b"1 2\n", {"item": "x"}, "item = 'x' is for tables"),
-    ("a.csv", b"user,item\nu,a\n", {"item": "thing"}, r"there is no column 'thing' \(item\); the columns are"),
+    ("a.csv", b"user,item\nu,a\n", {"item": "thing"}, r"item = 'thing': there is no such column; the columns are"),
     ("a.csv", b"user,x,y\nu,1,0\nv,1,2\n", {"form": "matrix"}, "line 3: '2' in column 'y'; in form matrix"),
     ("a.csv", b"user,item,level\nu,a,3\n", {"level_column": "level"}, "line 2: '3' is not a level"),
     ("a.csv", b"user,item,level\nu,a,\n", {"level_column": "level"}, "line 2: no level"),

@@ -111,6 +111,10 @@ def test_what_is_no_plan_is_refused_in_a_sentence(key, inner, odd, tmp_path_fact
 
 
 def test_another_version_or_kind_or_law_is_refused(published):
+    for content in (b"user,item\n", b"\xff{}"):
+        (published.parent / "other").write_bytes(content)
+        with pytest.raises(DataError, match="other is no JSON file, as segshuffle plan --save makes"):
+            read_plan(published.parent / "other")
     values = json.loads(published.read_text())
     for change, says in (
         ({"version": 1}, "knows version = 2"),

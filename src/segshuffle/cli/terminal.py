@@ -168,6 +168,7 @@ def typed(text: str, options: argparse.Namespace) -> str:
         spelled = "--" + known.replace("_", "-")
         # what a sentence says of an epsilon or a delta need not be about the option
         begin = "^" if name in _NUMBERS else r"(?<![\w-])"
+        text = re.sub(rf"{begin}{name} = no(?!\w)", f"--no-{known}", text)
         text = re.sub(rf"{begin}{name} = (?=\S)", f"{spelled} ", text)
         if "_" in name:
             text = re.sub(rf"(?<![\w-]){name}(?!\w)", spelled, text)

@@ -42,7 +42,7 @@ class Collector:
         name = tidied(text or "")
         if not name:
             if self.layout.empty == "refuse":
-                raise DataError("no item. Set empty to keep for users who hold nothing, or remove the line.")
+                raise DataError("no item. Give empty = keep for users who hold nothing, or remove the line.")
             return _BLANK
         if UNREADABLE.search(name):
             raise DataError(
@@ -55,8 +55,8 @@ class Collector:
         if code is None and self.layout.unknown == "refuse":
             known = f"{len(self.codes)} of the list of items" if self.size is None else f"integers 0..{self.size - 1}"
             raise DataError(
-                f"the item {shown(name)} is not allowed; allowed are the {known}. Give a list of items that has it, a "
-                "larger number of items (domain_size), or set unknown to drop to leave such items out."
+                f"the item {shown(name)} is not allowed; allowed are the {known}. Correct it, give unknown = drop to "
+                "leave such items out, or plan for a list or number of items that includes it."
             )
         return _DROPPED if code is None else code
 
@@ -162,7 +162,7 @@ class Collector:
                     )
                 if code in held and self.layout.repeated == "refuse":
                     return DataError(
-                        f"{place}: the user has the item {shown(item.strip(BLANKS))} twice. Set repeated to merge to "
+                        f"{place}: the user has the item {shown(item.strip(BLANKS))} twice. Give repeated = merge to "
                         "count it once, or remove one of them."
                     )
                 held |= {code} - {_BLANK, _DROPPED}

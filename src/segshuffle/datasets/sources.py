@@ -90,7 +90,7 @@ def _held(cells: pl.Series) -> pl.Series:
         ~holds & ~words.is_in(["0", "false", "no", "", "0.0"]),
         lambda row: (
             f"{shown(cells[row])} in column {cells.name!r}; in form matrix a cell is 1 or 0 and says whether the user "
-            "holds that item. If cells are names of items, set form to wide."
+            "holds that item. If cells are names of items, give form = wide."
         ),
     )
     return pl.select(pl.when(holds).then(pl.lit(cells.name))).to_series()
@@ -148,7 +148,7 @@ def _broken(name: str, error: BaseException, file: Path | None) -> DataError:
         for number, line in wrong.iter_rows():
             return DataError(
                 f"{name}, line {number}: {shown(line)} is not UTF-8. Is this a text file? One in Latin-1 is converted "
-                "by iconv -f latin1 -t utf-8; set format to parquet for a Parquet file."
+                "by iconv -f latin1 -t utf-8; give format = parquet for a Parquet file."
             )
     reason = str(error).partition("\n")[0]
     return DataError(
@@ -205,7 +205,7 @@ def _columns_of(kinds: Mapping[str, pl.DataType], layout: Layout) -> Columns:
     for option in ("user", "item", "level_column"):
         asked = getattr(layout, option)
         if asked is not None and asked not in kinds:
-            raise DataError(f"there is no column {asked!r} ({option}); the columns are {_listed([*kinds])}.")
+            raise DataError(f"{option} = {asked!r}: there is no such column; the columns are {_listed([*kinds])}.")
     lists = {each for each, kind in kinds.items() if isinstance(kind, (pl.List, pl.Array))}
     rest = [each for each in kinds if each != layout.level_column]
     user = layout.user or ("user" if "user" in rest else None)
@@ -222,9 +222,9 @@ def _columns_of(kinds: Mapping[str, pl.DataType], layout: Layout) -> Columns:
     if item is not None and user not in (None, item):
         return Columns("long", user, (item,), layout.level_column)
     raise DataError(
-        f"the columns are {_listed([*kinds])}. Set user and item to the columns of the user and the item, form to wide "
-        "(a row per user, items in all other columns) or to matrix (a column per item, 1 or 0), header to no (the "
-        "first line is data), format to lines (one line per user), or separator to the character between columns."
+        f"the columns are {_listed([*kinds])}. Give item = COLUMN, and user = COLUMN unless it is the only other one; "
+        "or form = wide (a row per user, items in all other columns) or form = matrix (a column per item, 1 or "
+        "0), header = no (the first line is data), format = lines (one line per user), or separator = CHARACTER."
     )
 
 
@@ -356,8 +356,8 @@ def _lines(layout: Layout) -> tuple[Columns, Read]:
             rows["row"].str.contains(doubtful),
             lambda row: (
                 f"{shown(rows['row'][row])} has one of the marks , ; | or begins with #. If the mark separates items "
-                "give it as separator; if it is part of a name give separator=' '; if this is a table give its "
-                "format: csv, tsv or jsonl. Comments at the beginning are left out by skip_lines."
+                "give separator = MARK; if it is part of a name give separator = ' '; if this is a table give "
+                "format = csv, tsv or jsonl. Comments at the beginning are left out by skip_lines."
             ),
         )
         return rows.select(items)

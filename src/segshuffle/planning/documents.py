@@ -120,6 +120,8 @@ def read_plan(path: Path | str) -> Document:
     content = read_bounded(path, limit=_LARGEST)
     try:
         return _document(json.loads(content))
+    except (json.JSONDecodeError, UnicodeDecodeError):
+        raise DataError(f"{path} is no JSON file, as segshuffle plan --save makes. Give the file of a plan.") from None
     except (ValueError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
         reason = str(error).rstrip(".")
         raise DataError(f"{path} is no plan: {reason}. Write it again with segshuffle plan --save.") from error
