@@ -453,4 +453,4 @@ segshuffle estimate plan.json messages --senders {n} --levels 1:{users[0]},2:{us
     mean = np.array(plan.scheme.copies) @ level_items + plan.scheme.net_mean
     variance = plan.scheme.sampling @ level_items + plan.scheme.noise
     assert variance.min() > 50
-    assert 1e-6 < stats.chi2(d).sf((((out["count"].to_numpy() - mean) ** 2) / variance).sum()) < 1 - 1e-6
+    assert 1e-6 < stats.chi2(d).sf((((out["messages"].to_numpy() - mean) ** 2) / variance).sum()) < 1 - 1e-6

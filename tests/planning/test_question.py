@@ -46,9 +46,10 @@ def test_the_smallest_share_told_from_zero_exceeds_the_threshold_in_95_percent()
     deviation = math.sqrt(float(ItemVariance.of(plan).at(found.smallest)))
     above = found.smallest - plan.scheme.estimate(threshold, plan.problem.level_counts)
     assert above / deviation == pytest.approx(stats.norm.ppf(0.95), rel=1e-6)
+    assert found.threshold == plan.scheme.estimate(threshold, plan.problem.level_counts)
     assert found.deviation == pytest.approx(math.sqrt(4.0 / D / N), rel=1e-9)
     assert found.as_dict(N)["deviation_users"] == pytest.approx(found.deviation * N)
-    assert len(found.sentences(N)) == 3
+    assert len(found.sentences(N)) == 4
 
 
 def test_the_top_item_of_largest_relative_error_counts():
@@ -213,8 +214,11 @@ def test_sentences_have_the_numbers_of_every_level():
     low, high, together = sending(plan)
     assert "0.25 messages about every held item (one with probability 25 %)" in low
     assert "1.5 messages about every held item (1 or 2)" in high
-    assert f"over all users is at most {plan.messages_per_user:.4g} messages. That is" in together
-    assert "messages, 1.5 of them about the level. That is" in sending(plan, 1.5)[-1]
+    assert (
+        f"over all users is at most {plan.messages_per_user:.4g} messages (if all of them hold 5 items). That is"
+        in together
+    )
+    assert "items), 1.5 of them about the level. That is" in sending(plan, 1.5)[-1]
     assert any("Levels are only shuffled" in each for each in resting_on(plan))
     alone = replace(problem, levels=(1.0,), level_counts=(N,), level_deltas=())
     assert not any("Levels are only shuffled" in each for each in resting_on(plan_of(alone, copies=(1.0,))))

@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -220,13 +221,13 @@ def test_client_shuf_and_estimate_are_simulate(plan, published, capsys):
     if shutil.which("shuf"):
         lines = subprocess.run(["shuf"], input=lines, capture_output=True, text=True, check=True).stdout
     (published.parent / "messages").write_text(lines)
-    away = np.array([row["count"] for row in estimated(capsys, "messages")]) - law.mean(axis=0)
+    away = np.array([row["messages"] for row in estimated(capsys, "messages")]) - law.mean(axis=0)
     distance = float(away @ np.linalg.solve(np.cov(law.T), away)) / (1 + 1 / len(law))
     assert 1e-4 < stats.chi2(D).sf(distance) < 1 - 1e-5
 
 
 def test_estimates_are_those_of_the_library(plan, published, capsys, tmp_path):
-    """They are rounded to two digits of the standard error, and intervals outwards."""
+    """They are rounded to two digits of the standard error, and intervals outwards; users are whole."""
     counts = np.array([60, 40, 51, 30, 28, 35])
     (tmp_path / "counts").write_text(counts_text(counts))
     found = estimate(plan, counts)
@@ -241,7 +242,10 @@ def test_estimates_are_those_of_the_library(plan, published, capsys, tmp_path):
         assert -1e-9 * unit <= row["high"] - most <= 1.0001 * unit
         assert row["estimate"] == pytest.approx(round(row["estimate"] / unit) * unit, rel=1e-12)
         assert row["told_from_zero"] == (share > threshold_of(plan))
+        assert row["users"] == round(N * share)
+        assert [row["users_low"], row["users_high"]] == [math.floor(N * least), math.ceil(N * most)]
     assert min(row["low"] for row in rows) < 0
+    assert min(row["users_low"] for row in rows) < 0
     # packed, as a table, and by who took part
     (tmp_path / "packed").write_bytes(gzip.compress((tmp_path / "counts").read_bytes()))
     assert max(map(len, printed(capsys, "estimate PLAN.json packed --csv all.csv --top 2").splitlines())) <= 80
@@ -250,6 +254,14 @@ def test_estimates_are_those_of_the_library(plan, published, capsys, tmp_path):
     assert more[0]["estimate"] != rows[0]["estimate"]
     clipped = estimated(capsys, "counts --clip --anyway")
     assert {row["low"] >= 0 and row["high"] <= 1 for row in clipped} == {True}
+    assert {0 <= row["users_low"] <= row["users"] <= row["users_high"] <= N for row in clipped} == {True}
+    # with errors of hundreds of users, numbers of users are rounded, too
+    many = replace(plan.problem, level_counts=(4 * 10**8, 2 * 10**8))
+    save_plan(given_plan(many, (1.0, 1.0), 3.0), tmp_path / "PLAN.json", NAMES)
+    row = estimated(capsys, "counts --anyway")[0]
+    assert row["users_high"] - row["users_low"] > 10**4
+    assert {row[name] % 100 for name in ("users", "users_low", "users_high")} == {0}
+    assert row["users"] / 6e8 == pytest.approx(row["estimate"], rel=1e-4)
 
 
 def test_only_what_is_told_from_zero_is_published(tmp_path, capsys, monkeypatch):
@@ -264,10 +276,14 @@ def test_only_what_is_told_from_zero_is_published(tmp_path, capsys, monkeypatch)
     assert sorted(told) == ["milk", "tea"]  # everybody holds these two
     made, *lines = (tmp_path / "out.csv").read_text().splitlines()
     assert re.match(
-        "# Shares of 1000 users .* level 2.0: epsilon 2.0 and delta 1.2345641e-05 if 1000 users are honest", made
+        "# Users who hold an item, as a number .users. and as a share of 1000 users .* Users with more than 2 items "
+        "sent a random 2 .* level 2.0: epsilon 2.0 and delta 1.2345641e-05 if 1000 users are honest",
+        made,
     )
     rows = list(csv.DictReader(lines))
-    assert list(rows[0]) == ["item", "estimate", "low", "high"]
+    assert list(rows[0]) == ["item", "users", "users_low", "users_high", "estimate", "low", "high"]
+    for users, share in (("users", "estimate"), ("users_low", "low"), ("users_high", "high")):
+        assert all(abs(int(row[users]) - 1000 * float(row[share])) <= 1.5 for row in rows)
     assert [row["item"] for row in rows] == told
     everything = list(csv.DictReader((tmp_path / "all.csv").read_text().splitlines()))
     assert [row["item"] for row in everything if row["told_from_zero"] == "True"] == told
@@ -294,7 +310,7 @@ def test_every_field_of_the_answer_is_documented(published, plan, capsys, root):
     rows = re.findall(r"^\| (`[^|]*`) \|", (root / "docs/collect.md").read_text(encoding="utf-8"), re.MULTILINE)
     documented = re.findall(r"`([\w.]+)`", " ".join(rows))
     assert [*found, *(f"estimates.{name}" for name in found["estimates"][0])] == documented
-    assert (found["format"], found["version"]) == ("segshuffle-estimates", 1)
+    assert (found["format"], found["version"]) == ("segshuffle-estimates", 2)
 
 
 def test_an_input_without_end_ends(published):
@@ -314,7 +330,7 @@ def test_an_input_without_end_ends(published):
 def test_standard_input_is_read(published, capsys, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"1\n2\n2\n")))
     rows = estimated(capsys, "- --anyway")
-    assert [row["count"] for row in rows] == [0, 1, 2, 0, 0, 0]
+    assert [row["messages"] for row in rows] == [0, 1, 2, 0, 0, 0]
 
 
 def test_a_client_without_items_sends_one_dummy_at_most(tmp_path, capsys):
@@ -535,7 +551,7 @@ def test_the_commands_of_the_guide_run(tmp_path, capsys, monkeypatch, root):
     ]
     assert len(done) == 5
     # everybody holds tea
-    assert re.search(r"\n# Shares of 1000 users .*\nitem,estimate,low,high\ntea,", done[-1].stdout)
+    assert re.search(r"\n# Users who .* 1000 users .*\nitem,users,users_low,users_high,.*\ntea,", done[-1].stdout)
     (most,) = re.findall(r"must refuse a sender of more than (\d+) messages", done[0].stderr)
     assert f'-le {most} ] || mv "$file" refused' in guide
     assert sorted(path.name for path in (tmp_path / "inbox").iterdir()) == ["ada", "ben"]
@@ -544,4 +560,4 @@ def test_the_commands_of_the_guide_run(tmp_path, capsys, monkeypatch, root):
     refusal(capsys, f"{again} --collection 2")
     (more,) = re.findall(r"until she also gives `(--budget [\d.]+)`", guide)
     printed(capsys, f"{again} --collection 2 {more}")
-    assert (tmp_path / "estimates.csv").read_text().startswith("item,count,estimate,low,high,standard_error,")
+    assert (tmp_path / "estimates.csv").read_text().startswith("item,users,users_low,users_high,estimate,low,")

@@ -1,10 +1,14 @@
 """The server's side: read a plan and shuffled messages, or their counts, and print estimates with intervals.
 
-Messages are lines as `segshuffle client` writes them, mixed by a shuffler. Counts have the header item,count and then a
-line for each item. A 95 % interval contains the share of its item, after larger sets are cut, in 95 % of all
-collections, provided that the levels that users pick do not depend on their items. Estimates are rounded to two digits
-of their standard errors, and intervals outwards. An item is told from zero if its estimate is so large that, with
-probability 0.95, every such item is held by somebody.
+Messages are lines as `segshuffle client` writes them, mixed by a shuffler (`shuf messages.txt > shuffled.txt`): whoever
+sees them in the order of the users learns what each user holds. Counts have the header item,count and then a line for
+each item. An answer has, for each item, the number of users who hold it and their share of all users. Users with more
+items than the plan's set size send a random choice of them, which lowers both. A 95 % interval contains the number that
+is left in 95 % of all collections, provided that the levels that users pick do not depend on their items. Estimates are
+rounded to two digits of their standard errors, and intervals outwards. Names are written without spaces around them.
+
+An item is told from zero (recognised as held by somebody) if its estimate is above a threshold, which is so large that
+with probability 0.95 no estimate of an item that nobody holds is above it.
 
 Messages that the users of the plan cannot have sent are refused; an honest collection is refused with probability below
 one in a million. Whether single messages were lost or repeated can only be noticed with --messages and --senders, which
@@ -31,7 +35,7 @@ if TYPE_CHECKING:
 #: Options in the short help.
 COMMON = ("plan", "received", "messages", "senders", "levels", "least_users", "top", "csv", "publish")
 #: Of the JSON, whose fields docs/collect.md describes.
-FORMAT = {"format": "segshuffle-estimates", "version": 1}
+FORMAT = {"format": "segshuffle-estimates", "version": 2}
 #: Rows on the screen, unless --top says otherwise.
 _ON_SCREEN = 20
 #: Lines that are read at most, as a multiple of what the users may send: enough to recognise repeated lines.
@@ -86,20 +90,20 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help=f"how many of the largest estimates to give (default: {_ON_SCREEN} on the screen, all in files and JSON)",
     )
     parser.add_argument("--told-from-zero", action="store_true", help="give only items that are told from zero")
-    parser.add_argument("--csv", type=output, metavar="FILE", help="write the estimates as a table")
+    parser.add_argument("--csv", type=output, metavar="FILE", help="write the estimates as a table, for your own use")
     parser.add_argument(
         "--publish",
         type=output,
         metavar="FILE",
-        help="write a table that may be shown: all items told from zero with their intervals, below a line that says "
-        "how they were made",
+        help="write a table that may be shown: users and shares, with intervals, of all items told from zero, below a "
+        "line that says how they were made",
     )
     parser.add_argument("--json", action="store_true", help="print JSON, with every item")
 
 
 def run(options: argparse.Namespace) -> str:
     """Count the messages, and estimate the shares."""
-    from segshuffle.cli.estimate_rows import COLUMNS, as_percent, rows_of
+    from segshuffle.cli.estimate_rows import COLUMNS, PUBLISHED, as_percent, rows_of
     from segshuffle.files import refuse_overwriting
     from segshuffle.library import estimate, read_messages, read_plan
     from segshuffle.planning.foresight import CONFIDENCE
@@ -129,7 +133,7 @@ def run(options: argparse.Namespace) -> str:
     mark = {"impossible": True} if odd else {}  # a reader of rows alone must know this
     if options.publish is not None:
         made = _made(plan, guarantee, odd)
-        write_table(options.publish, ("item", "estimate", "low", "high"), rows(told), made)
+        write_table(options.publish, PUBLISHED, rows(told), made)
     if options.csv is not None:
         own = {"plan": digest, "guarantee": _promised(guarantee), **mark}
         write_table(options.csv, [*COLUMNS, *own], ({**row, **own} for row in rows(chosen)))
@@ -216,14 +220,16 @@ def _promised(guarantee: list[dict[str, Any]]) -> str:
 
 def _made(plan: Plan, guarantee: list[dict[str, Any]], odd: str | None) -> str:
     """Say how a table that is published was made; refuse what must not be shown."""
-    n = plan.problem.n_users
+    n, s = plan.problem.n_users, plan.problem.set_size
     if odd:
         raise OptionsError("--publish must be left out for messages that the users cannot have sent.")
     if any(row["epsilon"] is None for row in guarantee):
         raise DataError(f"nothing is published: for {n} users no epsilon is certified. Too few took part.")
+    cut = f" Users with more than {s} items sent a random {s} of them, which lowers both."
     return (
-        f"Shares of {n} users who hold an item, estimated by segshuffle from shuffled messages and dummies, with "
-        f"95 % intervals, rounded to two digits of the standard error. Of "
+        f"Users who hold an item, as a number (users) and as a share of {n} users (estimate), estimated by segshuffle "
+        f"from shuffled messages and dummies, with 95 % intervals, rounded to two digits of "
+        f"the standard error and to whole users.{cut if plan.problem.assumptions.sets == 'at-most' else ''} Of "
         f"{plan.problem.domain_size} items those are listed that are told from zero: with probability 0.95 all of them "
         f"are held by somebody. Differential privacy of each user: {_promised(guarantee)}. Collections covered: "
         f"{plan.problem.assumptions.rounds}."

@@ -1,7 +1,7 @@
 """Rows of estimates, rounded to what their errors carry, and the tables that are written of them."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,9 @@ from segshuffle.datasets.layout import tidied
 from segshuffle.library import Estimate
 from segshuffle.planning.foresight import CONFIDENCE
 
-#: Columns of a row.
-COLUMNS = ("item", "count", "estimate", "low", "high", "standard_error", "told_from_zero")
+#: Columns of a table that may be shown, and of a row.
+PUBLISHED = ("item", "users", "users_low", "users_high", "estimate", "low", "high")
+COLUMNS = (*PUBLISHED, "standard_error", "told_from_zero", "messages")
 #: Rows that are made together, to bound the memory.
 _TOGETHER = 10**5
 
@@ -31,6 +32,7 @@ def rows_of(found: Estimate, counts: IntArray, clip: bool, items: IntArray) -> I
     items : ndarray of int
         The items.
     """
+    n_users = found.plan.problem.n_users
     for start in range(0, items.size, _TOGETHER):
         some = items[start : start + _TOGETHER]
         estimates, variance = found.frequencies[some], found.variance
@@ -40,10 +42,17 @@ def rows_of(found: Estimate, counts: IntArray, clip: bool, items: IntArray) -> I
         errors = np.sqrt(variance.at(estimates))
         columns = (some, counts[some], *shares, errors, estimates > found.threshold)
         for item, count, share, low, high, error, told in zip(*map(np.ndarray.tolist, columns), strict=True):
-            places = _places(error)
-            low, high = math.floor(low * 10**places) / 10**places, math.ceil(high * 10**places) / 10**places
-            rounded = [round(each, places) for each in (share, low, high, error)]
-            yield dict(zip(COLUMNS, (tidied(found.name(item)), count, *rounded, told), strict=True))
+            places, users_places = _places(error), min(_places(n_users * error), 0)
+            users = map(int, _rounded([n_users * each for each in (share, low, high)], users_places))
+            rounded = (*_rounded((share, low, high), places), round(error, places))
+            yield dict(zip(COLUMNS, (tidied(found.name(item)), *users, *rounded, told, count), strict=True))
+
+
+def _rounded(ends: Sequence[float], places: int) -> list[float]:
+    """Round a number, and its interval outwards."""
+    number, low, high = ends
+    unit = 10.0**places
+    return [round(each, places) for each in (number, math.floor(low * unit) / unit, math.ceil(high * unit) / unit)]
 
 
 def _places(error: float) -> int:
@@ -57,8 +66,8 @@ def as_percent(row: Mapping[str, Any]) -> dict[str, str]:
     estimate, low, high = (f"{100 * row[name]:.{places}f}" for name in ("estimate", "low", "high"))
     return {
         "item": row["item"],
-        "messages": str(row["count"]),
-        "estimate %": estimate,
+        "users": f"{row['users']:,}",
+        "share %": estimate,
         "95 % from": low,
         "to": high,
         "told from zero": "yes" if row["told_from_zero"] else "no",

@@ -54,12 +54,14 @@ WORDS = {
     "mse_bound": "bound on the expected squared error, summed over the items, whatever the users hold",
     "mse_sample": "expected squared error, summed over the items, at the item frequencies given (or uniform ones)",
     "not_noticed": "damage that this call could not notice, and the option that would help",
-    "plan": "first digits of the SHA-256 digest of the announcement and the names of the items",
+    "plan": "first digits of the SHA-256 digest of what users are told: what they send, and the names of the items",
     "proposition_1": "proven lower bound on the delta for a change of one item (the paper's Proposition 1)",
     "share_expected": "share of users who must take part and be honest; the command estimate says what holds for fewer",
-    "smallest_share_told_from_zero": "share of the users who must hold an item so that it is told from zero",
-    "told_from_zero": "number of items whose estimates are told from zero",
-    "told_from_zero_above": "with probability 0.95, every item with a larger estimate is held by somebody",
+    "smallest_share_told_from_zero": "share of the users who must hold an item so that it is told from zero with "
+    "probability 0.95",
+    "told_from_zero": "number of items whose estimates are above told_from_zero_above",
+    "told_from_zero_above": "an item with a larger estimate is told from zero (recognised as held); with probability "
+    "0.95 every such item is held by somebody",
     "top_error": "largest error of a top item: root of its expected squared error, divided by its share",
     "top_error_from_cutting": "the part of top_error that comes from cutting larger sets alone",
     "top_share": "share of the users who hold the top item with the largest relative error",
@@ -106,7 +108,9 @@ class Parser(argparse.ArgumentParser):
         #: The parsers of all commands, by name.
         self.commands: dict[str, Parser] = {}
         super().__init__(formatter_class=_Paragraphs, add_help=False, allow_abbrev=False, **given)
-        self.add_argument("-h", action=_Help, nargs=0, help="show the most used options and exit")
+        self.add_argument(
+            "-h", action=_Help, nargs=0, help="show the most used options (all, if they are few) and exit"
+        )
         self.add_argument("--help", action=_Help, nargs=0, help="show all options and exit")
 
     @property

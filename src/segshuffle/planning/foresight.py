@@ -25,6 +25,8 @@ class Expected:
     ----------
     deviation : float
         Standard deviation of the estimate of an item that nobody holds, as a share of the users.
+    threshold : float
+        An item is told from zero if its estimate is larger, as a share of the users.
     smallest : float
         Least share with which an item is told from zero with probability 0.95. With the same probability no item that
         nobody holds is told from zero.
@@ -42,6 +44,7 @@ class Expected:
     """
 
     deviation: float
+    threshold: float
     smallest: float
     coverage: float
     top: int | None = None
@@ -54,6 +57,7 @@ class Expected:
         found: dict[str, Any] = {
             "deviation_users": self.deviation * n_users,
             "deviation": self.deviation,
+            "told_from_zero_above": self.threshold,
             "smallest_share_told_from_zero": self.smallest,
             "coverage_of_items_held_by_nobody": self.coverage,
         }
@@ -67,10 +71,12 @@ class Expected:
         found = [
             f"The estimate of a rare item has a standard deviation of {self.deviation * n_users:.3g} users "
             f"({100 * self.deviation:.3g} %).",
-            f"An item that at least {100 * self.smallest:.3g} % of the users hold is told from zero (recognised as "
-            f"held) with probability {CONFIDENCE:g}. With the same probability all recognised items really are held."
+            f"An estimate above {100 * self.threshold:.3g} % tells its item from zero (recognises it as held). With "
+            f"probability {CONFIDENCE:g} all such items really are held.",
+            f"An item with at least {100 * self.smallest:.3g} % of the users gets there with probability "
+            f"{CONFIDENCE:g}."
             if self.smallest <= 1.0
-            else "No item is told from zero (recognised as held) reliably, not even one that all users hold.",
+            else "No item gets there reliably, not even one that all users hold.",
             f"The 95 % interval of an item that nobody holds contains 0 in {100 * self.coverage:.3g} % of all "
             "collections. This is computed exactly; it is not 95 % because counts are whole numbers.",
         ]
@@ -100,8 +106,9 @@ def expected(plan: Plan, shares: FloatArray | None = None, top: int = 20, kept: 
     """
     variance, z = ItemVariance.of(plan), float(special.ndtri(CONFIDENCE))
     # the share whose estimate exceeds the threshold with probability CONFIDENCE, with the variance at this share
-    smallest = float(variance.ends(np.array(threshold_of(plan)), z)[1])
-    rare = Expected(math.sqrt(variance.noise), smallest, coverage_of_nothing(plan, CONFIDENCE))
+    threshold = threshold_of(plan)
+    smallest = float(variance.ends(np.array(threshold), z)[1])
+    rare = Expected(math.sqrt(variance.noise), threshold, smallest, coverage_of_nothing(plan, CONFIDENCE))
     if shares is None:
         return rare
     share, number = hardest_share(shares, top), min(top, int(np.count_nonzero(shares)))

@@ -71,15 +71,17 @@ def sending(plan: Plan, level_messages: float = 0.0) -> list[str]:
     ]
     total, rounds = plan.messages_per_user, problem.assumptions.rounds
     n_bytes = (total - level_messages) * scheme.dtype.itemsize + level_messages
-    most = "" if problem.assumptions.sets == "exactly" else "at most "
+    most, full = "at most ", f" (if all of them hold {problem.set_size} items)"
+    if problem.assumptions.sets == "exactly":
+        most = full = ""
     about_levels = f", {level_messages:.4g} of them about the level" if level_messages else ""
     every_time = f" in each of the {rounds} collections" if rounds > 1 else ""
     if level_messages and rounds > 1:  # the guarantee covers one round about levels
         every_time = " (once for all collections)"
     return [
         *level_sentences,
-        f"The average over all users is {most}{total:.4g} messages{about_levels}{every_time}. That is {n_bytes:.4g} "
-        f"bytes, and {n_bytes * problem.n_users / 1e6:.3g} MB from all {problem.n_users:,} users.",
+        f"The average over all users is {most}{total:.4g} messages{full}{about_levels}{every_time}. That is "
+        f"{n_bytes:.4g} bytes, and {n_bytes * problem.n_users / 1e6:.3g} MB from all {problem.n_users:,} users.",
     ]
 
 
