@@ -1,6 +1,7 @@
 """Round to ten significant digits, to the nearest or to the safe side, as in all plans and tables."""
 
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
 
 #: Significant digits of every parameter of a plan: the last bits of a search's result differ between processors.
 DIGITS = 10
@@ -16,11 +17,14 @@ def rounded_down(value: float, digits: int = DIGITS) -> float:
     return _rounded_to_side(value, ROUND_FLOOR, digits)
 
 
-def rounded_up(value: float, digits: int = DIGITS) -> float:
+def rounded_up(value: float | Fraction, digits: int = DIGITS) -> float:
     """Round `value` up to `digits` significant digits, for blankets, epsilons and upper bounds."""
     return _rounded_to_side(value, ROUND_CEILING, digits)
 
 
-def _rounded_to_side(value: float, side: str, digits: int) -> float:
+def _rounded_to_side(value: float | Fraction, side: str, digits: int) -> float:
+    context = Context(prec=digits, rounding=side)
+    if isinstance(value, Fraction):
+        return float(context.divide(Decimal(value.numerator), Decimal(value.denominator)))
     # repr is the shortest decimal text: a number with few digits stays, although its binary value differs a little
-    return float(Context(prec=digits, rounding=side).create_decimal(repr(float(value))))
+    return float(context.create_decimal(repr(float(value))))

@@ -2,7 +2,6 @@
 
 import io
 import json
-import re
 import resource
 import shutil
 import subprocess
@@ -91,15 +90,15 @@ def test_every_level_of_every_honest_plan_sends(seed, tmp_path, capsys):
     hidden = f"{problem.levels[-1]},{max(problem.deltas)}" if promised else "no"
     items = ",".join(map(str, range(problem.set_size)))
     for k, (level, delta) in enumerate(zip(problem.levels, problem.deltas, strict=True)):
-        own = f"--sets {assumed.sets} --rounds {assumed.rounds} --delta {delta} --hide-level {hidden}"
+        own = f"--sets {assumed.sets} --rounds {assumed.rounds} --delta {10 * delta:g} --hide-level {hidden}"
         user = {"items": items, "level": level, "honest_users": problem.honest_users, "account": f"{k}.json"}
         for collection in range(1, assumed.rounds + 1):
             printed(capsys, client(plan, f"{own} --collection {collection}", **user))
         (entry,) = spent(plan, f"{k}.json")
         assert entry["sent"] == assumed.rounds
-        assert entry["items_spent"][0] == level
+        assert entry["items_spent"] == [level, delta], "as the plan promises, not as the user's own looser bound says"
         assert entry["level_spent"][0] <= max(level, problem.levels[-1])
-        assert max(entry["items_spent"][1], entry["level_spent"][1]) <= max(problem.deltas)
+        assert entry["level_spent"][1] <= max(problem.deltas)
 
 
 def test_the_level_is_told_at_the_larger_of_two_epsilons_and_no_less(published, capsys):
@@ -108,7 +107,8 @@ def test_the_level_is_told_at_the_larger_of_two_epsilons_and_no_less(published, 
     assert set(messages.split()) <= set(map(str, range(17)))
     (entry,) = spent(published)
     assert (entry["items_spent"][0], entry["level_spent"][0]) == (0.5, 2.0)
-    assert re.search(r"at most epsilon = 2 and delta = \S+ about the level", said)
+    assert "at most epsilon = 0.5 and delta = 2e-06 about the items" in said
+    assert "at most epsilon = 2 and delta = 2e-06 about the level" in said
     # the copies show that much: a client with a smaller limit refuses to send, whatever the server claims
     for limit in ("0.5", "0.9"):
         asked = client(published, f"--delta 2e-6 --hide-level {limit}", account="other.json")
@@ -177,7 +177,7 @@ def test_one_client_imports_no_more_than_it_needs(published):
 
 
 def test_what_is_asked_once_is_remembered(published, capsys):
-    assert "--honest-users is needed" in refusal(capsys, client(published, honest_users=None))
+    assert "More is needed: --honest-users (how" in refusal(capsys, client(published, honest_users=None))
     printed(capsys, client(published, "--hide-level no --budget 2"))
     status, _, said = run(capsys, client(published, "--collection 2", honest_users=None))
     assert status == 0
@@ -219,8 +219,8 @@ def test_rounds_are_paid_once_and_checked_together(tmp_path, capsys):
     problem = Problem(17, 4, (1.0,), (5000,), 2e-6, Assumptions("exactly", rounds=2))
     plan = saved(tmp_path, ProvenSegmented(1.0).plan(problem))
     # what would spend everything in the first collection, or send a second answer to it, is asked for
-    assert "give --rounds 2 --collection K" in refusal(capsys, client(plan, level=1.0))
-    assert "--collection is needed with --rounds 2" in refusal(capsys, client(plan, "--rounds 2", level=1.0))
+    assert "Add --rounds 2 --collection K." in refusal(capsys, client(plan, level=1.0))
+    assert "More is needed: --collection (the number" in refusal(capsys, client(plan, "--rounds 2", level=1.0))
     assert not (tmp_path / "mine.json").exists()
     for sent in (1, 2):
         printed(capsys, client(plan, f"--rounds 2 --collection {sent}", level=1.0))
@@ -374,13 +374,24 @@ def many(plan, options="", text="user,item,level\na,0,0.5\nb,1,2.0\nc,2,2.0\n"):
 
 def test_many_users_pay_once_and_their_messages_are_kept(published, capsys):
     """An account of many users has the largest epsilons of any of them; the same call prints the same messages."""
-    first = printed(capsys, many(published, "--honest-users 5000"))
-    assert first
+    held = "user,item,level\na,0,0.5\nb,1,2.0\n" + "".join(f"c,{item},2.0\n" for item in range(5))
+    status, first, said = run(capsys, many(published, "--honest-users 5000", text=held))
+    assert (status, bool(first)) == (0, True)
+    notes = [line.partition(": ")[2] for line in said.splitlines()]
+    assert (
+        notes[0] == "only for those who may know these data: 1 users hold more than 4 items; they send a random choice."
+    )
+    assert notes[1].startswith("the file has 3 users, and the guarantee relies on 5,000 (--honest-users)")
+    assert "all.json is a new account" in notes[2]
+    mix = "must be mixed before anybody who is not trusted sees them: shuf messages.txt > shuffled.txt"
+    assert notes[-1].endswith(mix)
     (entry,) = spent(published, "all.json")
     assert (entry["level"], entry["items_spent"][0], entry["level_spent"][0]) == (2.0, 2.0, 2.0)
-    status, again, said = run(capsys, many(published))
+    status, again, said = run(capsys, many(published, text=held))
     assert (status, again) == (0, first)
     assert "nothing more is spent" in said
+    assert mix in said
+    assert "new account" not in said
     (kept,) = published.parent.glob("*.messages")
     assert kept.stat().st_mode & 0o077 == 0
     # one user more, or another level, is another answer; another collection exceeds the budget
@@ -388,7 +399,7 @@ def test_many_users_pay_once_and_their_messages_are_kept(published, capsys):
         assert "answered already" in refusal(capsys, many(published, text=text))
     assert "--budget is 2" in refusal(capsys, many(published, "--collection 2"))
     kept.unlink()
-    assert ".messages: cannot be read" in run(capsys, many(published))[2]
+    assert ".messages: cannot be read" in run(capsys, many(published, text=held))[2]
 
 
 @pytest.mark.parametrize(
@@ -413,11 +424,13 @@ def test_a_file_of_users_is_refused_in_a_sentence(published, capsys, options, te
     assert not (published.parent / "all.json").exists()
 
 
-def test_who_holds_what_is_said_in_one_way(published, capsys):
+def test_who_holds_what_is_said_in_one_way(published, capsys, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(published.parent))
     for asked, says in (
-        ("--users users.csv --level 0.5", "--account FILE is needed with --users"),
-        ("--items 0", "--level is needed"),
-        ("--items 0 --level 0.5 --format csv", "need --users FILE instead"),
+        ("--users users.csv", "Add --level 0.5 --account FILE --honest-users N."),
+        ("--users users.csv --level 0.5 --honest-users 9", "Add --account FILE."),
+        ("--items 0", "Add --level 0.5 --honest-users N."),
+        ("--items 0 --level 0.5 --honest-users 9 --format csv", "need --users FILE instead"),
         ("--level 0.5", "one of the arguments --items --users is required"),
     ):
         assert says in refusal(capsys, f"client {published} {asked}")

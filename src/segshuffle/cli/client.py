@@ -1,24 +1,27 @@
-"""The users' side: read a plan and the items of one user or of many, and print messages to send, one per line.
+"""The users' side: read a plan and the items of one user or of many, and print messages for a shuffler to mix.
 
 The plan is checked first, because its publisher may lie. The program computes what the plan guarantees this user, and
 prints no message if that is less than the user asks for. A file of the user's own stores the user's settings, the
 privacy spent in all collections and the messages, before any message is printed. The same call then prints the same
 messages again, without spending more. Messages are drawn without rounding errors, with random numbers from the
-operating system's secure source. They go to a shuffler, which removes the senders and mixes them.
+operating system's secure source. They are printed one per line, and go to a shuffler, which removes the senders and
+mixes the messages of all users: only then is anything private.
 
 With --users FILE the messages of all users of a file are drawn, on all processors, and each user has random numbers of
-its own. The plan is checked once for every level.
+its own. The plan is checked once for every level. The messages stand in the order of the users. They must be mixed
+before anybody who is not trusted sees them, for example by `shuf messages.txt > shuffled.txt`.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import csv
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from segshuffle.cli.client_account import Account, Answer, Entry, Limit, default_path, opened, plan_digest
+from segshuffle.cli.client_account import Account, Answer, Entry, Limit, default_path, opened, plan_digest, said
 from segshuffle.cli.client_users import digest, draw_all, print_all, users_and_levels
 from segshuffle.cli.options import add_declared, guarantee, layout_of, positive
 from segshuffle.cli.terminal import complain
@@ -30,8 +33,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from segshuffle.planning.documents import Document
-    from segshuffle.protocols.base import Plan
+    from segshuffle.protocols.base import Plan, Problem
     from segshuffle.protocols.messages import Demand
+    from segshuffle.protocols.messages.verification import Given
 
 #: Options in the short help.
 COMMON = ("plan", "items", "users", "level", "level_column", "honest_users", "budget", "collection", "account")
@@ -141,8 +145,9 @@ def run(options: argparse.Namespace) -> str:
     scheme, levels = document.plan.scheme, document.plan.problem.levels
     if options.level not in (None, *levels):
         raise ParameterError("level", options.level, f"one of {', '.join(f'{each:g}' for each in levels)}")
-    rounds, collection = _rounds(options, document.plan.problem.assumptions.rounds)
     path = options.account or default_path()
+    _need(options, document.plan.problem, path)
+    collection = options.collection or 1
     refuse_overwriting("account", path, (options.plan, options.users))
     many = None
     if options.users is None:
@@ -152,7 +157,7 @@ def run(options: argparse.Namespace) -> str:
         many = users_and_levels(options, document)
         asked = Answer(collection, users=digest(*many))
         picked = sorted(set(many[1].tolist()))
-    entry = Entry(plan_digest(document), levels[picked[-1]], options.sets, rounds)
+    entry = Entry(plan_digest(document), levels[picked[-1]], options.sets, options.rounds or 1)
     kept = path.with_name(f"{path.name}.{entry.plan[:16]}-{collection}.messages")
     with opened(path) as account:
         answer = account.sent_before(entry.plan, entry.level, asked)
@@ -165,7 +170,7 @@ def run(options: argparse.Namespace) -> str:
                 answer = replace(asked, messages=lines_of(client.send_items(scheme), scheme))
             account.keep(answer)
             account.write()
-            _tell(account)
+            _tell(account, None if many is None else many[0].n_users)
         else:
             complain(
                 f"segshuffle client: collection {collection} was answered before. These are the same messages, from "
@@ -173,32 +178,54 @@ def run(options: argparse.Namespace) -> str:
             )
     if many is not None:
         print_all(kept)
+        complain(
+            "segshuffle client: these messages stand in the order of the users and must be mixed before anybody who is "
+            "not trusted sees them: shuf messages.txt > shuffled.txt"
+        )
     return answer.messages.removesuffix("\n")
 
 
-def _rounds(options: argparse.Namespace, planned: int) -> tuple[int, int]:
-    """Return how many collections the guarantee covers, and the number of this one; refuse to guess either."""
-    if options.rounds is None and planned > 1:
-        raise OptionsError(
-            f"--rounds is needed, because the plan's epsilon covers {planned} collections together: give --rounds "
-            f"{planned} --collection K, where K is the number of this collection, from 1. With --rounds 1 the whole "
-            "epsilon is spent in this collection."
-        )
-    rounds = options.rounds or 1
-    if options.collection is None and rounds > 1:
-        raise OptionsError(
-            f"--collection is needed with --rounds {rounds}: the number of this collection, from 1. In a collection "
-            "that was answered before, only the same messages are sent again."
-        )
-    return rounds, options.collection or 1
+def _need(options: argparse.Namespace, problem: Problem, path: Path) -> None:
+    """Refuse a call that leaves something out; all of it is named at once."""
+    planned = problem.assumptions.rounds
+    has_account, stored = options.account is not None or options.users is None, False
+    with contextlib.suppress(OSError):  # `opened` says what is wrong with the name
+        stored = has_account and path.exists()
+    needed = (
+        (
+            options.level or options.level_column,
+            f"--level {problem.levels[0]:g}",
+            "the epsilon that the user picked; a file of users may have it in a --level-column",
+        ),
+        (has_account, "--account FILE", "it stores what these users have spent"),
+        (
+            options.honest_users or stored,
+            "--honest-users N",
+            "how many users, you included, certainly exist and send their dummy messages; the plan may overstate it, "
+            "and the account stores it",
+        ),
+        (
+            options.rounds or planned == 1,
+            f"--rounds {planned}",
+            "the plan's epsilon covers so many collections together; with 1 all of it is spent in this one",
+        ),
+        (
+            options.collection or (options.rounds or planned) == 1,
+            "--collection K",
+            "the number of this collection, from 1; if it was answered before, the same messages are sent again",
+        ),
+    )
+    missing = [(example, why) for given, example, why in needed if not given]
+    if missing:
+        reasons = "; ".join(f"{example.partition(' ')[0]} ({why})" for example, why in missing)
+        examples = " ".join(example for example, _ in missing)
+        raise OptionsError(f"More is needed: {reasons}. Add {examples}.")
 
 
 def _items(options: argparse.Namespace, document: Document) -> tuple[int, ...]:
     """Return the numbers of the items that the user names."""
     from segshuffle.datasets.transactions import numbered
 
-    if options.level is None:
-        raise OptionsError("--level is needed: the epsilon of the level that the user picked.")
     if layout_of(options) != Layout():
         raise OptionsError("--items names the items; options that say how to read a file need --users FILE instead.")
     try:
@@ -230,7 +257,7 @@ def _spent(
     options: argparse.Namespace, plan: Plan, picked: Sequence[int], new: Entry, account: Account
 ) -> dict[int, Demand]:
     """Add the privacy that is spent to the account, and return what the users of each level that was picked demand."""
-    from segshuffle.protocols.messages import Demand, check_announcement
+    from segshuffle.protocols.messages import Demand
 
     stored = _own_words(options, new.level, account)
     hide_level, levels = account.hide_level, plan.problem.levels
@@ -250,7 +277,7 @@ def _spent(
             demand = replace(demand, level_epsilons=epsilons, level_delta=hide_level[1])
         demands[level] = demand
         try:
-            given = check_announcement(plan.scheme, demand, level)
+            given = _given(plan, demand, level)
         except RefusedError as error:
             raise RefusedError(f"{error}{stored}") from error
         entry = entry.sending((levels[level], given.delta), (given.level_epsilon, given.level_delta))
@@ -259,6 +286,19 @@ def _spent(
     account.refuse_beyond(account.budget, "items_spent", "--budget")
     account.refuse_beyond(hide_level, "level_spent", "--hide-level")
     return demands
+
+
+def _given(plan: Plan, demand: Demand, level: int) -> Given:
+    """Return what the plan promises this level, if the user's own bounds confirm it, and otherwise these bounds."""
+    from segshuffle.protocols.messages import check_announcement
+
+    given, deltas = check_announcement(plan.scheme, demand, level), plan.problem.deltas
+    delta, level_delta = min(demand.delta, deltas[level]), min(demand.level_delta or demand.delta, max(deltas))
+    with contextlib.suppress(RefusedError):
+        promised = check_announcement(plan.scheme, replace(demand, delta=delta, level_delta=level_delta), level)
+        if promised.level_epsilon <= given.level_epsilon:
+            return promised._replace(delta=delta, level_delta=level_delta if promised.level_epsilon else 0.0)
+    return given
 
 
 def _own_words(options: argparse.Namespace, level: float, account: Account) -> str:
@@ -275,11 +315,6 @@ def _own_words(options: argparse.Namespace, level: float, account: Account) -> s
     }
     stored = [name for name, (given, before) in settings.items() if given is None and before is not None]
     account.honest_users = options.honest_users or account.honest_users
-    if account.honest_users is None:
-        raise DataError(
-            "--honest-users is needed, because the plan may overstate the number: how many users, you included, "
-            f"certainly exist and send their dummy messages? {account.path} will store it."
-        )
     delta = options.delta
     account.budget = _limit(options.budget, account.budget or (level, delta), delta)
     account.hide_level = _limit(options.hide_level, account.hide_level or (max(_LEVEL_EPSILON, level), delta), delta)
@@ -294,20 +329,22 @@ def _limit(given: tuple[float, float | None] | Literal["no"] | None, before: Lim
     return epsilon, delta or (at_first if before == "no" else before[1])
 
 
-def _tell(account: Account) -> None:
-    """Say what the plan guarantees, and the privacy spent so far."""
+def _tell(account: Account, n_users: int | None) -> None:
+    """Say what the plan guarantees, the privacy spent so far, and whether users beyond those of a file are needed."""
+    honest_users = account.honest_users or 0
+    if n_users is not None and n_users < honest_users:
+        complain(
+            f"segshuffle client: the file has {n_users:,} users, and the guarantee relies on {honest_users:,} "
+            "(--honest-users): it holds only if the others send to the same shuffler"
+        )
     entry = account.collections[-1]
-    epsilon, delta = account.spent("items_spent")
-    told = f"{_guarantee_told(*entry.items_spent)} about the items"
+    told = f"{said(*entry.items_spent)} about the items"
     if entry.level_spent != (0.0, 0.0):
-        told += f", and at most {_guarantee_told(*entry.level_spent)} about the level"
+        told += f", and at most {said(*entry.level_spent)} about the level"
+    if len(account.collections) == entry.sent == 1:
+        complain(f"segshuffle client: {account.path} is a new account: what other accounts have spent is not counted")
     complain(
         f"segshuffle client: this collection reveals at most {told}. All collections in {account.path} "
-        f"together reveal at most {_guarantee_told(float(epsilon), float(delta))} about the items. If the messages are "
+        f"together reveal at most {said(*account.spent('items_spent'))} about the items. If the messages are "
         "lost, the same call prints the same ones again"
     )
-
-
-def _guarantee_told(epsilon: float, delta: float) -> str:
-    """Say an epsilon and a delta; delta is rounded up."""
-    return f"epsilon = {epsilon:.10g} and delta = {1.005 * delta:.3g}"

@@ -26,6 +26,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from segshuffle.digits import rounded_up
 from segshuffle.errors import DataError, RefusedError
 from segshuffle.files import read_bounded, writing
 
@@ -130,7 +131,7 @@ class Account:
         if epsilon > Fraction(repr(limit[0])) or delta > Fraction(repr(limit[1])):
             raise RefusedError(
                 f"Nothing is sent: with the earlier collections in {self.path}, this one would spend "
-                f"epsilon = {float(epsilon):.10g} and delta = {float(delta) * 1.0005:.4g} in all, but {option} is "
+                f"{said(epsilon, delta)} in all, but {option} is "
                 f"{limit[0]:g} and {limit[1]:g}. Raise {option} only if you accept that much."
             )
 
@@ -146,6 +147,11 @@ class Account:
         with writing(self.path) as temporary:
             temporary.chmod(0o600)
             temporary.write_text(json.dumps(values, indent=1) + "\n", encoding="utf-8")
+
+
+def said(epsilon: float | Fraction, delta: float | Fraction) -> str:
+    """Say an epsilon and a delta, rounded up."""
+    return f"epsilon = {rounded_up(epsilon):.10g} and delta = {rounded_up(delta, 3):.3g}"
 
 
 def _larger(one: Guarantee, other: Guarantee) -> Guarantee:

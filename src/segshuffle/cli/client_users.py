@@ -27,17 +27,15 @@ def users_and_levels(options: argparse.Namespace, document: Document) -> tuple[T
     """Read the users of the file and the number of the level of each, and say what is odd about them."""
     import numpy as np
 
-    if options.account is None:
-        raise OptionsError("--account FILE is needed with --users: it stores what these users have spent.")
     problem = document.plan.problem
-    if (options.level is None) == (options.level_column is None):
+    if options.level is not None and options.level_column is not None:
         raise OptionsError("Give either --level (one for all users of the file) or --level-column.")
     users = users_of(options, options.users, document.items or problem.domain_size, problem.levels)
     notes, long = [*users.notes], int((users.sizes > problem.set_size).sum())
     if long:
         notes.append(f"{long:,} users hold more than {problem.set_size} items; they send a random choice.")
     for note in notes:
-        complain(f"segshuffle client: {note}")
+        complain(f"segshuffle client: only for those who may know these data: {note}")
     if users.levels is not None:
         return users, users.levels
     return users, np.full(users.n_users, problem.levels.index(options.level), np.int16)

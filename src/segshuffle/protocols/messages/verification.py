@@ -14,6 +14,7 @@ from segshuffle.accounting.collections.calibration import epsilon_upper
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError
 from segshuffle.accounting.numerics.ranges import check_guarantee, check_integer
 from segshuffle.blankets.base import COPIES_RANGE, Blanket
+from segshuffle.digits import rounded_up
 from segshuffle.errors import ParameterError, RefusedError
 from segshuffle.protocols.base import Assumptions, Problem, SetKind
 from segshuffle.protocols.planner import Target, certified_delta
@@ -126,13 +127,13 @@ def check_announcement(announcement: Scheme, demand: Demand, level: int) -> Give
     own = _exchange(announcement, demand, level)
     if demand.sets == "exactly" and announcement.set_size == announcement.domain_size:
         raise RefusedError(
-            f"The announcement is refused: sets of exactly {announcement.set_size} of {announcement.domain_size} items "
+            f"The plan is refused: sets of exactly {announcement.set_size} of {announcement.domain_size} items "
             "are all the same, so there is nothing to estimate. Nothing is sent."
         )
     messages = announcement.blanket_per_user + announcement.set_size * announcement.copies[level]
     if messages > demand.most_messages:
         raise RefusedError(
-            f"The announcement is refused: it asks for {messages:.4g} messages on average, more than the "
+            f"The plan is refused: it asks for {messages:.4g} messages on average, more than the "
             f"{demand.most_messages:g} that this client is ready to send. Nothing is sent."
         )
     delta = _checked(own, "the user", demand.epsilon, demand.delta)
@@ -237,11 +238,10 @@ def _checked(exchange: Exchange, who: str, epsilon: float, enough: float) -> flo
     delta = exchange.delta(epsilon, enough)
     if delta > enough:
         least, n = exchange.epsilon(enough), exchange.problem.honest_users
-        # four digits, never below the value
-        found = f"epsilon = {least * 1.0005:.4g}" if math.isfinite(least) else "no certified epsilon"
+        found = f"epsilon = {rounded_up(least, 4):.4g}" if math.isfinite(least) else "no certified epsilon"
         raise RefusedError(
-            f"The announcement is refused: with {n} honest user{'' if n == 1 else 's'}, as the user "
-            f"believes, {who} has delta = {delta * 1.0005:.4g} at epsilon = {epsilon:g}, or {found} at delta = "
+            f"The plan is refused: with {n} honest user{'' if n == 1 else 's'}, as the user "
+            f"believes, {who} has delta = {rounded_up(delta, 4):.4g} at epsilon = {epsilon:g}, or {found} at delta = "
             f"{enough:g}; the user asks for epsilon = {epsilon:g} and delta = {enough:g}. Nothing is sent."
         )
     return delta
