@@ -89,14 +89,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="K",
         help=f"how many of the largest estimates to give (default: {_ON_SCREEN} on the screen, all in files and JSON)",
     )
-    parser.add_argument("--told-from-zero", action="store_true", help="give only items that are told from zero")
+    parser.add_argument(
+        "--told-from-zero", action="store_true", help="give only items that are told from zero (recognised as held)"
+    )
     parser.add_argument("--csv", type=output, metavar="FILE", help="write the estimates as a table, for your own use")
     parser.add_argument(
         "--publish",
         type=output,
         metavar="FILE",
-        help="write a table that may be shown: users and shares, with intervals, of all items told from zero, below a "
-        "line that says how they were made",
+        help="write a table that may be shown: users and shares, with intervals, of all items told from zero "
+        "(recognised as held), below a line that says how they were made",
     )
     parser.add_argument("--json", action="store_true", help="print JSON, with every item")
 
