@@ -215,7 +215,7 @@ def target(text: str) -> tuple[float, bool]:
 #: Declared option -> how its text is read if not as a number, flag or one of several words, what help calls it, and
 #: what help adds.
 _READ: dict[str, tuple[Callable[[str], Any], str, str]] = {
-    "items": (items, "D|FILE", "or a public list of their names, one per line"),
+    "items": (items, "D|FILE", "or a public list of their names, one per line; blanks around a name are left out"),
     "set_size": (whole, "S", ""),
     "levels": (
         levels,

@@ -119,7 +119,7 @@ class Guess:
 
     frequencies: float | FloatArray | None = option(
         None,
-        "share of the users who hold each item, shape (domain_size,), or the exponent a of Zipf's law: the share "
+        "share of the users who hold each item, in the order of the items, or the exponent a of Zipf's law: the share "
         "of the j-th item is roughly proportional to j^-a. Without it all items are equally frequent",
         name="guess",
     )
