@@ -1,4 +1,4 @@
-"""What assumptions cost: error on the 21 panels with fewer honest users, and CPU seconds of plans for three levels.
+"""What assumptions cost: error on the 24 panels with fewer honest users, and CPU seconds of plans for three levels.
 
     python benchmarks/assumptions.py
     python benchmarks/assumptions.py --config config/quick.yaml --shares 0.9,0.5
