@@ -121,7 +121,7 @@ def test_errors_draws_every_method_with_its_band(table, accounting):
             assert [text.get_text().replace("\n", " ") for text in texts] == sorted(
                 named, key=lambda text: -named[text]
             )
-        stars = {name: line for name, line in lines.items() if "optimizeParameter" in name}
+        stars = {name: line for name, line in lines.items() if "search picks" in name}
         ours = of(table, panel, "published")
         ours = ours[(ours["method"] == "segmented") & (ours["role"] == "best")]
         expected = [] if paper else [[(1.5, ours["mse_mean"].item())]]

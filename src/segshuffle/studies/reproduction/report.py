@@ -22,9 +22,10 @@ from segshuffle.pipeline.rows import common, sources_of, table_of
 from segshuffle.pipeline.style import finished, letters, log_axes, panel_grid
 from segshuffle.studies.drawing import POPULATION, draw_series, population_title
 
-_OPTIMUM = "$m$ from optimizeParameter"
+#: Label of the star.
+OPTIMUM = "m that the paper's search picks"
 #: Inches: width of a figure, and of one with names beside its panels; height of a panel, and of each such name.
-_NARROW, _WIDE, _HEIGHT, _ENTRY = 7.0, 8.4, 2.55, 0.24
+_NARROW, _WIDE, _HEIGHT, _ENTRY = 7.0, 8.4, 2.55, 0.28
 #: Characters in a line of a label beside a panel.
 _CHARACTERS = 24
 #: Ends and marks of horizontal lines, in shares of the grid. Marks and dashes, not only colours, tell lines apart.
@@ -145,7 +146,7 @@ def _draw_errors(panels: Sequence[Panel], accounting: str) -> Figure:
         _curves(axis, levels, panel.looks(accounting), markevery=slice(1, -1), lw=1.0)
         if published:
             (best,) = panel.optimum.to_dict("records")
-            star: Any = stroke(METHODS["published"]["segmented"], marker="*", ls="none", label=_OPTIMUM)
+            star: Any = stroke(METHODS["published"]["segmented"], marker="*", ls="none", label=OPTIMUM)
             axis.plot(best["blanket_per_user"], best["mse_mean"], ms=9, mfc="white", zorder=5, **star)
             low, high = min(low, best["blanket_per_user"] / 1.1), max(high, best["blanket_per_user"] * 1.1)
         else:
