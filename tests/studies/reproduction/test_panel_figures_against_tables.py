@@ -118,6 +118,7 @@ def test_errors_draws_every_method_with_its_band(table, accounting):
             errors = of(table, panel, "proven").query("role == 'best'").set_index("method")["mse_mean"]
             named = {re.sub(r" \((ours, )?proven\)", "", label(key)): errors[key[1]] for key in beside}
             texts = axes.get_legend().get_texts()
+            assert min(text.get_fontsize() for text in texts) >= 7.0, "no smaller than other small print"
             assert [text.get_text().replace("\n", " ") for text in texts] == sorted(
                 named, key=lambda text: -named[text]
             )

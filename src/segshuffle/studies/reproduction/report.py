@@ -210,7 +210,7 @@ def _beside(axis: Axes, lines: Iterable[Line2D]) -> None:
     ordered = sorted(lines, key=lambda line: np.max(line.get_ydata()), reverse=True)
     names = [re.sub(r" \((ours, )?proven\)", "", str(line.get_label())) for line in ordered]
     entries = [textwrap.fill(name, _CHARACTERS) for name in names]
-    axis.legend(ordered, entries, loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=6.0, labelspacing=0.4)
+    axis.legend(ordered, entries, loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=7.0, labelspacing=0.4)
 
 
 # --- words -----------------------------------------------------------------------------------------------------------
