@@ -270,19 +270,27 @@ _CELLS = {
 }
 #: Columns that are no ratios of errors.
 _NO_RATIOS = ("panel", "published", "poisson", "messages", "best competitor")
+#: What holds for the whole table, and what its columns mean.
 READING = (
-    "A panel has n users who hold s items each, and a split, such as S1, of the users over the privacy levels. Errors "
-    "are expected squared errors in closed form, each method at its best number m of dummies per user. All guarantees "
-    "are proven except that of the published protocol. “Ratio” is the error of “published” divided by that of "
-    "“poisson”, the proven protocol, whose messages per user are in the column “messages”. “Competitor ratio” is the "
-    "error of the best competitor divided by that of “poisson”. The competitor “mm” is balls into bins with all users "
-    "at the lowest level; “inverse-variance-sepmm” is balls into bins with a collection per level. “Recentred” is our "
-    "error after the estimates are shifted to sum to s (closed form), divided by our error before. “Projected” is the "
-    "same for estimates that are projected onto possible frequencies (Monte Carlo). “Best curator” and all columns "
-    "with “/ curator” are errors divided by that of a trusted curator with Gaussian noise and a weight per level. "
-    "“Best curator” is the least error of all trusted curators. “Sampling” is the error of “poisson”. “Copies” is the "
-    "least error within a budget of messages per user, if users may send several messages about a held item."
+    "Errors are expected squared errors in closed form, each method at its best number m of dummies per user. All "
+    "guarantees are proven except that of the published protocol."
 )
+MEANINGS = {
+    "panel": "n users who hold s items each, and a split, such as S1, of the users over the privacy levels",
+    "published, poisson": "errors of the paper's protocol and of ours",
+    "ratio": "the error of “published” divided by that of “poisson”",
+    "messages": "messages per user of “poisson”",
+    "best competitor": "“mm” is balls into bins with all users at the lowest level; “inverse-variance-sepmm” is balls "
+    "into bins with a collection per level",
+    "competitor ratio": "the error of the best competitor divided by that of “poisson”",
+    "recentred": "our error after the estimates are shifted to sum to s (closed form), divided by our error before",
+    "projected": "the same for estimates that are projected onto possible frequencies (Monte Carlo)",
+    "… / curator": "errors divided by that of a trusted curator with Gaussian noise and a weight per level",
+    "best curator": "the least error of all trusted curators, divided by that of the curator with a weight per level",
+    "sampling": "the error of “poisson”",
+    "copies": "the least error within a budget of messages per user, if users may send several messages about a held "
+    "item",
+}
 
 
 def summary_table(summary: pd.DataFrame) -> list[dict[str, str]]:
@@ -300,7 +308,9 @@ def readable(summary: pd.DataFrame, table: pd.DataFrame) -> str:
     rows = summary_table(summary)
     title = "# Proven accounting: errors at the same (epsilon, delta)"
     by_data = "No finding should rest on one dataset, so this table has the range of every ratio within each."
-    lines = [title, "", sources_of(table), "", READING, "", *table_of(rows[0], map(dict.values, rows))]
+    meanings = [f"- *{column}*: {meaning}" for column, meaning in MEANINGS.items()]
+    lines = [title, "", sources_of(table), "", READING, "", *meanings, ""]
+    lines += table_of(rows[0], map(dict.values, rows))
     lines += ["", "## By dataset", "", by_data, "", *_by_dataset(summary)]
     return "\n".join(lines) + "\n"
 
