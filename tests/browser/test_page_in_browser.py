@@ -91,6 +91,11 @@ def test_a_telephone_needs_no_sideways_scrolling(browser, page_file, tmp_path):
         assert not page.evaluate(SCROLLS)
         wide = page.locator(".scroll:has(table.numeric)").first
         assert wide.evaluate("box => box.scrollWidth > box.clientWidth"), "a wide table scrolls inside its box"
+        wide.evaluate("box => { box.scrollLeft = box.scrollWidth }")
+        edge = wide.bounding_box()["x"]
+        assert wide.locator("tbody th").first.bounding_box()["x"] == pytest.approx(edge, abs=2), "but its first column"
+        for picture in page.locator("figure .paper").all():
+            assert picture.evaluate("box => box.scrollWidth <= box.clientWidth"), "a figure is seen whole"
         chart = page.locator(f"{FIRST} .chart").bounding_box()
         assert chart["x"] >= 0
         assert chart["x"] + chart["width"] <= 390

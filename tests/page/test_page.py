@@ -233,8 +233,11 @@ def test_statements_that_could_not_be_judged_are_neither_failures_nor_successes(
 def test_the_table_of_statements_is_folded_if_none_was_judged(run, page):
     folded = "<details><summary>No statement is about the data and sizes of this run"
     none = read_with(run, claims=run.results.tables["claims.csv"].assign(verdict="not evaluated"))
-    assert folded in build(none, run.figures)
+    unjudged = build(none, run.figures)
+    assert folded in unjudged
     assert folded not in page
+    assert "See reasons" in page
+    assert "See reasons" not in unjudged, "there are none"
 
 
 def test_a_page_on_other_data_does_not_call_its_panels_the_papers(full_config):

@@ -191,6 +191,10 @@ REFEREED = {
 }
 
 
+#: A claim that is published in general, and proven for one mechanism.
+PROVEN_HERE = ("krr-2", "variation-ratio-closed-form")
+
+
 def referee_rows():
     cases = {"krr-2": "2-ary RR", "laplace-budgets": "Laplace, others'\nbudgets a tenth", "blh": "local hash"}
     cases |= {"quiet": "quiet"}
@@ -205,7 +209,8 @@ def referee_rows():
             "asked": "epsilon",
             "target": 0.01 / n_users,
             "accountant": name,
-            "kind": kind,
+            # proven where the victim has no left-over
+            "kind": "upper" if (case, name) == PROVEN_HERE else kind,
             # proven over claimed
             "ratio": 1.02 + 0.001 * i if violated else 1 / (1.01 + 0.05 * i * i + 0.01 * local),
             "outcome": "violated" if violated else "holds",
@@ -236,7 +241,7 @@ def test_referee_draws_every_claim_that_says_something():
             above, look = list(zip(mine["n_users"], mine["above"], strict=True)), ACCOUNTANT_LOOKS.get(name)
             (curve,) = [line for line in lines if points(line) == close(above) and line.get_linestyle() != "None"]
             lines.remove(curve)
-            if name in PLAIN:
+            if name in PLAIN or (case, name) == PROVEN_HERE:
                 assert curve.get_marker() == "None"
                 continue
             broken = list(itertools.compress(above, mine["outcome"] == "violated"))
@@ -260,9 +265,14 @@ def test_referee_draws_every_claim_that_says_something():
         assert 0 < min(room(axes, "x")) <= max(room(axes, "x")) < 0.1
     names = [name for name in ACCOUNTANT_LOOKS if name in REFEREED and name != "hoeffding"]
     marked = [line.get_marker() != "None" for line in figure.legends[0].get_lines()]
-    assert marked == [name not in PLAIN for name in names] + [True, True], "newcomer, and what is violated"
+    assert marked == [name not in PLAIN for name in names] + [True, False, True], (
+        "newcomer, what is proven, and what is violated"
+    )
     labels = [ACCOUNTANT_LOOKS[name].label for name in names]
-    assert legend_texts(figure) == [*labels, "a-newcomer", "filled: violated", "below what is proven"]
+    assert legend_texts(figure) == [
+        *(*labels, "a-newcomer"),
+        *("without marks: proven", "filled: violated", "below what is proven"),
+    ]
     assert [axes.get_title() for axes in figure.axes[:3]] == [f"$\\varepsilon_0$ = {e}" for e in ("0.4", "2", "8")]
     assert [axes.get_ylabel() for axes in figure.axes[::3]] == list(cases.values())
     assert [axes.get_xlabel() for axes in figure.axes if axes.get_xlabel()] == [

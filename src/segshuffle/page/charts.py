@@ -6,7 +6,7 @@ import pandas as pd
 
 from segshuffle.looks import AT_FIRST, TINTS, Look
 from segshuffle.pipeline.design import ACCOUNTINGS
-from segshuffle.studies.reproduction.report import Panel
+from segshuffle.studies.reproduction.report import OPTIMUM, Panel
 
 _WIDTH = 2.0
 #: matplotlib's markers in plotly's words.
@@ -55,7 +55,7 @@ def chart(panel: Panel) -> dict[str, Any]:
             traces.append(_trace(looks[method], rows, {"size": 6}, error_y=errors))
         if accounting == "published":
             star = {"symbol": "star", "color": TINTS["white"], "size": 14}
-            drawn = {"name": "m from optimizeParameter", "mode": "markers"}
+            drawn = {"name": OPTIMUM, "mode": "markers"}
             traces.append(_trace(looks["segmented"], panel.optimum, star, **drawn))
         for name, row in panel.points(accounting).groupby("method", sort=False):
             level = pd.concat([row] * len(places))

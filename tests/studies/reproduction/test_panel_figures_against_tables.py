@@ -118,10 +118,11 @@ def test_errors_draws_every_method_with_its_band(table, accounting):
             errors = of(table, panel, "proven").query("role == 'best'").set_index("method")["mse_mean"]
             named = {re.sub(r" \((ours, )?proven\)", "", label(key)): errors[key[1]] for key in beside}
             texts = axes.get_legend().get_texts()
+            assert min(text.get_fontsize() for text in texts) >= 7.0, "no smaller than other small print"
             assert [text.get_text().replace("\n", " ") for text in texts] == sorted(
                 named, key=lambda text: -named[text]
             )
-        stars = {name: line for name, line in lines.items() if "optimizeParameter" in name}
+        stars = {name: line for name, line in lines.items() if "search picks" in name}
         ours = of(table, panel, "published")
         ours = ours[(ours["method"] == "segmented") & (ours["role"] == "best")]
         expected = [] if paper else [[(1.5, ours["mse_mean"].item())]]

@@ -3,6 +3,7 @@
 import functools
 import json
 import math
+import re
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,7 @@ from segshuffle.studies import planning
 from segshuffle.studies.planning import lineup, plan_setting, problem_of
 from segshuffle.studies.reproduction import compute as simulation
 from segshuffle.studies.reproduction.compute import panel_table, proven_summary, tasks_of
-from segshuffle.studies.reproduction.report import budgets_of, readable
+from segshuffle.studies.reproduction.report import budgets_of, readable, summary_table
 
 SLOW = "subexp-shuffle"
 
@@ -219,6 +220,9 @@ def test_the_readable_summary_by_hand():
         "",
         "Data: a (real), b (synthetic).",
     ]
+    # every column is in the list of meanings, one a line, by its own name or by what comes before a comma or slash
+    listed = " ".join(line.partition("*: ")[0] for line in lines if line.startswith("- *"))
+    assert [title for title in summary_table(summary)[0] if re.split(",| /", title)[0] not in listed] == []
     assert lines[-1] == (
         "| synthetic | 2 | 5.00x to 7.00x | 2.50x to 2.50x | 0.90 to 0.90 | 0.75 to 0.75 | 0.80 to 0.80 | 2.00 to 2.00 "
         "| 1.50 to 1.60 | 1.10 to 1.10 |"

@@ -212,8 +212,9 @@ def draw(table: pd.DataFrame) -> Figure:
     axes[-1 - len(locals_) // 2].set_xlabel(f"number of users $n$, at $\\delta$ = {share:g}/$n$")
     figure.supylabel("claimed $\\varepsilon$ above (+) or below (−) the proven lower bound", fontsize=8)
     entries = [Line2D([], [], **_style(look, ms=4)) for look in looks.values()]
+    plain = Line2D([], [], color=PALETTE["dark-grey"], lw=1.0, label="without marks: proven")
     filled = Line2D([], [], color=PALETTE["dark-grey"], marker="o", ls="none", ms=4.2, label="filled: violated")
-    return finished(figure, [*entries, filled, Patch(color=TINTS["refuted"], label="below what is proven")])
+    return finished(figure, [*entries, plain, filled, Patch(color=TINTS["refuted"], label="below what is proven")])
 
 
 def _panel(axis: Axes, rows: pd.DataFrame, looks: Mapping[str, Look]) -> None:
@@ -224,7 +225,9 @@ def _panel(axis: Axes, rows: pd.DataFrame, looks: Mapping[str, Look]) -> None:
     for name, look in looks.items():
         mine = rows[rows["accountant"] == name]
         broken = mine[mine["outcome"] == "violated"]
-        axis.plot(mine["n_users"], mine["percent"], **_style(look, zorder=2 + bool(look.marker)))
+        # also what its legend calls published may be proven for this mechanism
+        proven = {"marker": "None"} if broken.empty and set(mine["kind"]) == {"upper"} else {}
+        axis.plot(mine["n_users"], mine["percent"], **_style(look, zorder=2 + bool(look.marker), **proven))
         axis.plot(broken["n_users"], broken["percent"], **_style(look, ls="none", ms=4.2, mfc=look.color, zorder=5))
     axis.set_xscale("log")
     axis.set_yscale("symlog", linthresh=_LINEAR, linscale=_LINEAR_PART)

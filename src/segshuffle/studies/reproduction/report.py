@@ -22,9 +22,10 @@ from segshuffle.pipeline.rows import common, sources_of, table_of
 from segshuffle.pipeline.style import finished, letters, log_axes, panel_grid
 from segshuffle.studies.drawing import POPULATION, draw_series, population_title
 
-_OPTIMUM = "$m$ from optimizeParameter"
+#: Label of the star.
+OPTIMUM = "m that the paper's search picks"
 #: Inches: width of a figure, and of one with names beside its panels; height of a panel, and of each such name.
-_NARROW, _WIDE, _HEIGHT, _ENTRY = 7.0, 8.4, 2.55, 0.24
+_NARROW, _WIDE, _HEIGHT, _ENTRY = 7.0, 8.4, 2.55, 0.28
 #: Characters in a line of a label beside a panel.
 _CHARACTERS = 24
 #: Ends and marks of horizontal lines, in shares of the grid. Marks and dashes, not only colours, tell lines apart.
@@ -145,7 +146,7 @@ def _draw_errors(panels: Sequence[Panel], accounting: str) -> Figure:
         _curves(axis, levels, panel.looks(accounting), markevery=slice(1, -1), lw=1.0)
         if published:
             (best,) = panel.optimum.to_dict("records")
-            star: Any = stroke(METHODS["published"]["segmented"], marker="*", ls="none", label=_OPTIMUM)
+            star: Any = stroke(METHODS["published"]["segmented"], marker="*", ls="none", label=OPTIMUM)
             axis.plot(best["blanket_per_user"], best["mse_mean"], ms=9, mfc="white", zorder=5, **star)
             low, high = min(low, best["blanket_per_user"] / 1.1), max(high, best["blanket_per_user"] * 1.1)
         else:
@@ -209,7 +210,7 @@ def _beside(axis: Axes, lines: Iterable[Line2D]) -> None:
     ordered = sorted(lines, key=lambda line: np.max(line.get_ydata()), reverse=True)
     names = [re.sub(r" \((ours, )?proven\)", "", str(line.get_label())) for line in ordered]
     entries = [textwrap.fill(name, _CHARACTERS) for name in names]
-    axis.legend(ordered, entries, loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=6.0, labelspacing=0.4)
+    axis.legend(ordered, entries, loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=7.0, labelspacing=0.4)
 
 
 # --- words -----------------------------------------------------------------------------------------------------------
@@ -269,19 +270,27 @@ _CELLS = {
 }
 #: Columns that are no ratios of errors.
 _NO_RATIOS = ("panel", "published", "poisson", "messages", "best competitor")
+#: What holds for the whole table, and what its columns mean.
 READING = (
-    "A panel has n users who hold s items each, and a split, such as S1, of the users over the privacy levels. Errors "
-    "are expected squared errors in closed form, each method at its best number m of dummies per user. All guarantees "
-    "are proven except that of the published protocol. “Ratio” is the error of “published” divided by that of "
-    "“poisson”, the proven protocol, whose messages per user are in the column “messages”. “Competitor ratio” is the "
-    "error of the best competitor divided by that of “poisson”. The competitor “mm” is balls into bins with all users "
-    "at the lowest level; “inverse-variance-sepmm” is balls into bins with a collection per level. “Recentred” is our "
-    "error after the estimates are shifted to sum to s (closed form), divided by our error before. “Projected” is the "
-    "same for estimates that are projected onto possible frequencies (Monte Carlo). “Best curator” and all columns "
-    "with “/ curator” are errors divided by that of a trusted curator with Gaussian noise and a weight per level. "
-    "“Best curator” is the least error of all trusted curators. “Sampling” is the error of “poisson”. “Copies” is the "
-    "least error within a budget of messages per user, if users may send several messages about a held item."
+    "Errors are expected squared errors in closed form, each method at its best number m of dummies per user. All "
+    "guarantees are proven except that of the published protocol."
 )
+MEANINGS = {
+    "panel": "n users who hold s items each, and a split, such as S1, of the users over the privacy levels",
+    "published, poisson": "errors of the paper's protocol and of ours",
+    "ratio": "the error of “published” divided by that of “poisson”",
+    "messages": "messages per user of “poisson”",
+    "best competitor": "“mm” is balls into bins with all users at the lowest level; “inverse-variance-sepmm” is balls "
+    "into bins with a collection per level",
+    "competitor ratio": "the error of the best competitor divided by that of “poisson”",
+    "recentred": "our error after the estimates are shifted to sum to s (closed form), divided by our error before",
+    "projected": "the same for estimates that are projected onto possible frequencies (Monte Carlo)",
+    "… / curator": "errors divided by that of a trusted curator with Gaussian noise and a weight per level",
+    "best curator": "the least error of all trusted curators, divided by that of the curator with a weight per level",
+    "sampling": "the error of “poisson”",
+    "copies": "the least error within a budget of messages per user, if users may send several messages about a held "
+    "item",
+}
 
 
 def summary_table(summary: pd.DataFrame) -> list[dict[str, str]]:
@@ -299,7 +308,9 @@ def readable(summary: pd.DataFrame, table: pd.DataFrame) -> str:
     rows = summary_table(summary)
     title = "# Proven accounting: errors at the same (epsilon, delta)"
     by_data = "No finding should rest on one dataset, so this table has the range of every ratio within each."
-    lines = [title, "", sources_of(table), "", READING, "", *table_of(rows[0], map(dict.values, rows))]
+    meanings = [f"- *{column}*: {meaning}" for column, meaning in MEANINGS.items()]
+    lines = [title, "", sources_of(table), "", READING, "", *meanings, ""]
+    lines += table_of(rows[0], map(dict.values, rows))
     lines += ["", "## By dataset", "", by_data, "", *_by_dataset(summary)]
     return "\n".join(lines) + "\n"
 
