@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from segshuffle.datasets import msweb
 from segshuffle.datasets.declared import DataSource, Place
-from segshuffle.datasets.groceries import BASKETS_PER_ITEM, BASKETS_PER_SIZE, FILE, OTHERS
+from segshuffle.datasets.groceries import FILE
 from segshuffle.datasets.msnbc import DOMAIN_SIZE, LOG, N_SESSIONS, USERS_PER_CATEGORY, USERS_PER_SET_SIZE
 from segshuffle.errors import DataError, FetchError
 
@@ -61,18 +61,11 @@ def test_the_real_file_has_the_published_counts(msnbc_file):
     assert sets(held[-1:]) == [{5}]
 
 
-@pytest.mark.parametrize(
-    ("name", "file", "per_size", "per_item", "others"),
-    [
-        ("groceries", FILE, BASKETS_PER_SIZE, BASKETS_PER_ITEM, OTHERS),
-        ("msweb", msweb.LOG, msweb.USERS_PER_SET_SIZE, msweb.USERS_PER_AREA, msweb.OTHERS),
-    ],
-)
-def test_the_other_real_files_have_the_published_counts(request, name, file, per_size, per_item, others):
+@pytest.mark.parametrize(("name", "file"), [("groceries", FILE), ("msweb", msweb.LOG)])
+def test_the_other_real_files_have_the_published_counts(request, name, file):
     held = file.rows(request.getfixturevalue(f"{name}_file"))
-    frequent = sorted(held.sum(axis=0), reverse=True)[: len(per_item)]
-    assert tuple(np.bincount(held.sum(axis=1))[1:]) == per_size
-    assert (tuple(frequent), held.sum() - sum(frequent)) == (per_item, others)
+    assert tuple(np.bincount(held.sum(axis=1))[1:]) == file.users_per_size
+    assert tuple(sorted(held.sum(axis=0), reverse=True)[: len(file.users_per_item)]) == file.users_per_item
     assert held.shape == (file.n_users, file.domain_size)
 
 
@@ -82,27 +75,23 @@ def test_lines_of_the_microsoft_log_become_users():
     assert sets(msweb.LOG.read(b"\n".join(areas + users))) == [{1}, {0, 1}]
 
 
-@pytest.mark.parametrize(
-    ("file", "per_size", "per_item"),
-    [
-        (LOG, USERS_PER_SET_SIZE, USERS_PER_CATEGORY),
-        (FILE, BASKETS_PER_SIZE, (*BASKETS_PER_ITEM, *[OTHERS / 164] * 164)),
-        (msweb.LOG, msweb.USERS_PER_SET_SIZE, (*msweb.USERS_PER_AREA, *[msweb.OTHERS / 286] * 286)),
-    ],
-)
-def test_a_stand_in_has_what_is_published(file, per_size, per_item):
+@pytest.mark.parametrize(("file", "rest"), [(LOG, 0), (FILE, 34_055 / 164), (msweb.LOG, 47_235 / 286)])
+def test_a_stand_in_has_what_is_published(file, rest):
     """Sizes are exact; numbers per item are within five standard deviations. False alarm below 1e-3.
 
     An item's weight is fitted by 5e6 entries of tried users, and then as many users are drawn as the file has.
     """
     held = file.stand_in(np.random.default_rng(5))
+    per_item = (*file.users_per_item, *[rest] * (file.domain_size - len(file.users_per_item)))
     sizes, published = held.sum(axis=1), np.array(per_item)
-    assert tuple(np.bincount(sizes)[1:]) == per_size
+    assert tuple(np.bincount(sizes)[1:]) == file.users_per_size
     tried = published * (5e6 / len(per_item) / file.n_users)
     allowed = 5 * np.sqrt(1 / published + 1 / tried)
     assert (np.abs(held.sum(axis=0) / published - 1) < allowed).all()
     # in random order: the first half has half of the users with one item, within five standard deviations
-    assert abs((sizes[: sizes.size // 2] == 1).sum() - per_size[0] / 2) < 2.5 * np.sqrt(per_size[0])
+    assert abs((sizes[: sizes.size // 2] == 1).sum() - file.users_per_size[0] / 2) < 2.5 * np.sqrt(
+        file.users_per_size[0]
+    )
     assert np.array_equal(held, file.stand_in(np.random.default_rng(5)))
 
 

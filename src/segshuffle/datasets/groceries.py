@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-#: Published: baskets with 1, 2, ..., 32 items, with each of the five most frequent items, and with others together.
+#: Published: baskets with 1, 2, ..., 32 items, and with each of the five most frequent items.
 BASKETS_PER_SIZE = (
     *(2159, 1643, 1299, 1005, 855, 645, 545, 438, 350, 246, 182, 117, 78, 77, 55, 46),
     *(29, 14, 14, 9, 11, 4, 6, 1, 0, 1, 1, 1, 3, 0, 0, 1),
 )
-BASKETS_PER_ITEM, OTHERS = (2513, 1903, 1809, 1715, 1372), 34_055
+BASKETS_PER_ITEM = (2513, 1903, 1809, 1715, 1372)
 
 
 def _baskets(content: bytes) -> bytes:
@@ -41,14 +41,6 @@ def _rows(content: bytes) -> NDArray[np.bool_]:
     return held
 
 
-def _stand_in(rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Draw baskets; items but the five most frequent ones are equally frequent."""
-    from segshuffle.datasets.stand_in import draw_stand_in
-
-    others = FILE.domain_size - len(BASKETS_PER_ITEM)
-    return draw_stand_in(BASKETS_PER_SIZE, (*BASKETS_PER_ITEM, *[OTHERS / others] * others), rng)
-
-
 FILE = Original(
     dataset="groceries",
     label="Groceries",
@@ -63,7 +55,8 @@ FILE = Original(
     n_users=9_835,
     domain_size=169,
     read=_rows,
-    stand_in=_stand_in,
+    users_per_size=BASKETS_PER_SIZE,
+    users_per_item=BASKETS_PER_ITEM,
     same=_baskets,
 )
 DATASET = FILE.declared()

@@ -41,12 +41,6 @@ def _rows(content: bytes) -> NDArray[np.bool_]:
     return held
 
 
-def _stand_in(rng: np.random.Generator) -> NDArray[np.bool_]:
-    from segshuffle.datasets.stand_in import draw_stand_in
-
-    return draw_stand_in(USERS_PER_SET_SIZE, USERS_PER_CATEGORY, rng)
-
-
 LOG = Original(
     dataset="msnbc",
     label="MSNBC",
@@ -62,6 +56,7 @@ LOG = Original(
     n_users=N_SESSIONS,
     domain_size=DOMAIN_SIZE,
     read=_rows,
-    stand_in=_stand_in,
+    users_per_size=USERS_PER_SET_SIZE,
+    users_per_item=USERS_PER_CATEGORY,
 )
 DATASET = LOG.declared()

@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-#: Numbers of users of the log with 1, 2, ..., 35 areas, with each of the eight most visited areas, and with others.
+#: Numbers of users of the log with 1, 2, ..., 35 areas, and with each of the eight most visited areas.
 USERS_PER_SET_SIZE = (
     *(9995, 8433, 4739, 3264, 2129, 1384, 896, 590, 406, 265, 178, 122, 90, 66, 45, 27, 20, 17),
     *(11, 7, 5, 8, 4, 1, 0, 2, 0, 4, 0, 1, 1, 0, 0, 0, 1),
 )
-USERS_PER_AREA, OTHERS = (10_836, 9_383, 8_463, 5_330, 5_108, 4_628, 4_451, 3_220), 47_235
+USERS_PER_AREA = (10_836, 9_383, 8_463, 5_330, 5_108, 4_628, 4_451, 3_220)
 
 
 def _rows(content: bytes) -> NDArray[np.bool_]:
@@ -35,14 +35,6 @@ def _rows(content: bytes) -> NDArray[np.bool_]:
     return held
 
 
-def _stand_in(rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Draw users; areas but the eight most visited ones are equally frequent."""
-    from segshuffle.datasets.stand_in import draw_stand_in
-
-    others = LOG.domain_size - len(USERS_PER_AREA)
-    return draw_stand_in(USERS_PER_SET_SIZE, (*USERS_PER_AREA, *[OTHERS / others] * others), rng)
-
-
 LOG = Original(
     dataset="msweb",
     label="MS Web",
@@ -58,6 +50,7 @@ LOG = Original(
     n_users=32_711,
     domain_size=294,
     read=_rows,
-    stand_in=_stand_in,
+    users_per_size=USERS_PER_SET_SIZE,
+    users_per_item=USERS_PER_AREA,
 )
 DATASET = LOG.declared()

@@ -47,8 +47,10 @@ class Original:
         Users and items in it.
     read : callable
         Makes a row of `domain_size` truth values per user of the unpacked file.
-    stand_in : callable
-        Draws such rows, if the file cannot be had, with what is published about the data.
+    users_per_size : tuple of int
+        Users with 1, 2, ... items, for the stand-in that is drawn if the file cannot be had.
+    users_per_item : tuple of int
+        Users who hold each item, or each of the most frequent ones, for the stand-in.
     same : callable
         Turns the unpacked bytes of another form of the data into those of the file.
     """
@@ -62,7 +64,8 @@ class Original:
     n_users: int
     domain_size: int
     read: Callable[[bytes], NDArray[np.bool_]]
-    stand_in: Callable[[np.random.Generator], NDArray[np.bool_]]
+    users_per_size: tuple[int, ...]
+    users_per_item: tuple[int, ...]
     same: Callable[[bytes], bytes] = bytes
 
     @property
@@ -103,6 +106,15 @@ class Original:
             given_is=f"{self.name}, {self.cached} or a zip with one of them",
             most_users=self.n_users,
         )
+
+    def stand_in(self, rng: np.random.Generator) -> NDArray[np.bool_]:
+        """Draw users with these numbers of items; items beyond `users_per_item` are equally frequent."""
+        from segshuffle.datasets.stand_in import draw_stand_in
+
+        held = sum(size * users for size, users in enumerate(self.users_per_size, 1))
+        others = self.domain_size - len(self.users_per_item)
+        rest = [(held - sum(self.users_per_item)) / others] * others if others else []
+        return draw_stand_in(self.users_per_size, (*self.users_per_item, *rest), rng)
 
     def rows(self, path: Path) -> NDArray[np.bool_]:
         """Read and verify the file, under any name, plain, gzipped or in a zip.
