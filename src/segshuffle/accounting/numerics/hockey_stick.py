@@ -48,7 +48,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -71,8 +71,6 @@ _FIRST_EDGES = np.concatenate([np.arange(-38.0, -12.0, 2.0), np.arange(-12.0, 12
 _MOST_PIECES = 4096.0
 #: Laws with a smaller standard deviation are cut as if they had this one.
 _LEAST_DEVIATION = 1.0
-#: Larger totals have the round-off of this one: those of the Poisson law run to +inf.
-_ROUND_OFF_CAP = 4e15
 _LARGEST_ODDS = 1e200
 #: Relative error of a product of a few terms: nine roundings.
 TERM_ERROR = 2e-15
@@ -113,6 +111,9 @@ class DeltaInterval(_Ends):
         return self.upper / self.lower - 1.0 if self.lower > 0 else math.inf
 
 
+#: Lower and upper end of a divergence, and how much each block adds to their gap.
+_Bounds = tuple[float, float, FloatArray]
+
 #: Delta of laws that no event tells apart by more than e^epsilon.
 ZERO = DeltaInterval(0.0, 0.0)
 
@@ -145,12 +146,12 @@ class CountPair:
         check_within("difference", self.difference, 0, min(self.contrast * (1 + 1e-12), 1.0), "(]")
         check_within("split", self.split, 0, 1, "()")
 
-    @property
+    @cached_property
     def contrast(self) -> float:
         """(heads - tails)/(heads + tails): 1 when a message names its item for certain."""
         return math.tanh(0.5 * self.log_ratio)
 
-    @property
+    @cached_property
     def speak(self) -> float:
         """Probability that the victim adds to one of the two counts."""
         speak = self.difference / self.contrast
@@ -175,10 +176,8 @@ class CountPair:
     def conditional(
         self, epsilon: float, total: FloatArray, rho: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return h(c, rho), its derivative in rho and a bound on the value's round-off, elementwise; 0 at c = +inf."""
-        finite = np.isfinite(total)
-        c = np.where(finite, total, 2.0)
-        one, slope, headroom = self.split, math.tanh(0.5 * epsilon), self.headroom(epsilon)
+        """Return h(total, rho), its derivative in rho and a bound on the value's round-off, elementwise."""
+        c, one, slope, headroom = total, self.split, math.tanh(0.5 * epsilon), self.headroom(epsilon)
         other = 1.0 - one
         # c times the slope of the summand in a; at an even split without headroom, which may have lost digits
         uneven = (headroom * other + (self.contrast + slope) * one) / (one * other)
@@ -189,21 +188,21 @@ class CountPair:
         room = np.maximum(signed_room, 0.0)
         threshold = c - np.ceil(room) + 1.0
         tail = binomial_tail(c, threshold, one)
+        gain = one * other * c * binomial_pmf(c - 1.0, threshold - 1.0, one)
+        loss = shift * tail
+        # near the end of the range the same sum, counted from its upper end
+        end = room < 0.25 * other * c
+        if end.any():
+            gain[end] = room[end] * tail[end]
+            loss[end] = other * c[end] * binomial_tail(c[end] - 1.0, threshold[end], one)
         # by how much the round-off of headroom and of rho moves room
         terms = TERM_ERROR * abs(headroom) / one + 2.0 * (TERM_ERROR + self.odds_error) * slope * rho
         move = c * terms / steep
         moved = move * _tail_within(signed_room + move, c, threshold, tail, one)
-        gain = one * other * c * binomial_pmf(c - 1.0, threshold - 1.0, one)
-        loss = shift * tail
-        # near the end of the range the same sum, counted from its upper end
-        near_end = room < 0.25 * other * c
-        tail_end = binomial_tail(c - 1.0, np.where(near_end, threshold, 0.0), one)
-        loss_end = np.where(threshold < c, other * c * tail_end, 0.0)
-        gain, loss = np.where(near_end, room * tail, gain), np.where(near_end, loss_end, loss)
         growth = 0.5 * (1.0 + math.exp(epsilon)) / self.contrast
-        factor = np.where(finite, growth * steep / c, 0.0)
-        fall = np.where(finite, -2.0 * growth * slope * tail, 0.0)
-        return np.maximum(factor * (gain - loss), 0.0), fall, factor * ((gain + loss) * round_off(c) + moved)
+        factor = growth * steep / c
+        error = factor * ((gain + loss) * round_off(c) + moved)
+        return np.maximum(factor * (gain - loss), 0.0), -2.0 * growth * slope * tail, error
 
 
 def _tail_within(
@@ -214,11 +213,11 @@ def _tail_within(
     The expectation is convex in r with the slope Pr[a >= total - ceil(r) + 1]. `threshold` and `tail` belong to the r
     that was computed; only where an integer lies between it and `room` does the slope grow.
     """
-    steps = np.ceil(room)
-    crossed = steps > total + 1.0 - threshold
-    wider = tail.copy()
-    wider[crossed] = binomial_tail(total[crossed], total[crossed] + 1.0 - steps[crossed], split)
-    return wider
+    lowest = total + 1.0 - np.ceil(room)
+    crossed = lowest < threshold
+    if not crossed.any():
+        return tail
+    return np.where(crossed, binomial_tail(total, lowest, split), tail)
 
 
 class _Edges(NamedTuple):
@@ -236,6 +235,8 @@ class _Edges(NamedTuple):
     """Derivative of h in rho (<= 0)."""
     error: FloatArray
     """Round-off bound of value."""
+    cross: FloatArray
+    """Upper bound of h at this total and the rho of the next edge."""
 
 
 def hockey_stick(pair: CountPair, epsilon: float, rtol: float = 1e-4) -> DeltaInterval:
@@ -261,58 +262,91 @@ def hockey_stick(pair: CountPair, epsilon: float, rtol: float = 1e-4) -> DeltaIn
         If epsilon is outside its range.
     """
     check_epsilon(epsilon)
-    edges = _at_totals(pair, epsilon, *_first_totals(pair.blanket))
+    total, bounds = _first_bounds(pair, epsilon)
     gap = math.inf
     for _ in range(_MAX_ROUNDS):
-        lower, upper, gaps = _bounds(pair, epsilon, edges)
+        lower, upper, gaps = bounds
         if upper < SMALLEST_DELTA:
             return DeltaInterval(0.0, SMALLEST_DELTA)
         # round-off does not fall with the width of the blocks: stop when splitting no longer helps
-        if upper - lower <= rtol * lower or upper - lower > 0.9 * gap or edges.total.size > _MAX_BLOCKS:
+        if upper - lower <= rtol * lower or upper - lower > 0.9 * gap or total.size > _MAX_BLOCKS:
             break
         gap = upper - lower
-        fresh = _split(edges.total, gaps, max(_AIM * rtol * lower, gap / _SHRINK))
+        fresh = _split(total, gaps, max(_AIM * rtol * lower, gap / _SHRINK))
         if fresh.size == 0:
             break
-        edges = _merge(edges, _at_totals(pair, epsilon, *_law_at(pair.blanket, fresh)))
+        total = np.sort(np.append(total, fresh))
+        bounds = _bounds(pair, _at_totals(pair, epsilon, total))
     if not lower <= upper:  # a nan must never pass for a small delta
         return DeltaInterval(0.0, 1.0)
     return DeltaInterval(max(lower, 0.0), min(upper, 1.0))
 
 
-@lru_cache(maxsize=1)  # a search asks for one law again and again
-def _first_totals(blanket: CountLaw) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Choose the first edges: from total 1 to past the largest one, closer together around the mean."""
-    inner = np.floor(blanket.mean + 1 + _FIRST_EDGES * max(blanket.std, _LEAST_DEVIATION))
-    end = blanket.largest + 2
-    return _law_at(blanket, np.unique(np.concatenate([[1.0], inner[(inner > 1) & (inner < end)], [end]])))
+class _LawTable:
+    """What the law of the blanket alone says of totals, which a search asks for again and again."""
+
+    def __init__(self, blanket: CountLaw) -> None:
+        self.blanket = blanket
+        #: Totals, ascending; point and tail of `_Edges`; Pr[C = total]/Pr[C = total - 1]. The last total is +inf.
+        self._known = np.array([[math.inf], [0.0], [0.0], [0.0]])
+
+    def at(self, total: FloatArray) -> FloatArray:
+        """Return ascending totals and what is known of them, shape (4, n_totals)."""
+        known = self._known
+        place = np.searchsorted(known[0], total)
+        new = total[known[0, place] != total]
+        if new.size:
+            known = np.append(known, self._evaluated(new), axis=1)
+            known = self._known = known[:, np.argsort(known[0])]
+            place = np.searchsorted(known[0], total)
+        return known[:, place]
+
+    def _evaluated(self, total: FloatArray) -> FloatArray:
+        law, count = self.blanket, total - 1
+        above = np.searchsorted(count, law.mean, side="right")
+        tail = np.append(law.at_most(count[:above] - 1), law.at_least(count[above:]))
+        return np.array([total, law.pmf(count), tail, law.ratio(total)])
+
+    def first_totals(self) -> FloatArray:
+        """Choose the first edges: from total 1 to past the largest one, closer together around the mean."""
+        mean, std, end = self.blanket.mean, self.blanket.std, self.blanket.largest + 2
+        inner = np.floor(mean + 1 + _FIRST_EDGES * max(std, _LEAST_DEVIATION))
+        return np.unique(np.concatenate([[1.0], inner[(inner > 1) & (inner < end)], [end]]))
 
 
-def _law_at(blanket: CountLaw, total: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the totals, and what the law of the blanket alone says of them: point and tail of `_Edges`."""
-    tail = np.zeros_like(total)
-    below = total - 1 <= blanket.mean
-    tail[below] = blanket.at_most(total[below] - 2)
-    tail[~below] = blanket.at_least(total[~below] - 1)
-    return total, blanket.pmf(total - 1), tail
+_table = lru_cache(maxsize=1)(_LawTable)  # a search asks for one law
 
 
-def _at_totals(pair: CountPair, epsilon: float, total: FloatArray, point: FloatArray, tail: FloatArray) -> _Edges:
-    """Evaluate everything that belongs to the given totals."""
-    rho = np.zeros_like(total)
-    if pair.silence > 0.0:
-        rho = np.minimum(pair.silence / pair.speak * pair.blanket.ratio(total), _LARGEST_ODDS)
-    return _Edges(total, rho, point, tail, *pair.conditional(epsilon, total, rho))
+@lru_cache(maxsize=1)  # a search asks for a wide interval, and then perhaps for a narrow one
+def _first_bounds(pair: CountPair, epsilon: float) -> tuple[FloatArray, _Bounds]:
+    """Choose the first edges, and bound the divergence with them."""
+    total = _table(pair.blanket).first_totals()
+    return total, _bounds(pair, _at_totals(pair, epsilon, total))
 
 
-def _bounds(pair: CountPair, epsilon: float, edges: _Edges) -> tuple[float, float, FloatArray]:
-    """Bound the divergence from the blocks [total[i], total[i+1]): both ends, and the gap of every block."""
+def _at_totals(pair: CountPair, epsilon: float, totals: FloatArray) -> _Edges:
+    """Evaluate everything that belongs to ascending totals."""
+    total, point, tail, ratio = _table(pair.blanket).at(totals)
+    if pair.silence == 0.0:
+        rho = np.zeros_like(total)
+        value, slope, error = pair.conditional(epsilon, total, rho)
+        return _Edges(total, rho, point, tail, value, slope, error, value + error)
+    rho = np.minimum(pair.silence / pair.speak * ratio, _LARGEST_ODDS)
+    # h at all edges and across all blocks in one call: short arrays cost by the call
+    found = pair.conditional(epsilon, np.append(total, total[:-1]), np.append(rho, rho[1:]))
+    value, slope, error = (each[: total.size] for each in found)
+    cross, _, cross_error = (each[total.size :] for each in found)
+    return _Edges(total, rho, point, tail, value, slope, error, np.append(cross + cross_error, 0.0))
+
+
+def _bounds(pair: CountPair, edges: _Edges) -> _Bounds:
+    """Bound the divergence from the blocks [total[i], total[i+1])."""
     left, right = _Edges(*(a[:-1] for a in edges)), _Edges(*(a[1:] for a in edges))
     single = right.total == left.total + 1
     mass = np.where(single, left.point, _masses(pair, left, right))
     high, low = left.value + left.error, left.value - left.error
     if not single.all():
-        chord, tangent = _chord_and_tangent(pair, epsilon, left, right, mass)
+        chord, tangent = _chord_and_tangent(pair, left, right, mass)
         high, low = np.where(single, high, chord), np.where(single, low, tangent)
     low = np.maximum(low, 0.0)
     scale = pair.speak * pair.contrast
@@ -321,12 +355,10 @@ def _bounds(pair: CountPair, epsilon: float, edges: _Edges) -> tuple[float, floa
     return scale * lower, scale * upper, scale * mass * (high - low)
 
 
-def _chord_and_tangent(
-    pair: CountPair, epsilon: float, left: _Edges, right: _Edges, mass: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+def _chord_and_tangent(pair: CountPair, left: _Edges, right: _Edges, mass: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Bound the mean of h over every block: chord in rho at its first total, tangent in rho at its last."""
     odds = pair.silence / pair.speak
-    relative = round_off(np.minimum(right.total, _ROUND_OFF_CAP)) + pair.odds_error
+    relative = round_off(right.total) + pair.odds_error
     with np.errstate(divide="ignore", invalid="ignore"):
         # sum of Pr[C = c] over the block, relative to the sum of Pr[C = c - 1], less 1
         growth = (right.point - left.point) / mass
@@ -336,17 +368,13 @@ def _chord_and_tangent(
         known = mass > 4.0 * relative * (left.tail + right.tail)
         rho = np.where(known, odds * (1.0 + growth), left.rho)
         error = np.where(known, error, math.inf)
-        rho = np.clip(rho, right.rho, left.rho)
+        rho = np.minimum(np.maximum(rho, right.rho), left.rho)
         # both lines fall in rho: the chord is taken at the least rho within the error, the tangent at the largest
         least = np.maximum(rho - error, right.rho)
         share = np.where(left.rho > right.rho, (least - right.rho) / (left.rho - right.rho), 0.0)
-    high = cross = left.value + left.error
-    if pair.silence > 0.0:
-        value, _, value_error = pair.conditional(epsilon, left.total, right.rho)
-        cross = value + value_error
-    chord = cross + (high - cross) * share
+    chord = left.cross + (left.value + left.error - left.cross) * share
     tangent = right.value - right.error + right.slope * (np.minimum(rho + error, left.rho) - right.rho) * (1 + 1e-9)
-    return np.minimum(chord, cross), tangent
+    return np.minimum(chord, left.cross), tangent
 
 
 def _masses(pair: CountPair, left: _Edges, right: _Edges) -> FloatArray:
@@ -362,9 +390,9 @@ def _mass_error(edges: _Edges, single: BoolArray, value: FloatArray) -> float:
     The error of an edge's tail moves mass from one neighbouring block to the other, so it costs the difference of their
     values only; a block of one total takes its mass from the point probability instead.
     """
-    relative = round_off(np.minimum(edges.total, _ROUND_OFF_CAP))
+    relative = round_off(edges.total)
     spread = np.where(single, 0.0, value)
-    steps = np.abs(np.diff(spread, prepend=0.0, append=0.0))
+    steps = np.abs(np.diff(np.concatenate([[0.0], spread, [0.0]])))
     points = np.where(single, edges.point[:-1] * value, 0.0)
     return float(relative @ (edges.tail * steps) + relative[1:] @ points + 1e-15 * (edges.tail @ steps))
 
@@ -376,16 +404,11 @@ def _split(total: FloatArray, gap: FloatArray, budget: float) -> FloatArray:
     reach a given sum of gaps with the fewest blocks.
     """
     first, width = total[:-1], np.diff(total)
-    chosen = (width > 1) & np.isfinite(width) & (gap > 0.01 * budget / gap.size)
+    chosen = (width > 1) & (gap > 0.01 * budget / gap.size)
     root = np.sqrt(gap[chosen])
     limit = np.minimum(width[chosen], _MOST_PIECES)
-    pieces = np.clip(np.ceil(root * root.sum() / budget), 2, limit).astype(np.int64)
-    owner = np.repeat(np.flatnonzero(chosen), pieces - 1)
-    position = np.arange(owner.size) - np.repeat(np.cumsum(pieces - 1) - (pieces - 1), pieces - 1) + 1
-    return np.asarray(first[owner] + np.floor(width[owner] * position / np.repeat(pieces, pieces - 1)))
-
-
-def _merge(one: _Edges, other: _Edges) -> _Edges:
-    """Merge two tables of edges, ascending in total."""
-    order = np.argsort(np.concatenate([one.total, other.total]), kind="stable")
-    return _Edges(*(np.concatenate([a, b])[order] for a, b in zip(one, other, strict=True)))
+    pieces = np.minimum(np.maximum(np.ceil(root * root.sum() / budget), 2), limit).astype(np.int64)
+    cuts = pieces - 1
+    owner = np.repeat(np.flatnonzero(chosen), cuts)
+    position = np.arange(1, owner.size + 1) - np.repeat(np.cumsum(cuts) - cuts, cuts)
+    return np.asarray(first[owner] + np.floor(width[owner] * position / np.repeat(pieces, cuts)))
