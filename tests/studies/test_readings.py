@@ -71,7 +71,8 @@ def test_every_reading_has_its_own_errors(full_config, monkeypatch):
         for name, number in numbers.items()
     ]
     source = {"kind": "real", "sha256": None, "origin": "a test"}
-    table = verdicts(full_config, statements, {"msnbc": {"data": ROWS, "source": source}})
+    data = {"msnbc": {"data": ROWS, "source": source}}
+    table = verdicts(full_config, statements, data, {})
     assert len(table) == len(READINGS) <= 24
     for row in table.to_dict("records"):
         own = numbers["/".join(row[choice] for choice in CHOICES)]
@@ -79,6 +80,14 @@ def test_every_reading_has_its_own_errors(full_config, monkeypatch):
         assert {name for name in numbers if row[name] == REPRODUCED} == expected
     assert len({round(number, 8) for number in numbers.values()}) > 15, "the choices matter"
     assert table[REPRODUCED].is_monotonic_decreasing
+    # plans of the run serve the readings with its padding
+    problem = Problem(17, 4, (0.5, 1.0, 2.0), COUNTS[40], 0.01 / 40, PLAIN)
+    points = [{"role": "grid", "plan": Segmented(m).plan(problem).as_dict()} for m in (0.1, 1.0, 10.0)]
+    for point in points:
+        point["plan"]["mse_bound"] *= 1.01
+    changed = verdicts(full_config, statements, data, {"msnbc-n40-s4": {"S1": points}}).set_index(list(CHOICES))
+    for name, row in zip(numbers, changed.loc[list(READINGS)].to_dict("records"), strict=True):
+        assert (row[name] == REPRODUCED) == (not name.endswith("in-domain/bound"))
 
 
 def made(ours, *others):

@@ -1,4 +1,4 @@
-# Inputs: the data of the paper's populations, and its statements. Outputs: verdicts under every reading of the paper.
+# Inputs: data, plans and statements of the paper. Outputs: verdicts under every reading of it.
 
 
 PAPER_DATA = [name for name in WITH_DATA if name in PAPER]
@@ -9,6 +9,10 @@ rule readings:
     input:
         data=collect("<results>/data/{dataset}/data.npy", dataset=PAPER_DATA),
         sources=collect("<results>/data/{dataset}/source.json", dataset=PAPER_DATA),
+        plans=collect(
+            "<results>/plans/published/{setting}.json",
+            setting=[each.id for each in SETTINGS.values() if each.dataset in PAPER],
+        ),
         statements=workflow.source_path("../../config/reference/claims.yaml"),
     output:
         table=shown("<results>/readings.csv"),

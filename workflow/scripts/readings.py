@@ -1,5 +1,7 @@
 """Judge the paper's statements under every reading of what it leaves open."""
 
+from pathlib import Path
+
 from segshuffle.pipeline.jobs import job
 from segshuffle.pipeline.data import load_rows
 from segshuffle.pipeline.style import save
@@ -10,7 +12,8 @@ from segshuffle.studies.readings.report import draw, markdown
 with job(snakemake) as edition:
     files = zip(snakemake.params.datasets, snakemake.input.data, snakemake.input.sources, strict=True)
     data = {name: {"data": load_rows(rows), "source": read_json(source)} for name, rows, source in files}
-    table = verdicts(snakemake.params.settings, read_yaml(snakemake.input.statements), data)
+    plans = {Path(path).stem: read_json(path) for path in snakemake.input.plans}
+    table = verdicts(snakemake.params.settings, read_yaml(snakemake.input.statements), data, plans)
     write_table(snakemake.output.table, table)
     write_markdown(snakemake.output.readable, markdown(table), edition)
     save(draw(table), snakemake.output.figure, edition)

@@ -12,11 +12,12 @@ import pandas as pd
 from segshuffle.pipeline.data import population
 from segshuffle.pipeline.design import Config, blanket_grid
 from segshuffle.pipeline.scenarios import settings
+from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.method import Method
 from segshuffle.protocols.registry import every, made
 from segshuffle.protocols.segmented import Segmented
 from segshuffle.studies.claims.report import POPULATIONS, evaluate
-from segshuffle.studies.planning import problem_of
+from segshuffle.studies.planning import Plans, problem_of
 from segshuffle.studies.readings.choices import CHOICES, READINGS
 from segshuffle.studies.verdicts import NOT, PARTLY, REPRODUCED
 
@@ -24,7 +25,9 @@ from segshuffle.studies.verdicts import NOT, PARTLY, REPRODUCED
 _BALLS_INTO_BINS = "balls_into_bins"
 
 
-def verdicts(config: Config, statements: list[dict[str, Any]], data: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
+def verdicts(
+    config: Config, statements: list[dict[str, Any]], data: Mapping[str, Mapping[str, Any]], plans: Mapping[str, Plans]
+) -> pd.DataFrame:
     """Judge every statement under every reading.
 
     Parameters
@@ -35,6 +38,8 @@ def verdicts(config: Config, statements: list[dict[str, Any]], data: Mapping[str
         As `claims.report.evaluate` takes them.
     data : mapping
         Dataset -> its rows (``data``) and where they came from (``source``), for datasets that are not generated.
+    plans : mapping
+        Setting -> plans of the paper's protocol that `plan_setting` made. What is not there is planned here.
 
     Returns
     -------
@@ -42,7 +47,7 @@ def verdicts(config: Config, statements: list[dict[str, Any]], data: Mapping[str
         A row per reading, that with most statements reproduced first: its choices, whether it is ours, how many
         statements came out how, and a column with the verdict on each statement.
     """
-    errors = pd.DataFrame(_errors(config, data))
+    errors = pd.DataFrame(_errors(config, data, plans))
     rows = []
     for reading in READINGS:
         chosen = errors
@@ -56,7 +61,9 @@ def verdicts(config: Config, statements: list[dict[str, Any]], data: Mapping[str
     return pd.DataFrame(rows).sort_values([REPRODUCED, PARTLY, "ours"], ascending=False, kind="stable")
 
 
-def _errors(config: Config, data: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+def _errors(
+    config: Config, data: Mapping[str, Mapping[str, Any]], plans: Mapping[str, Plans]
+) -> Iterator[dict[str, Any]]:
     """Yield the rows of the paper's panels for every padding, with a column for each choice of `error`."""
     for name, section in config["datasets"].items():
         if name not in POPULATIONS:
@@ -69,13 +76,15 @@ def _errors(config: Config, data: Mapping[str, Mapping[str, Any]]) -> Iterator[d
                 of_drawing = float(shares @ (1 - shares)) / users.n_users
                 # dummy items are no part of the domain that the paper names
                 size = setting.domain_size - setting.set_size * (padding == "dummy")
-                known = {**setting._asdict(), "domain_size": size, "source": users.source, "padding": padding}
+                own = {**setting._asdict(), "domain_size": size, "source": users.source, "padding": padding}
+                # plans are for the padding of the configuration
+                known = plans.get(setting.id, {}) if padding == section.get("padding", "") else {}
                 for split, (role, chosen, method) in product(config["splits"], _methods(config)):
-                    plan = method.plan(problem_of(config, setting, split))
+                    plan = _plan(method, problem_of(config, setting, split), known.get(split, []))
                     expected = method.expected_mse(plan, users.item_counts)
                     yield {
                         "accounting": "published",
-                        **known,
+                        **own,
                         "split": split,
                         "method": method.name,
                         "role": role,
@@ -86,6 +95,14 @@ def _errors(config: Config, data: Mapping[str, Mapping[str, Any]]) -> Iterator[d
                         "distribution": expected + of_drawing,
                         "bound": plan.mse_bound,
                     }
+
+
+def _plan(method: Method, problem: Problem, points: list[dict[str, Any]]) -> Plan:
+    """Find the plan of the paper's protocol at this m, or make a plan."""
+    for point in points:
+        if isinstance(method, Segmented) and method.blanket_per_user == point["plan"]["blanket_per_user"]:
+            return Plan.from_dict(problem, point["plan"])
+    return method.plan(problem)
 
 
 def _methods(config: Config) -> Iterator[tuple[str, dict[str, str], Method]]:
