@@ -8,7 +8,6 @@ Every user sends each held item, and m uniform blanket messages on average. Thre
 - "proven": the exact product of docs/proof.md, for a Poisson blanket (kind: exact).
 """
 
-import functools
 import math
 from dataclasses import dataclass, replace
 
@@ -23,8 +22,6 @@ from segshuffle.protocols.base import Plan, Problem, collection_of
 from segshuffle.protocols.method import Collected, Declared
 from segshuffle.protocols.scheme import Collection
 
-# cached: it does not depend on how many users chose the other levels
-_least_blanket = functools.lru_cache(maxsize=4096)(least_blanket_per_user)
 _NAMES = ("mm", "sepmm", "weighted-sepmm", "inverse-variance-sepmm")
 
 
@@ -36,7 +33,7 @@ def least_blanket(problem: Problem, epsilon: float, n_users: int, analysis: str)
     check_choice("analysis", analysis, ("numerical", "closed-form", "proven"))
     d, s, delta = problem.domain_size, problem.set_size, problem.delta
     if analysis == "numerical":
-        blanket = _least_blanket(domain_size=d, set_size=s, n_users=n_users, epsilon=epsilon, delta=delta)
+        blanket = least_blanket_per_user(domain_size=d, set_size=s, n_users=n_users, epsilon=epsilon, delta=delta)
         return rounded_up(blanket)
     if analysis == "closed-form":
         item_epsilon, item_delta = item_target(epsilon=epsilon, delta=delta, set_size=s)

@@ -4,7 +4,6 @@ A user of level k sends each held item with probability lambda_k, and m uniform 
 slots, each filled with probability m/ceil(m)). The server estimates w_j = (C_j - n m/d)/N with N = sum_k n_k lambda_k.
 """
 
-import functools
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -21,20 +20,15 @@ _BRACKET_POINTS = 16
 _BLANKET_RTOL = 1e-3
 
 
-# cached for several plans: neither function depends on how many users chose a level
-_rate = functools.lru_cache(maxsize=4096)(largest_sampling_rate)
-_least_blanket = functools.lru_cache(maxsize=4096)(least_blanket_per_user)
-
-
 def sampling_rates(problem: Problem, blanket_per_user: float) -> tuple[float, ...]:
     """Return every level's largest sampling rate for a given blanket (Equation 6), rounded down (kind: published)."""
     public = {**_public(problem), "blanket_per_user": blanket_per_user}
-    return tuple(rounded_down(_rate(**public, epsilon=level)) for level in problem.levels)
+    return tuple(rounded_down(largest_sampling_rate(**public, epsilon=level)) for level in problem.levels)
 
 
 def least_blankets(problem: Problem) -> tuple[float, ...]:
     """Return m_k of every level: the least blanket with which it may send every item, rounded up (kind: published)."""
-    return tuple(rounded_up(_least_blanket(**_public(problem), epsilon=level)) for level in problem.levels)
+    return tuple(rounded_up(least_blanket_per_user(**_public(problem), epsilon=level)) for level in problem.levels)
 
 
 def _public(problem: Problem) -> dict[str, Any]:

@@ -14,6 +14,7 @@ changed item.
 
 import math
 from bisect import bisect_left
+from functools import lru_cache
 from typing import Any
 
 from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
@@ -103,6 +104,7 @@ def exchange_target(*, epsilon: float, delta: float, pairs: int) -> tuple[float,
     return (epsilon, delta) if pairs <= 1 else item_target(epsilon=epsilon, delta=delta, set_size=pairs)
 
 
+@lru_cache(maxsize=4096)  # plans of several splits ask for the same
 def largest_sampling_rate(
     *, domain_size: int, set_size: int, n_users: int, blanket_per_user: float, epsilon: float, delta: float
 ) -> float:
@@ -126,6 +128,7 @@ def largest_sampling_rate(
     return safe_edge(lambda rate: _log_excess(*item, **known, sampling_rate=rate), safe=safe, unsafe=1.0)
 
 
+@lru_cache(maxsize=4096)
 def least_blanket_per_user(*, domain_size: int, set_size: int, n_users: int, epsilon: float, delta: float) -> float:
     """Return the least blanket per user m that allows a sampling rate of 1 at (epsilon, delta), rounded up.
 

@@ -289,6 +289,9 @@ class _LawTable:
         self.blanket = blanket
         #: Totals, ascending; point and tail of `_Edges`; Pr[C = total]/Pr[C = total - 1]. The last total is +inf.
         self._known = np.array([[math.inf], [0.0], [0.0], [0.0]])
+        # the first edges: from total 1 to past the largest one, closer together around the mean
+        inner, end = np.floor(blanket.mean + 1 + _FIRST_EDGES * max(blanket.std, _LEAST_DEVIATION)), blanket.largest + 2
+        self.first = np.unique(np.concatenate([[1.0], inner[(inner > 1) & (inner < end)], [end]]))
 
     def at(self, total: FloatArray) -> FloatArray:
         """Return ascending totals and what is known of them, shape (4, n_totals)."""
@@ -307,12 +310,6 @@ class _LawTable:
         tail = np.append(law.at_most(count[:above] - 1), law.at_least(count[above:]))
         return np.array([total, law.pmf(count), tail, law.ratio(total)])
 
-    def first_totals(self) -> FloatArray:
-        """Choose the first edges: from total 1 to past the largest one, closer together around the mean."""
-        mean, std, end = self.blanket.mean, self.blanket.std, self.blanket.largest + 2
-        inner = np.floor(mean + 1 + _FIRST_EDGES * max(std, _LEAST_DEVIATION))
-        return np.unique(np.concatenate([[1.0], inner[(inner > 1) & (inner < end)], [end]]))
-
 
 _table = lru_cache(maxsize=1)(_LawTable)  # a search asks for one law
 
@@ -320,7 +317,7 @@ _table = lru_cache(maxsize=1)(_LawTable)  # a search asks for one law
 @lru_cache(maxsize=1)  # a search asks for a wide interval, and then perhaps for a narrow one
 def _first_bounds(pair: CountPair, epsilon: float) -> tuple[FloatArray, _Bounds]:
     """Choose the first edges, and bound the divergence with them."""
-    total = _table(pair.blanket).first_totals()
+    total = _table(pair.blanket).first
     return total, _bounds(pair, _at_totals(pair, epsilon, total))
 
 
@@ -391,8 +388,7 @@ def _mass_error(edges: _Edges, single: BoolArray, value: FloatArray) -> float:
     values only; a block of one total takes its mass from the point probability instead.
     """
     relative = round_off(edges.total)
-    spread = np.where(single, 0.0, value)
-    steps = np.abs(np.diff(np.concatenate([[0.0], spread, [0.0]])))
+    steps = np.abs(np.diff(np.concatenate([[0.0], np.where(single, 0.0, value), [0.0]])))
     points = np.where(single, edges.point[:-1] * value, 0.0)
     return float(relative @ (edges.tail * steps) + relative[1:] @ points + 1e-15 * (edges.tail @ steps))
 

@@ -116,8 +116,8 @@ def binomial_tail(trials: FloatArray | float, threshold: FloatArray, probability
     """Return Pr[Binomial(trials, probability) >= threshold], elementwise, for any integer threshold."""
     tail = np.where(threshold <= 0, 1.0, 0.0)
     inside = (threshold > 0) & (threshold <= trials)
-    if probability == 0.5 and np.any(trials >= _GAUSSIAN_FROM):
-        many = inside & (trials >= _GAUSSIAN_FROM)
+    many = inside & (trials >= _GAUSSIAN_FROM)
+    if probability == 0.5 and many.any():
         tail[many] = _gaussian_half_tail(np.broadcast_to(trials, many.shape)[many], threshold[many])
         inside &= ~many
     special.betainc(threshold, trials - threshold + 1, probability, out=tail, where=inside)
