@@ -324,16 +324,16 @@ def _first_bounds(pair: CountPair, epsilon: float) -> tuple[FloatArray, _Bounds]
 def _at_totals(pair: CountPair, epsilon: float, totals: FloatArray) -> _Edges:
     """Evaluate everything that belongs to ascending totals."""
     total, point, tail, ratio = _table(pair.blanket).at(totals)
-    if pair.silence == 0.0:
-        rho = np.zeros_like(total)
-        value, slope, error = pair.conditional(epsilon, total, rho)
-        return _Edges(total, rho, point, tail, value, slope, error, value + error)
-    rho = np.minimum(pair.silence / pair.speak * ratio, _LARGEST_ODDS)
-    # h at all edges and across all blocks in one call: short arrays cost by the call
-    found = pair.conditional(epsilon, np.append(total, total[:-1]), np.append(rho, rho[1:]))
+    rho, wide = np.zeros_like(total), np.empty(0, dtype=np.int64)
+    if pair.silence > 0.0:
+        rho = np.minimum(pair.silence / pair.speak * ratio, _LARGEST_ODDS)
+        wide = np.flatnonzero(np.diff(total) > 1)  # a block of one total has one rho
+    # h at all edges and across blocks in one call: short arrays cost by the call
+    found = pair.conditional(epsilon, np.append(total, total[wide]), np.append(rho, rho[wide + 1]))
     value, slope, error = (each[: total.size] for each in found)
-    cross, _, cross_error = (each[total.size :] for each in found)
-    return _Edges(total, rho, point, tail, value, slope, error, np.append(cross + cross_error, 0.0))
+    cross = value + error
+    cross[wide] = (found[0] + found[2])[total.size :]
+    return _Edges(total, rho, point, tail, value, slope, error, cross)
 
 
 def _bounds(pair: CountPair, edges: _Edges) -> _Bounds:

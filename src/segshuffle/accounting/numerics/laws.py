@@ -50,16 +50,15 @@ def round_off(count: FloatArray) -> FloatArray:
 
 def stirling_error(count: FloatArray | float) -> FloatArray:
     """Return log(count!) minus Stirling's approximation; for count < 1, which no caller uses, the value at 1."""
-    x: FloatArray = np.maximum(count, 1.0)
+    x = np.asarray(np.maximum(count, 1.0))
     inverse = 1.0 / x
     square = inverse * inverse
     series = inverse * (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square * (1 / 1680 - square / 1188))))
-    small = x < _STIRLING_EXACT_BELOW
-    if not small.any():
-        return series
-    x_small = np.minimum(x, _STIRLING_EXACT_BELOW)
-    exact = special.gammaln(x_small + 1) - (x_small + 0.5) * np.log(x_small) + x_small - 0.5 * math.log(2 * math.pi)
-    return np.where(small, exact, series)
+    error, small = np.asarray(series), x < _STIRLING_EXACT_BELOW
+    if small.any():
+        few = x[small]
+        error[small] = special.gammaln(few + 1) - (few + 0.5) * np.log(few) + few - 0.5 * math.log(2 * math.pi)
+    return error
 
 
 def deviance(count: FloatArray | float, mean: FloatArray | float) -> FloatArray:
