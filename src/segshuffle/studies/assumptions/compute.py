@@ -198,10 +198,13 @@ def inclined_levels(holds: np.ndarray, counts: Sequence[int], strength: float, r
         Source of the users' own part.
     """
     own = rng.standard_normal(holds.size)
-    inclination = strength * (holds - holds.mean()) / holds.std() + math.sqrt(1 - strength**2) * own
+    # at strength 1 only ties are left to the users' own part
+    weight = math.sqrt(1 - strength**2) or 1e-3
+    inclination = strength * (holds - holds.mean()) / holds.std() + weight * own
     levels = np.empty(holds.size, dtype=np.int64)
-    # ties, at strength 1, are broken at random
-    levels[np.lexsort((own, inclination))] = np.repeat(np.arange(len(counts)), counts)
+    starts = np.minimum(np.cumsum(counts)[:-1], holds.size - 1)
+    # no order within a level is needed
+    levels[np.argpartition(inclination, starts)] = np.repeat(np.arange(len(counts)), counts)
     return levels
 
 
