@@ -99,8 +99,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _refuse_unknown(command: Parser, words: Sequence[str]) -> None:
     """Refuse KEY=VALUE, as earlier versions had it, and an option that the command does not have."""
     pairs = [word.partition("=") for word in words]
-    for name, sign, value in pairs:
-        if sign and f"--{name}" in command.flags:
+    for before, (name, sign, value) in zip(["", *words[:-1]], pairs, strict=True):
+        # after an option that exists it is that option's value
+        if sign and f"--{name}" in command.flags and before not in command.flags:
             new = {"yes": f"--{name}", "no": f"--no-{name}"}.get(value, f"--{name} {value}")
             command.error(f"{name}={value} is written {new} now")
     for name, _, _ in pairs:
