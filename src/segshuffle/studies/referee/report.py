@@ -226,8 +226,11 @@ def _panel(axis: Axes, rows: pd.DataFrame, looks: Mapping[str, Look]) -> None:
         mine = rows[rows["accountant"] == name]
         broken = mine[mine["outcome"] == "violated"]
         # also what its legend calls published may be proven for this mechanism
-        proven = {"marker": "None"} if broken.empty and set(mine["kind"]) == {"upper"} else {}
-        axis.plot(mine["n_users"], mine["percent"], **_style(look, zorder=2 + bool(look.marker), **proven))
+        proven = not look.marker or (broken.empty and set(mine["kind"]) == {"upper"})
+        # one number of users makes no line: a dash stands for it
+        unmarked: dict[str, Any] = {"marker": "_", "ms": 8.0} if len(mine) == 1 else {"marker": "None"}
+        style = _style(look, zorder=2 + bool(look.marker), **(unmarked if proven else {}))
+        axis.plot(mine["n_users"], mine["percent"], **style)
         axis.plot(broken["n_users"], broken["percent"], **_style(look, ls="none", ms=4.2, mfc=look.color, zorder=5))
     axis.set_xscale("log")
     axis.set_yscale("symlog", linthresh=_LINEAR, linscale=_LINEAR_PART)
