@@ -196,7 +196,7 @@ class Problem:
         most = min(self.set_size, self.domain_size - self.set_size) if same_size else self.set_size
         return most * self.assumptions.rounds
 
-    @property
+    @functools.cached_property
     def honest_users(self) -> int:
         """Users whose blanket the guarantee relies on: h n, rounded down, but at least 1, the user in question."""
         return self.assumptions.honest_of(self.n_users)
