@@ -20,6 +20,7 @@ from segshuffle.accounting.collections.full_view import (
 from segshuffle.accounting.collections.published import (
     proven_lower_item_delta,
 )
+from segshuffle.accounting.collections.silence_ratio import SilenceLaw
 from segshuffle.errors import ParameterError
 
 F = Fraction
@@ -69,6 +70,18 @@ def test_blanket_alone_is_the_real_protocol_when_all_other_messages_are_certain(
     for factor in FACTORS:
         exact = enumerated(factor, d=4, blanket=blanket, rate=rate, others=[((2,), sent_rate), ((3,), sent_rate)])
         assert_encloses(view.delta(math.log(factor)), exact)
+
+
+@pytest.mark.parametrize("excess", [-1.0, 0.0, 1.5, 4.0])
+def test_the_gain_is_the_sum_over_cells_and_points(excess):
+    """From cells that never gain to cells that always do, one total without odds among them."""
+    rng = np.random.default_rng(1)
+    value, mass, lost = rng.uniform(0.5, 2.0, 40), rng.dirichlet(np.ones(40)) * 0.9, 0.1
+    law = SilenceLaw(value, mass, value.min(), value.max(), mass.sum(), mass @ value, lost)
+    cells = np.sort(excess + rng.random((6, 30)), axis=1)
+    odds, weight = np.array([[0.0], [0.1], [0.5], [1.0], [1.5], [2.0]]), rng.random((6, 30))
+    gains = np.maximum(cells[..., None] - odds[..., None] * value, 0.0) @ mass + lost * np.maximum(cells, 0.0)
+    assert law.gain(cells, odds, weight) == pytest.approx(np.vdot(weight, gains), rel=1e-13)
 
 
 @pytest.mark.quick(0)

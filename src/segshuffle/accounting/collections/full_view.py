@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from segshuffle.accounting.collections.silence_ratio import Rest, psi, sum_of_binomials, window
+from segshuffle.accounting.collections.silence_ratio import Rest, silence_law, sum_of_binomials, window
 from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
 from segshuffle.accounting.numerics.laws import BinomialLaw, binomial_pmf, binomial_tail, round_off
 from segshuffle.accounting.numerics.ranges import (
@@ -166,19 +166,15 @@ class FullView:
         total = 0.0
         for first, last in pairwise(bounds.tolist()):
             column = math.floor(0.5 * tanh * grid.total[first])  # before it 2a - c is at most c tanh
-            if column >= grid.cell.shape[1]:
+            if column >= grid.mass.shape[1]:
                 continue
             # the slots off the two items when the victim spoke and c - 1 blanket messages are on them
             elsewhere = self._slots - int(grid.total[last - 1 if upper else first]) + 1
-            at, known = psi(self._rest, self._refinement, elsewhere, upper)
+            law = silence_law(self._rest, self._refinement, elsewhere, upper)
             rows = slice(first, last)
-            rho = odds[rows, None]
             # (1 - short)/tanh - 1 with 1 - tanh = 2/(1 + e^eps): the plain difference cancels, and e^eps multiplies it
             excess = (2.0 / (1.0 + math.exp(epsilon)) - grid.short[rows, column:]) / tanh
-            with np.errstate(divide="ignore", invalid="ignore"):
-                gain = rho * np.interp(excess / rho, at, known, left=0.0)
-            gain = np.where(rho > 0, gain, np.maximum(excess, 0.0))
-            total += float(grid.spoke[rows] @ np.einsum("ij,ij->i", grid.cell[rows, column:], gain))
+            total += law.gain(excess, odds[rows, None], grid.mass[rows, column:])
         value = self.sampling_rate * (math.expm1(epsilon) * total)
         if not upper:
             return value * (1.0 - _ROUND_OFF)
@@ -192,12 +188,10 @@ class CountGrid(NamedTuple):
     ----------
     total : array, shape (n_totals,)
         Every c in the window, ascending.
-    spoke : array, shape (n_totals,)
-        Pr[C = c - 1].
     ratio : array, shape (n_totals,)
         Pr[C = c]/Pr[C = c - 1].
-    cell : array, shape (n_totals, n_cells)
-        binom(c, a)/2^c for a = floor(c/2), floor(c/2) + 1, ...
+    mass : array, shape (n_totals, n_cells)
+        Pr[C = c - 1] binom(c, a)/2^c for a = floor(c/2), floor(c/2) + 1, ...
     short : array, shape (n_totals, n_cells)
         2(c - a)/c, by how much (2a - c)/c falls short of 1.
     lost : float
@@ -205,9 +199,8 @@ class CountGrid(NamedTuple):
     """
 
     total: FloatArray
-    spoke: FloatArray
     ratio: FloatArray
-    cell: FloatArray
+    mass: FloatArray
     short: FloatArray
     lost: float
 
@@ -228,14 +221,14 @@ def count_grid(slots: int, probability: float) -> CountGrid:
     ratio = np.where(spoke > 0, law.ratio(total), 0.0)
     rows = total[:, None]
     a = np.floor(0.5 * rows) + np.arange(math.ceil(0.5 * _CELL_WIDTH * math.sqrt(last)) + 3.0)
-    cell = np.empty_like(a)
+    mass = np.empty_like(a)
     step = max(_CELLS_AT_ONCE // a.shape[1], 1)
     for i in range(0, total.size, step):  # a few rows at once: the formula's own arrays are many
-        cell[i : i + step] = binomial_pmf(rows[i : i + step], a[i : i + step], 0.5)
+        mass[i : i + step] = spoke[i : i + step, None] * binomial_pmf(rows[i : i + step], a[i : i + step], 0.5)
     ends = law.at_most(np.array([first - 2.0])) + law.at_least(np.array([float(last)]))
     # past the last cell: rho Psi(x/rho) <= x <= 2/((1 + e^eps) tanh), which (e^eps - 1) turns into 2
     lost = float(ends[0]) + 2.0 * float(spoke @ binomial_tail(total, a[:, -1] + 1, 0.5))
-    return CountGrid(total, spoke, ratio, cell, np.maximum(2 * (rows - a) / rows, 0.0), lost)
+    return CountGrid(total, ratio, mass, np.maximum(2 * (rows - a) / rows, 0.0), lost)
 
 
 # -- user level: by group privacy, and a proven lower bound ----------------------------------------------------------

@@ -31,7 +31,6 @@ from segshuffle.arrays import FloatArray, IntArray
 _REST_WIDTH = 8.5
 #: Relative height under which a convolved point probability is left out: well above the round-off of the transform.
 _FLOOR = 1e-12
-_FAR = 1e200
 #: Width of a block of merged points, in standard deviations, before any refinement.
 _FIRST_STEP = 0.25
 
@@ -104,6 +103,8 @@ class Rest:
 @lru_cache(maxsize=64)
 def _anchors(rest: Rest, refinement: int) -> IntArray:
     """Return the numbers of free slots at which the law of covered items is computed: likely ones, and both ends."""
+    if rest.covered == 1.0:  # u is their number and the users' messages: all laws are the same
+        return np.array([rest.most + 1])
     reach = 8.5 * math.sqrt(rest.most * rest.free * (1.0 - rest.free)) + 12.0
     blanket = rest.most * rest.free * rest.covered * (1.0 - rest.covered)
     mass = rest.sent.pmf / rest.sent.pmf.sum()
@@ -116,17 +117,13 @@ def _anchors(rest: Rest, refinement: int) -> IntArray:
     return np.unique(np.append(inner.astype(np.int64), [1, rest.most + 1]))
 
 
-@lru_cache(maxsize=64)
 def _hidden(rest: Rest, slots: int) -> RatioLaw:
     """Return the law of Pr[u | slots - 1 free slots]/Pr[u | slots free slots], with u the count on covered items."""
     base = convolution(rest.sent.pmf, _windowed(slots - 1, rest.covered).pmf)
     fewer, shifted = np.append(base, 0.0), np.append(0.0, base)
     spoke = (1.0 - rest.covered) * fewer + rest.covered * shifted
     kept = spoke > _FLOOR * spoke.max()
-    return _ascending(fewer[kept] / spoke[kept], spoke[kept])
-
-
-def _ascending(value: FloatArray, mass: FloatArray) -> RatioLaw:
+    value, mass = fewer[kept] / spoke[kept], spoke[kept]
     order = np.argsort(value, kind="stable")
     return RatioLaw(value[order], mass[order])
 
@@ -138,71 +135,116 @@ def _edges(law: RatioLaw, step: float) -> IntArray:
     std = math.sqrt(max(law.mass @ (law.value - mean) ** 2 / mass, 1e-300))
     outer = 4.0 + np.cumsum(np.arange(2.0, 12.0) * step)
     marks = np.concatenate([-outer[::-1], np.arange(-4.0, 4.0 + step, step), outer])
-    edges = np.concatenate([[0], np.searchsorted(law.value, mean + std * marks), [law.value.size]])
-    return np.asarray(edges[np.diff(edges, prepend=-1) > 0], dtype=np.int64)
+    return np.unique(np.concatenate([[0], np.searchsorted(law.value, mean + std * marks), [law.value.size]]))
 
 
-def _few(law: RatioLaw, edges: IntArray, upper: bool) -> RatioLaw:
-    """Bound a law in convex order with few points: every block at its mean, or split onto its lower and upper end."""
+def _few(law: RatioLaw, edges: IntArray, upper: bool) -> tuple[RatioLaw, IntArray]:
+    """Bound a law in convex order with few points: every block at its mean, or split onto its lower and upper end.
+
+    Returns the points and their blocks.
+    """
     starts = edges[:-1]
-    mass = np.add.reduceat(law.mass, starts)
     low, high = law.value[starts], law.value[edges[1:] - 1]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        mean = np.where(mass > 0, np.add.reduceat(law.mass * law.value, starts) / mass, low)
-        share = np.where(high > low, np.clip((mean - low) / (high - low), 0.0, 1.0), 0.0)
+    mass = np.add.reduceat(law.mass, starts)
+    mean = np.divide(np.add.reduceat(law.mass * law.value, starts), mass, out=low.copy(), where=mass > 0)
     if not upper:
-        return RatioLaw(mean, mass)
-    return RatioLaw(np.stack([low, high], axis=1).ravel(), np.stack([mass * (1 - share), mass * share], axis=1).ravel())
+        return RatioLaw(mean, mass), np.arange(mass.size)
+    wide = np.flatnonzero(high > low)
+    share = np.zeros_like(mass)
+    share[wide] = np.clip((mean - low)[wide] / (high - low)[wide], 0.0, 1.0)
+    split = RatioLaw(np.append(low, high[wide]), np.append(mass * (1 - share), (mass * share)[wide]))
+    return split, np.append(np.arange(mass.size), wide)
 
 
-@lru_cache(maxsize=512)
-def _covered(rest: Rest, anchor: int, step: float) -> tuple[RatioLaw, RatioLaw]:
-    """Return the law of the covered items at an anchor, on few points that bound it from below, and from above."""
-    law = _hidden(rest, anchor)
+def _free_law(slots: int, probability: float) -> RatioLaw:
+    """Return the law of K/E K, K ~ Binomial(slots, probability)."""
+    start, pmf = _windowed(slots, probability)
+    return RatioLaw((start + np.arange(float(pmf.size))) / (slots * probability), pmf)
+
+
+@lru_cache(maxsize=256)
+def _few_free(slots: int, probability: float, step: float, upper: bool) -> tuple[RatioLaw, IntArray]:
+    """Bound the law of K/E K with few points, each with the K behind it on the safe side; cached for all levels."""
+    law = _free_law(slots, probability)
     edges = _edges(law, step)
-    return _few(law, edges, False), _few(law, edges, True)
+    few, block = _few(law, edges, upper)
+    ends = edges[:-1] if upper else edges[1:] - 1
+    return few, _windowed(slots, probability).start + ends[block]
+
+
+@lru_cache(maxsize=4)
+def _few_covered(rest: Rest, refinement: int) -> list[RatioLaw]:
+    """Bound the laws of the covered items at all anchors from below, and from above."""
+    laws = [_hidden(rest, anchor) for anchor in _anchors(rest, refinement).tolist()]
+    cut = [(law, _edges(law, _FIRST_STEP / 2**refinement)) for law in laws]
+    return [_rows([_few(*each, upper)[0] for each in cut]) for upper in (False, True)]
+
+
+def _rows(laws: list[RatioLaw]) -> RatioLaw:
+    """Make a row of each law; shorter ones repeat their last value, without mass."""
+    value, mass = np.zeros((2, len(laws), max(law.value.size for law in laws)))
+    for i, law in enumerate(laws):
+        value[i], mass[i, : law.value.size] = law.value[-1], law.mass
+        value[i, : law.value.size] = law.value
+    return RatioLaw(value, mass)
 
 
 def _mixed(rest: Rest, refinement: int, slots: int, upper: bool) -> RatioLaw:
     """Return the law of (K/E K) * (ratio of the covered items given K), K ~ Binomial(slots, free)."""
-    free, step = _windowed(slots, rest.free), _FIRST_STEP / 2**refinement
-    count = free.start + np.arange(float(free.pmf.size))
-    seen = RatioLaw(count / (slots * rest.free), free.pmf)
-    if not rest.covered:
-        return seen
-    edges, anchors = _edges(seen, step), _anchors(rest, refinement)
-    mean, mass = _few(seen, edges, upper)
+    free, count = _few_free(slots, rest.free, _FIRST_STEP / 2**refinement, upper)
+    anchors, hidden = _anchors(rest, refinement), _few_covered(rest, refinement)[upper]
     # the nearest anchors on the safe side
-    if upper:
-        place = np.repeat(np.searchsorted(anchors, count[edges[:-1]], side="right") - 1, 2)
-    else:
-        place = np.searchsorted(anchors, count[edges[1:] - 1])
-    used, row = np.unique(anchors[np.clip(place, 0, anchors.size - 1)], return_inverse=True)
-    laws = [_covered(rest, int(anchor), step)[upper] for anchor in used]
-    # a row for each anchor; shorter ones end with points without mass
-    hidden = np.zeros((2, used.size, max(law.value.size for law in laws)))
-    for i, law in enumerate(laws):
-        hidden[:, i, : law.value.size] = law
-    values, masses = mean[:, None] * hidden[0, row], mass[:, None] * hidden[1, row]
-    return _ascending(values.ravel(), masses.ravel())
+    place = np.searchsorted(anchors, count, side="right") - 1 if upper else np.searchsorted(anchors, count)
+    place = np.clip(place, 0, anchors.size - 1)
+    some = slice(np.count_nonzero(hidden.mass[place], axis=1).max())
+    value = free.value[:, None] * hidden.value[place, some]
+    return RatioLaw(value.ravel(), (free.mass[:, None] * hidden.mass[place, some]).ravel())
+
+
+class SilenceLaw(NamedTuple):
+    """A law that bounds that of L from one side: points in any order, and `lost` mass that is put at L = 0."""
+
+    value: FloatArray
+    mass: FloatArray
+    least: float
+    most: float
+    total: float
+    mean: float
+    lost: float
+
+    def gain(self, excess: FloatArray, odds: FloatArray, weight: FloatArray) -> float:
+        """Return the sum over cells of weight * E max(0, excess - odds L), that is of weight * odds * Psi(excess/odds).
+
+        A row of the arrays is a total, `odds` has one column.
+        """
+        gain = self.lost * np.vdot(weight, np.maximum(excess, 0.0))
+        # whatever L is, these cells gain
+        sure = excess >= self.most * odds
+        gain += np.vdot(weight * sure, self.total * excess - self.mean * odds)
+        # these gain where L is below their knot; the knots of a total ascend
+        between = (excess > self.least * odds) & ~sure
+        scale = np.broadcast_to(odds, excess.shape)[between]
+        if scale.size == 0:
+            return float(gain)
+        knot = excess[between] / scale
+        order = np.argsort(knot, kind="stable")[::-1]
+        slope, knot = (weight[between] * scale)[order], np.append(knot[order], 0.0)
+        # what all of them gain is piecewise linear in L: no sum over pairs, and no sorting of the points of L
+        gains = np.append(0.0, np.cumsum(np.cumsum(slope) * -np.diff(knot)))
+        return float(gain + self.mass @ np.interp(self.value, knot[::-1], gains[::-1]))
 
 
 @lru_cache(maxsize=128)
-def psi(rest: Rest, refinement: int, slots: int, upper: bool) -> tuple[FloatArray, FloatArray]:
-    """Bound Psi from one side, if `slots` blanket slots are off the two items under "spoke".
-
-    Returns
-    -------
-    abscissae, values : ndarray
-        Knots of a piecewise linear function, 0 to the left.
-    """
+def silence_law(rest: Rest, refinement: int, slots: int, upper: bool) -> SilenceLaw:
+    """Bound the law of L from one side, if `slots` blanket slots are off the two items under "spoke"."""
     if slots < 1:  # silence shows
         law = RatioLaw(np.zeros(1), np.ones(1))
-    elif rest.free == 1.0 and rest.covered > 0.0:
+    elif not rest.covered:
+        law = _free_law(slots, rest.free)
+    elif rest.free == 1.0:
         law = _hidden(rest, slots)
     else:
         law = _mixed(rest, refinement, slots, upper)
-    lost = max(1.0 - law.mass.sum(), 0.0) + 1e-15 if upper else 0.0
-    at = np.concatenate([[0.0], law.value, [_FAR]])
-    mass = np.concatenate([[lost], law.mass, [0.0]])
-    return at, np.maximum(at * np.cumsum(mass) - np.cumsum(mass * at), 0.0)
+    total, mean = float(law.mass.sum()), float(law.mass @ law.value)
+    lost = max(1.0 - total, 0.0) + 1e-15 if upper else 0.0
+    return SilenceLaw(*law, float(law.value.min()), float(law.value.max()), total, mean, lost)
