@@ -34,6 +34,7 @@ from segshuffle.accounting.numerics.ranges import check_local, check_users
 from segshuffle.accounting.numerics.search import Bound
 from segshuffle.accounting.single_message.accountants.declared import Accountant, of_bound
 from segshuffle.accounting.single_message.randomizers.reference import Randomizer, blanket_tables
+from segshuffle.arrays import FloatArray
 
 Inequality = Literal["hoeffding", "bennett"]
 _EPS = math.ulp(1.0)
@@ -48,40 +49,39 @@ _POINTS, _ROUNDS = 33, 6
 
 
 class BlanketTail(NamedTuple):
-    """What the tail inequalities need of L, the privacy amplification random variable, at an epsilon."""
+    """What the tail inequalities need of L, the privacy amplification random variable, at several epsilons."""
 
     gamma: float
     """Lower bound of the probability of the blanket."""
-    width: float
-    """Upper bound of the length b of the range of L."""
-    largest: float
-    """Upper bound b_+ of L."""
-    second_moment: float
-    """Upper bound c of E[L^2]."""
+    width: FloatArray
+    """Upper bounds of the length b of the range of L."""
+    largest: FloatArray
+    """Upper bounds b_+ of L; where they are at most 0, delta is 0."""
+    second_moment: FloatArray
+    """Upper bounds c of E[L^2]."""
 
 
-def _entropy_over_square(u: float) -> float:
+def _entropy_over_square(u: FloatArray) -> FloatArray:
     """Return h(u)/u^2, h(u) = (1 + u) log(1 + u) - u, for u >= 0; 1/2 at 0."""
-    if u > 1e-2:
-        return ((1 + u) * math.log1p(u) - u) / u**2
-    return sum((-u) ** k / ((k + 1) * (k + 2)) for k in range(9))
+    series = sum((-u) ** k / ((k + 1) * (k + 2)) for k in range(9))
+    return np.where(u > 1e-2, ((1 + u) * np.log1p(u) - u) / u**2, series)
 
 
-def _generic(local_epsilon: float, epsilon: float) -> BlanketTail:
+def _generic(local_epsilon: float, epsilon: FloatArray) -> BlanketTail:
     """Return quantities that hold for every randomizer with this local epsilon: its gamma may be as low as e^-eps0."""
-    gain, odds, gamma, up = math.exp(epsilon), math.exp(local_epsilon), math.exp(-local_epsilon), 1 + _ROUND
+    gain, odds, gamma, up = np.exp(epsilon), math.exp(local_epsilon), math.exp(-local_epsilon), 1 + _ROUND
     return BlanketTail(
         gamma=gamma * (1 - _ROUND),
         width=(gain + 1) * 2 * math.sinh(local_epsilon) * up,
-        largest=(odds - math.exp(epsilon - local_epsilon)) * up,
-        second_moment=(odds * (gain**2 + 1) - 2 * gamma * math.exp(epsilon - 2 * local_epsilon)) * up,
+        largest=(odds - np.exp(epsilon - local_epsilon)) * up,
+        second_moment=(odds * (gain**2 + 1) - 2 * gamma * np.exp(epsilon - 2 * local_epsilon)) * up,
     )
 
 
-def _specific(randomizer: Randomizer) -> Callable[[float], BlanketTail | None]:
-    """Return a function of epsilon that gives quantities which are valid for all pairs of inputs.
+def _specific(randomizer: Randomizer) -> Callable[[FloatArray], BlanketTail]:
+    """Return a function of epsilons that gives quantities which are valid for all pairs of inputs.
 
-    All pairs have the same blanket, and larger quantities are valid, too. None where L <= 0 throughout: delta is 0.
+    All pairs have the same blanket, and larger quantities are valid, too.
     """
     tables = blanket_tables(randomizer, "upper")
     entry_error, gamma = tables[0].entry_error, math.fsum(tables[0].mass)
@@ -93,22 +93,22 @@ def _specific(randomizer: Randomizer) -> Callable[[float], BlanketTail | None]:
     log_first = np.concatenate([each.log_first for each in tables])
     log_second = np.concatenate([each.log_second for each in tables])
 
-    def at(epsilon: float) -> BlanketTail | None:
-        second = log_second + epsilon
+    first, size_first = np.expm1(log_first), np.exp(log_first) * (1 + np.abs(log_first))
+
+    def at(epsilon: FloatArray) -> BlanketTail:
+        second = log_second + epsilon[:, None]
         # L/gamma, as a difference of expm1: nothing is lost where all ratios are close to 1
-        value = np.expm1(log_first) - np.expm1(second)
-        size = np.exp(log_first) * (1 + np.abs(log_first)) + np.exp(second) * (1 + np.abs(second))
-        error = rounding * size
-        largest, smallest = np.maximum.reduceat(value + error, starts), np.minimum.reduceat(value - error, starts)
-        square = np.add.reduceat(omega * (np.abs(value) + error) ** 2, starts)
+        value = first - np.expm1(second)
+        error = rounding * (size_first + np.exp(second) * (1 + np.abs(second)))
+        largest = np.maximum.reduceat(value + error, starts, axis=1)
+        smallest = np.minimum.reduceat(value - error, starts, axis=1)
+        square = np.add.reduceat(omega * (np.abs(value) + error) ** 2, starts, axis=1)
         some = largest > 0
-        if not some.any():
-            return None
         return BlanketTail(
             gamma=gamma * (1 - slack),
-            width=most * float((largest - smallest)[some].max()),
-            largest=most * float(largest.max()),
-            second_moment=most**2 * float(square[some].max()),
+            width=most * (some * (largest - smallest)).max(axis=1),
+            largest=most * largest.max(axis=1),
+            second_moment=most**2 * (some * square).max(axis=1),
         )
 
     return at
@@ -153,38 +153,36 @@ class TailBound(Bound):
         self.inequality, self.n_users = inequality, n_users
         self.turn = self._turn()
 
-    def log_delta(self, epsilon: float) -> float:
-        """Return the logarithm of the inequality's value at epsilon, rounded up; at most 0."""
-        tail = self.source(epsilon) if epsilon < self.ceiling else None
-        if tail is None:
-            return -math.inf
-        if epsilon < _DIVERGED:
-            return 0.0
-        drift = math.expm1(epsilon)
-        if self.inequality == "hoeffding":
-            rate = 2 * (drift / tail.width) ** 2
-            log_scale = math.log(tail.width) * 2 - math.log(4 * drift)
-        else:
-            u = drift * tail.largest / tail.second_moment
-            # (c/b_+^2) h(u) written as (a^2/c) h(u)/u^2: b_+ may be tiny
-            rate = drift**2 / tail.second_moment * _entropy_over_square(u)
-            log_scale = math.log(tail.largest) - math.log(math.log1p(u))
-        # scale/(gamma n) sum over m >= 1 of Pr[M = m] e^{-rate m}; rate <= 2, for -a is in the range of L and a^2 <= c
-        lost = -tail.gamma * math.expm1(-rate)
-        rest, bulk = 1 - lost, self.n_users * math.log1p(-lost)
-        # (1 - gamma)^n relative to the sum over all m
-        some = math.log(-math.expm1(self.n_users * math.log1p(-tail.gamma * math.exp(-rate) / rest)))
-        size = math.log(tail.gamma) + math.log(self.n_users)
-        margin = _SLACK * (1 + abs(log_scale) + abs(bulk) * (1 + 1 / rest) + abs(size) + abs(some))
-        return min(log_scale + bulk + some - size + margin, 0.0)
+    def log_delta(self, epsilon: FloatArray) -> FloatArray:
+        """Return the logarithms of the inequality's values at several epsilons, rounded up; at most 0."""
+        tail, drift = self.source(epsilon), np.expm1(epsilon)
+        # where a number overflows or L <= 0, the formulas say nothing
+        with np.errstate(all="ignore"):
+            if self.inequality == "hoeffding":
+                rate = 2 * (drift / tail.width) ** 2
+                log_scale = np.log(tail.width) * 2 - np.log(4 * drift)
+            else:
+                u = drift * tail.largest / tail.second_moment
+                # (c/b_+^2) h(u) written as (a^2/c) h(u)/u^2: b_+ may be tiny
+                rate = drift**2 / tail.second_moment * _entropy_over_square(u)
+                log_scale = np.log(tail.largest) - np.log(np.log1p(u))
+            # scale/(gamma n) sum over m >= 1 of Pr[M = m] e^{-rate m}; rate <= 2: -a is in the range of L, and a^2 <= c
+            lost = -tail.gamma * np.expm1(-rate)
+            rest, bulk = 1 - lost, self.n_users * np.log1p(-lost)
+            # (1 - gamma)^n relative to the sum over all m
+            some = np.log(-np.expm1(self.n_users * np.log1p(-tail.gamma * np.exp(-rate) / rest)))
+            size = math.log(tail.gamma) + math.log(self.n_users)
+            margin = _SLACK * (1 + np.abs(log_scale) + np.abs(bulk) * (1 + 1 / rest) + np.abs(size) + np.abs(some))
+            # of 0 and nan fmin takes 0
+            found = np.where(epsilon < _DIVERGED, 0.0, np.fmin(log_scale + bulk + some - size + margin, 0.0))
+        return np.where((epsilon >= self.ceiling) | (tail.largest <= 0), -math.inf, found)
 
     def _turn(self) -> float:
         """Find where the inequality stops falling; it is one point for all epsilons, so that the result is monotone."""
         low, high = 0.0, self.ceiling * (1 - 1e-9)
         for _ in range(_ROUNDS):
             grid = np.linspace(low, high, _POINTS)
-            values = [self.log_delta(point) for point in grid.tolist()]
-            best = int(np.argmin(values))
+            best = int(np.argmin(self.log_delta(grid)))
             low, high = grid[max(best - 1, 0)], grid[min(best + 1, _POINTS - 1)]
         return float(grid[best])
 
@@ -193,7 +191,7 @@ class TailBound(Bound):
 
         1 where the inequality says nothing (it diverges at epsilon = 0), 0 from the local epsilon on.
         """
-        log = min(self.log_delta(point) for point in (epsilon, min(epsilon, self.turn)))
+        log = float(self.log_delta(np.array([epsilon, min(epsilon, self.turn)])).min())
         if log == -math.inf:
             return ZERO
         value = max(math.exp(log), SMALLEST_DELTA)
