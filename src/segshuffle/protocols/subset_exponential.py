@@ -153,7 +153,7 @@ class SubsetExponential(ErrorAsPlanned):
             if self.accounting == "proven":
                 law = Report(local_epsilon=local_epsilon, **shape)
                 proven = BlanketBound(randomizer=law, n_users=problem.honest_users, rtol=_SEARCH_RTOL)
-                return proven.delta(epsilon=target).upper
+                return proven.upper(target, _SEARCH_RTOL)
             variation = subset_exponential(local_epsilon=local_epsilon, **shape)
             published = VariationBound(variation=variation, n_users=problem.n_users)
             return published.delta(epsilon=target, rtol=_SEARCH_RTOL).upper

@@ -22,10 +22,11 @@ def test_every_delta_is_a_probability_and_falls_with_epsilon_and_with_users(aske
         if each.delta is None or not each.applies(made):
             continue
         found = [each.delta_of(made, n_users, epsilon) for epsilon in (0.0, 0.02, 0.5, 1.499, 1.5, 1.6)]
-        assert all(0.0 <= low <= high <= 1.0 for low, high in found), each.name
-        assert all(after.lower <= before.upper for before, after in pairwise(found)), each.name
+        assert all(0.0 <= delta <= 1.0 for delta in found), each.name
+        # each is within a relative 1e-4 of what it bounds
+        assert all(after <= before * (1 + 1e-4) for before, after in pairwise(found)), each.name
         if n_users < 200_000:
-            assert each.delta_of(made, 4 * n_users, 0.02).lower <= found[1].upper * (1 + 1e-9), each.name
+            assert each.delta_of(made, 4 * n_users, 0.02) <= found[1] * (1 + 1e-4), each.name
         if each.kind_for(made) == "upper":
-            assert all(after.upper <= before.upper for before, after in pairwise(found)), each.name
-            assert found[-2] == found[-1] == (0.0, 0.0), each.name
+            assert all(after <= before for before, after in pairwise(found)), each.name
+            assert found[-2] == found[-1] == 0.0, each.name

@@ -166,13 +166,13 @@ def ask(
             raise ParameterError("rounds", rounds, f"1 for {chosen.name}, which gives no proven upper bound of delta")
 
         def upper(at: float) -> float:
-            return chosen.delta_of(mechanism, int(n_users), at).upper
+            return chosen.delta_of(mechanism, int(n_users), at)
 
         bound = RoundsBound(upper, ceiling=mechanism.local_epsilon, rounds=rounds)
         return bound.delta(epsilon=epsilon or 0.0).upper if delta is None else bound.epsilon(delta=delta)
     if delta is not None:
         return chosen.epsilon_of(mechanism, int(n_users), delta)
-    return chosen.delta_of(mechanism, int(n_users), epsilon or 0.0)[chosen.kind != "lower"]
+    return chosen.delta_of(mechanism, int(n_users), epsilon or 0.0)
 
 
 def local_epsilon_for(

@@ -22,7 +22,7 @@ analysis can beat.
 
 import math
 from functools import lru_cache, partial
-from typing import ClassVar, get_args
+from typing import ClassVar
 
 import numpy as np
 
@@ -72,7 +72,15 @@ class BlanketBound(Bound):
 
     def interval(self, epsilon: float, rtol: float) -> DeltaInterval:
         """Enclose the bound, round-off included. Values below 1e-290 come back as [0, 1e-290]."""
-        return DeltaInterval(*(self._end(epsilon, rtol, side) for side in get_args(Side)))
+        return DeltaInterval(self.lower(epsilon, rtol), self.upper(epsilon, rtol))
+
+    def lower(self, epsilon: float, rtol: float) -> float:
+        """Return the lower end."""
+        return self._end(epsilon, rtol, "lower")
+
+    def upper(self, epsilon: float, rtol: float) -> float:
+        """Return the upper end."""
+        return self._end(epsilon, rtol, "upper")
 
     def epsilon(self, *, delta: float) -> float:
         """Find the epsilon at `delta` in [1e-280, 1): rounded to the safe side, by about rtol in terms of delta.

@@ -198,7 +198,7 @@ def proof_of(case: Case, known: Mechanism, point: Point) -> Proof:
 def common_bound(randomizer: Any, point: Point, **options: Any) -> float:
     """Return a proven lower bound of what a point asks for, all other users alike; `options` of `DatasetsBound`."""
     bound = DatasetsBound(randomizer=randomizer, n_users=point.n_users, **options)
-    return bound.delta(epsilon=point.target).lower if point.asked == "delta" else bound.epsilon(delta=point.target)
+    return bound.lower(point.target, bound.rtol) if point.asked == "delta" else bound.epsilon(delta=point.target)
 
 
 def worst_datasets(*, matrix: FloatArray, victims: Sequence[tuple[int, int]], n_users: int, epsilon: float) -> Witness:
@@ -276,7 +276,7 @@ def claim(accountant: Accountant, known: Mechanism, point: Point) -> float:
     try:
         if point.asked == "epsilon":
             return accountant.epsilon_of(known, point.n_users, point.target)
-        return accountant.delta_of(known, point.n_users, point.target).upper
+        return accountant.delta_of(known, point.n_users, point.target)
     except ParameterError:
         return math.nan
 

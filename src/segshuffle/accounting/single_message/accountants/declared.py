@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
+from segshuffle.accounting.numerics.ranges import check_epsilon
 from segshuffle.accounting.numerics.search import Bound
 from segshuffle.errors import ParameterError
 
@@ -61,7 +61,7 @@ class Mechanism:
 
 @dataclass(frozen=True)
 class Accountant:
-    """A bound: what it is, what it needs of a mechanism, and its two functions.
+    """A bound: what it is, what it needs of a mechanism, and its two functions, which round to the safe side.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class Accountant:
     epsilon : callable
         Its epsilon at ``delta``; `epsilon_of` never returns more than the local epsilon.
     delta : callable, optional
-        Interval of its delta at ``epsilon``.
+        Its delta at ``epsilon``.
     asked : tuple of str, optional
         Names of the mechanisms about which it can be asked, if their part is known and finite; by default all. Empty
         for accountants that only figures use.
@@ -93,7 +93,7 @@ class Accountant:
     order: int
     part: str
     epsilon: Callable[..., float]
-    delta: Callable[..., DeltaInterval] | None = None
+    delta: Callable[..., float] | None = None
     asked: tuple[str, ...] | None = None
     proven_for_binary: bool = False
 
@@ -106,8 +106,8 @@ class Accountant:
         """Return its epsilon at a delta."""
         return min(self.epsilon(**self._known(mechanism), n_users=n_users, delta=delta), mechanism.local_epsilon)
 
-    def delta_of(self, mechanism: Mechanism, n_users: int, epsilon: float) -> DeltaInterval:
-        """Return the interval of its delta at an epsilon."""
+    def delta_of(self, mechanism: Mechanism, n_users: int, epsilon: float) -> float:
+        """Return its delta at an epsilon."""
         if self.delta is None:
             raise ParameterError("accountant", self.name, "one that gives a delta; this is a formula for epsilon")
         return self.delta(**self._known(mechanism), n_users=n_users, epsilon=epsilon)
@@ -126,12 +126,17 @@ class Accountant:
         return f"{self.status}; {mechanism.caveat}" if mechanism.caveat and self.part == "randomizer" else self.status
 
 
-def of_bound(make: Callable[..., Bound]) -> dict[str, Any]:
+def of_bound(make: Callable[..., Bound], *, lower: bool = False) -> dict[str, Any]:
     """Return the fields `epsilon` and `delta` of an accountant whose bound is made from its part and ``n_users``."""
-    return {
-        "epsilon": lambda delta, **known: make(**known).epsilon(delta=delta),
-        "delta": lambda epsilon, **known: make(**known).delta(epsilon=epsilon),
-    }
+
+    def delta(epsilon: float, **known: Any) -> float:
+        bound = make(**known)
+        if lower:
+            return bound.delta(epsilon=epsilon).lower
+        check_epsilon(epsilon)
+        return bound.upper(epsilon, bound.rtol)
+
+    return {"epsilon": lambda delta, **known: make(**known).epsilon(delta=delta), "delta": delta}
 
 
 MIXED = "not proven: its proof mixes parts of messages that the server can tell apart"
