@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import chain, combinations_with_replacement, pairwise
 from typing import Literal
 
@@ -31,6 +31,10 @@ _RATES = np.log(np.array([1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 1e2, 1e3, 1e5, 1e8]))
 """Rates of the Chernoff bounds on samples away that are not enumerated."""
 
 
+#: A value is often asked for twice in a row: in a wide and in a narrow interval, of the few laws of one mechanism.
+_shared = lru_cache(maxsize=8)
+
+
 Side = Literal["lower", "upper"]
 """Which end of a certified interval: upper ends are rounded up, lower ends down."""
 
@@ -49,6 +53,11 @@ class AtomLaw:
 
     value: FloatArray
     mass: FloatArray
+
+    @cached_property
+    def largest(self) -> float:
+        """Largest atom."""
+        return float(self.value.max())
 
     @property
     def spread(self) -> float:
@@ -90,9 +99,8 @@ class Tilted:
 
 
 def _moments(law: AtomLaw, theta: float) -> tuple[FloatArray, float, float]:
-    """Return the masses, mean and standard deviation of the tilted law."""
-    exponent = theta * law.value
-    weight = law.mass * np.exp(exponent - exponent.max())
+    """Return the masses, mean and standard deviation of the law tilted by `theta` >= 0."""
+    weight = law.mass * np.exp(theta * law.value - theta * law.largest)
     mass = weight / weight.sum()
     mean = float(mass @ law.value)
     return mass, mean, math.sqrt(mass @ (law.value - mean) ** 2)
@@ -121,6 +129,7 @@ def log_mgfs(law: AtomLaw, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
     return np.where(better, np.log1p(mean_change), direct), np.where(better, error, direct_error)
 
 
+@_shared
 def saddle(law: AtomLaw, count: int) -> Tilted:
     """Tilt near the least value of n K(theta) - 2 log theta, where `tilted_inversion`'s integrand oscillates least.
 
@@ -166,6 +175,7 @@ def _affordable(count: int, kinds: int) -> int:
     return limit
 
 
+@_shared
 def enumerated(tilted: Tilted, limit: int, side: Side) -> float:
     """Bound the log of E[max(0, S)]/count by a sum over the multinomial counts with at most `limit` samples away.
 

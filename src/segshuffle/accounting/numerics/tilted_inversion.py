@@ -30,6 +30,7 @@ few 1/sqrt(n v) of zero. Round-off grows like sqrt(n) only, as log1p(E[e^{itG} -
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -82,17 +83,20 @@ def mean_positive_part(law: AtomLaw, *, count: int, rtol: float, side: Side) -> 
     side : {"upper", "lower"}
         Which end.
     """
-    if np.max(law.value) <= 0:
-        return -math.inf
-    tilted = saddle(law, count)
-    chernoff = tilted.chernoff - math.log(count)
-    end = -math.inf if side == "lower" else chernoff
-    if chernoff >= _NEGLIGIBLE:
+    above = largest_mean(law, count)
+    end = -math.inf if side == "lower" else above
+    if above >= _NEGLIGIBLE:
+        tilted = saddle(law, count)
         if (limit := enumerable(tilted)) >= 0:
             end = enumerated(tilted, limit, side)
         elif tilted.std > 0.0:
             end = inverted(tilted, rtol, side)
-    return end if side == "lower" else min(end, chernoff)
+    return end if side == "lower" else min(end, above)
+
+
+def largest_mean(law: AtomLaw, count: int) -> float:
+    """Return a quick upper bound of the same logarithm, by Chernoff; -inf if no atom is positive."""
+    return saddle(law, count).chernoff - math.log(count) if law.largest > 0 else -math.inf
 
 
 @dataclass(frozen=True)
@@ -160,14 +164,20 @@ def _log_end(scaled: float, tilted: Tilted, sign: int) -> float:
 def _aliases(tilted: Tilted, width: float, period: FloatArray) -> FloatArray:
     """Bound all aliases of a law's sum together by Chernoff, in units of e^{n K(theta)} / theta^2, for every period."""
     theta = tilted.theta
-    eta = np.concatenate([theta * _ALIAS_SHARES, theta + _ALIAS_STEPS / tilted.deviation])
-    log_mgf, error = log_mgfs(tilted.law, eta)
-    growth = tilted.count * (log_mgf - tilted.log_mgf + error + tilted.log_mgf_error)
+    eta, growth = _growth(tilted)
     gap = np.multiply.outer(period, np.abs(eta - theta))
     exponent = growth + 0.5 * (width * eta) ** 2 - gap - np.log(-np.expm1(-gap))
     logs = np.minimum(exponent - 1 - np.log(eta) + 2 * math.log(theta), 600.0)
     below = _ALIAS_SHARES.size
     return np.asarray(np.exp(logs[:, :below].min(axis=1)) + np.exp(logs[:, below:].min(axis=1)))
+
+
+@lru_cache(maxsize=8)
+def _growth(tilted: Tilted) -> tuple[FloatArray, FloatArray]:
+    """Return the tilts eta of the Chernoff bounds on aliases, and bounds on n (K(eta) - K(theta))."""
+    eta = np.concatenate([tilted.theta * _ALIAS_SHARES, tilted.theta + _ALIAS_STEPS / tilted.deviation])
+    log_mgf, error = log_mgfs(tilted.law, eta)
+    return eta, tilted.count * (log_mgf - tilted.log_mgf + error + tilted.log_mgf_error)
 
 
 def _first_plan(tilted: Tilted, rtol: float) -> Plan:

@@ -30,7 +30,7 @@ from segshuffle.accounting.numerics.atom_sums import EPS, AtomLaw, Side
 from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, DeltaInterval
 from segshuffle.accounting.numerics.ranges import check_kind, check_target, check_users, check_within
 from segshuffle.accounting.numerics.search import Bound, edge_epsilon
-from segshuffle.accounting.numerics.tilted_inversion import mean_positive_part
+from segshuffle.accounting.numerics.tilted_inversion import largest_mean, mean_positive_part
 from segshuffle.accounting.single_message.randomizers.reference import (
     Randomizer,
     ReferenceClasses,
@@ -109,19 +109,20 @@ class BlanketBound(Bound):
     def _end(self, epsilon: float, rtol: float, side: Side, tables: Tables = ()) -> float:
         """Return one end of the interval around the largest divergence over the tables, all of them by default.
 
-        A table that is well below another at a coarse width is not looked at again. A lower end is valid whichever
-        tables are left out. So is an upper end: the coarse upper end of such a table is valid, and smaller.
+        A table whose quick or coarse bound is below the end of another is left out. A lower end is valid whichever
+        tables are left out. So is an upper end: such a bound is valid, too, and smaller.
         """
         if epsilon >= self.ceiling:
             return 0.0
         tables = tables or self.tables_of(self.randomizer, side)
         log_delta = partial(_log_delta, n_users=self.n_users, epsilon=epsilon, side=side)
-        coarse = {table: log_delta(table, rtol=_COARSE) if len(tables) > 1 else math.inf for table in tables}
+        quick = {table: largest_mean(_excess_law(table, epsilon, side), self.n_users) for table in tables}
         best, room = -math.inf, 2 * _COARSE if side == "lower" else 0.0
-        for table in sorted(tables, key=coarse.__getitem__, reverse=True):
-            if coarse[table] + room < best:
+        for table in sorted(tables, key=quick.__getitem__, reverse=True):
+            if quick[table] < best:
                 break
-            best = max(best, log_delta(table, rtol=rtol))
+            if best == -math.inf or not log_delta(table, rtol=_COARSE) + room < best:
+                best = max(best, log_delta(table, rtol=rtol))
         return _number(best, side)
 
 
@@ -153,7 +154,7 @@ def _number(log: float, side: Side) -> float:
 @lru_cache(maxsize=512)
 def _log_delta(classes: ReferenceClasses, n_users: int, epsilon: float, rtol: float, side: Side) -> float:
     """Return the log of one end for (1/n) E[max(0, G_1 + ... + G_n)]; cached, as searches return to the same points."""
-    law = _excess_law(classes, epsilon, 1 if side == "upper" else -1)
+    law = _excess_law(classes, epsilon, side)
     log = mean_positive_part(law, count=n_users, rtol=rtol, side=side)
     if side == "lower":
         return log
@@ -162,13 +163,15 @@ def _log_delta(classes: ReferenceClasses, n_users: int, epsilon: float, rtol: fl
     return min(log, math.log(local) + EPS * abs(math.log(local))) if local > 0 else log
 
 
-def _excess_law(classes: ReferenceClasses, epsilon: float, sign: int) -> AtomLaw:
-    """Make the law of G = (R_x0 - e^eps R_x1)/reference, all rounding errors turned upwards (sign = 1) or downwards.
+@lru_cache(maxsize=8)
+def _excess_law(classes: ReferenceClasses, epsilon: float, side: Side) -> AtomLaw:
+    """Make the law of G = (R_x0 - e^eps R_x1)/reference, all rounding errors turned upwards ("upper") or downwards.
 
-    Atoms move by the bound on their error. The best atom is then the largest one (sign = 1) or the smallest one. All
+    Atoms move by the bound on their error. The best atom is then the largest one ("upper") or the smallest one. All
     other masses are lowered by more than their error, and the best atom gets the rest. So the law dominates every law
-    within the errors (sign = 1), or every such law dominates it.
+    within the errors ("upper"), or every such law dominates it.
     """
+    sign = 1 if side == "upper" else -1
     first, second = classes.log_first, classes.log_second + epsilon
     # a difference of expm1: nothing is lost where all ratios are close to 1
     one, other, in_logs = np.expm1(first), np.expm1(second), classes.log_error

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, reduce
-from itertools import chain, combinations_with_replacement, permutations, product
+from itertools import combinations_with_replacement, permutations, product
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -232,9 +232,11 @@ def worst_datasets(*, matrix: FloatArray, victims: Sequence[tuple[int, int]], n_
 
     found = []
     for others in combinations_with_replacement(range(len(laws)), n_users - 1):
-        for victim in chain.from_iterable(map(permutations, victims)):
-            first, second = (shuffled(own, *others) for own in victim)
-            found.append(Witness(float(np.maximum(first - gain * second, 0.0).sum()), victim, others))
+        for victim in victims:
+            law = {own: shuffled(own, *others) for own in victim}
+            for first, second in permutations(victim):
+                delta = float(np.maximum(law[first] - gain * law[second], 0.0).sum())
+                found.append(Witness(delta, (first, second), others))
     # the first of all datasets whose deltas are equal up to rounding
     worst = max(found, key=lambda each: rounded(each.delta))
     return worst._replace(delta=max(worst.delta - ROUNDING * (1 + gain), 0.0))
