@@ -100,6 +100,16 @@ def test_what_the_snakefile_imports_stays_light(root):
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() == "set()"
 
 
+def test_scripts_of_many_jobs_import_no_pandas(root):
+    """It takes up to half of the start of a job."""
+    names = ("amplification_curves", "audit_setting", "dataset", "pareto_case", "plan", "population", "simulate")
+    lines = [line for name in names for line in (root / f"workflow/scripts/{name}.py").read_text().splitlines()]
+    imports = [line for line in lines if line.startswith(("import ", "from "))]
+    heavy = "import sys; print({'pandas', 'matplotlib'} & set(sys.modules))"
+    command = [sys.executable, "-c", "\n".join([*imports, heavy])]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() == "set()"
+
+
 @pytest.mark.parametrize(
     ("n_users", "shares", "counts"),
     [

@@ -2,6 +2,7 @@
 
 import errno
 import io
+import math
 import sys
 from pathlib import Path
 
@@ -112,6 +113,12 @@ def test_tables_have_ten_digits_on_the_safe_side():
     text = to_csv(table, lower=["low"], upper=["high"])
     assert text == "low,high,near,n,what\n0.3333333333,0.3333333334,0.6666666667,123456789012,x\n"
     assert to_csv(pd.read_csv(io.StringIO(text)), lower=["low"], upper=["high"]) == text
+    assert to_csv(table.to_dict("records"), lower=["low"], upper=["high"]) == text
+
+
+def test_a_number_that_is_not_known_has_an_empty_cell():
+    rows = [{"x": 0.5, "n": 2, "why": None}, {"x": math.nan, "n": 3, "why": 'none, "so far"'}]
+    assert to_csv(rows) == to_csv(pd.DataFrame(rows)) == 'x,n,why\n0.5,2,\n,3,"none, ""so far"""\n'
 
 
 def test_json_has_ten_digits_at_any_depth():

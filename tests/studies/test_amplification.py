@@ -17,7 +17,7 @@ from segshuffle.accounting.single_message.randomizers.subsets import KaryRandomi
 from segshuffle.accounting.single_message.variation_ratio import VariationBound
 from segshuffle.looks import ACCOUNTANTS as ACCOUNTANT_LOOKS
 from segshuffle.studies.amplification import decomposition, variation
-from segshuffle.studies.amplification.compute import compute
+from segshuffle.studies.amplification.compute import compute as rows_of
 from segshuffle.studies.amplification.points import tidy
 from segshuffle.studies.amplification.report import table_markdown
 
@@ -36,6 +36,10 @@ SETTINGS = {
     "variation2": (2, {10**4, 10**5}, {"local hash"}),
     "variation5": (4, {10**4, 10**5, 10**4 // 6, 10**5 // 6, 10**4 // 11, 10**5 // 11}, {"range query"}),
 }
+
+
+def compute(name, *, points):
+    return pd.DataFrame(rows_of(name, points=points))
 
 
 @cache

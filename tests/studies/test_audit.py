@@ -44,7 +44,7 @@ def last_blanket_of(plans):
 
 @pytest.fixture(scope="module")
 def table(plans):
-    return audit_setting(CONFIG, SETTING, plans)
+    return pd.DataFrame(audit_setting(CONFIG, SETTING, plans))
 
 
 KEY = ["dataset", "n_users", "set_size", "split", "blanket_per_user", "optimum", "level", "view"]
@@ -121,7 +121,7 @@ def test_rows_that_need_too_large_a_grid_say_so(plans, table, monkeypatch):
     """m = 4: 2 n m/d = 500 messages on the two items. With a limit of 499 only their published view is left."""
     monkeypatch.setattr(full_view, "LARGEST_MEAN", 499.0)
     short = last_blanket_of(plans)
-    found = audit_setting(CONFIG, SETTING, short)
+    found = pd.DataFrame(audit_setting(CONFIG, SETTING, short))
     kept = found["kind"] != "skipped"
     assert kept.any()
     assert not kept.all()

@@ -34,7 +34,7 @@ def found():
         chosen[key] = replace(chosen[key], compared=({"fakes_per_user": 8}, {"fakes_per_user": 16}))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(compute, "every", lambda: chosen)
-        table = compute.size_table(CONFIG, n_users=400, domain_size=17, set_size=2)
+        table = pd.DataFrame(compute.size_table(CONFIG, n_users=400, domain_size=17, set_size=2))
         return table[table["split"] == "one"]
 
 

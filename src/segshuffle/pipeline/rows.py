@@ -1,9 +1,12 @@
 """Rows of tables: values that all share, sources of their data, and Markdown."""
 
-from collections.abc import Iterable
-from typing import Any
+from __future__ import annotations
 
-import pandas as pd
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def common(rows: pd.DataFrame, *columns: str) -> tuple[Any, ...]:

@@ -1,19 +1,31 @@
 """Read and write the files of jobs: CSV, JSON and Markdown with ten digits, each written completely or not at all."""
 
+from __future__ import annotations
+
+import csv
+import io
 import json
+import math
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 import yaml
 
 from segshuffle.digits import rounded, rounded_down, rounded_up
 from segshuffle.files import write_atomically
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: A table as rows with the same columns: jobs that make no more of theirs need no pandas.
+Rows = list[dict[str, Any]]
+
 
 def read_tables(paths: Iterable[str]) -> pd.DataFrame:
     """Read several CSV files of the same columns as one table, in this order."""
+    import pandas as pd
+
     return pd.concat([pd.read_csv(path) for path in paths], ignore_index=True)
 
 
@@ -27,7 +39,9 @@ def read_yaml(path: str) -> Any:
     return yaml.safe_load(Path(path).read_text(encoding="utf-8"))
 
 
-def write_table(path: str, table: pd.DataFrame, *, lower: Collection[str] = (), upper: Collection[str] = ()) -> None:
+def write_table(
+    path: str, table: pd.DataFrame | Rows, *, lower: Collection[str] = (), upper: Collection[str] = ()
+) -> None:
     """Write a table as CSV; `lower` and `upper` are as in `to_csv`."""
     write_atomically(path, to_csv(table, lower=lower, upper=upper))
 
@@ -53,7 +67,7 @@ def remarked(text: str, edition: str) -> str:
     return f"{title}\n\n{remark}\n{rest}"
 
 
-def to_csv(table: pd.DataFrame, *, lower: Collection[str] = (), upper: Collection[str] = ()) -> str:
+def to_csv(table: pd.DataFrame | Rows, *, lower: Collection[str] = (), upper: Collection[str] = ()) -> str:
     """Return CSV text, newline at the end; numbers have ten significant digits, and read back they give the same text.
 
     Parameters
@@ -62,11 +76,20 @@ def to_csv(table: pd.DataFrame, *, lower: Collection[str] = (), upper: Collectio
         Columns of certified lower and upper bounds, which are rounded down and up; all others to the nearest.
     """
     sides = {**dict.fromkeys(lower, rounded_down), **dict.fromkeys(upper, rounded_up)}
-    table = table.copy()
-    for name, column in table.items():
-        if column.dtype.kind == "f":
-            table[name] = column.map(sides.get(str(name), rounded))
-    return str(table.to_csv(index=False, lineterminator="\n"))
+    names: Any = table[0] if isinstance(table, list) else table
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(names)
+    for row in table if isinstance(table, list) else table.to_dict("records"):
+        writer.writerow(_cell(row[name], sides.get(name, rounded)) for name in names)
+    return text.getvalue()
+
+
+def _cell(value: Any, safe: Any) -> Any:
+    """Round a float; nan leaves a cell empty."""
+    if not isinstance(value, float):
+        return value
+    return "" if math.isnan(value) else safe(value)
 
 
 def to_json(values: Any, **options: Any) -> str:

@@ -33,7 +33,7 @@ def case(tiny_config):
     scenario = Scenario(setting, "S2")
     plans = json.loads(planned(json.dumps(tiny_config), setting))
     found = simulate_scenario(tiny_config, scenario, "published", population, plans)
-    table = panel_table(population, plans, config=tiny_config, scenario=scenario, accounting="published")
+    table = pd.DataFrame(panel_table(population, plans, config=tiny_config, scenario=scenario, accounting="published"))
     return population, found, table
 
 

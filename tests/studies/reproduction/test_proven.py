@@ -55,7 +55,7 @@ def plans_of(config, scenario):
 def run(case):
     config, scenario, population = case
     plans = plans_of(config, scenario)
-    return panel_table(population, plans, config=config, scenario=scenario, accounting="proven")
+    return pd.DataFrame(panel_table(population, plans, config=config, scenario=scenario, accounting="proven"))
 
 
 def tasks(case):

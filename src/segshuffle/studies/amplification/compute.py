@@ -5,8 +5,7 @@ docs/amplification.md lists the numbers that the papers do not state.
 
 from collections.abc import Callable, Iterator
 
-import pandas as pd
-
+from segshuffle.pipeline.tables import Rows
 from segshuffle.studies.amplification import decomposition, personalized, variation
 from segshuffle.studies.amplification.points import Row
 
@@ -30,7 +29,7 @@ FIGURES: dict[str, Callable[[int], Iterator[Row]]] = {
 }
 
 
-def compute(name: str, *, points: int) -> pd.DataFrame:
+def compute(name: str, *, points: int) -> Rows:
     """Make the tidy table of a figure or table.
 
     Parameters
@@ -42,7 +41,7 @@ def compute(name: str, *, points: int) -> pd.DataFrame:
 
     Returns
     -------
-    DataFrame
+    list of dict
         Column figure, then those that `tidy` is given, one row per point.
     """
-    return pd.DataFrame({"figure": name, **row} for row in FIGURES[name](points))
+    return [{"figure": name, **row} for row in FIGURES[name](points)]

@@ -7,10 +7,10 @@ paper's own group privacy to them. No data are used.
 import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from segshuffle.accounting.collections.full_view import (
     FullView,
@@ -21,6 +21,7 @@ from segshuffle.accounting.collections.full_view import (
 from segshuffle.accounting.collections.published import published_item_delta
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
 from segshuffle.pipeline.design import Config, Setting, least_delta
+from segshuffle.pipeline.tables import Rows
 from segshuffle.protocols.base import Problem
 from segshuffle.protocols.scheme import Collection, Scheme
 from segshuffle.studies.planning import Plans, problem_of
@@ -45,7 +46,7 @@ COLUMNS = (
 )
 
 
-def audit_setting(config: Config, setting: Setting, plans: Plans) -> pd.DataFrame:
+def audit_setting(config: Config, setting: Setting, plans: Plans) -> Rows:
     """Tabulate the claimed and the actual guarantee of every split, m, level and view of one population.
 
     Parameters
@@ -59,7 +60,7 @@ def audit_setting(config: Config, setting: Setting, plans: Plans) -> pd.DataFram
 
     Returns
     -------
-    DataFrame
+    list of dict
         `COLUMNS`. ``item_delta_lower`` and ``item_delta`` enclose the item-level delta of the view at epsilon =
         level/s; ``user_delta`` = s e^level item_delta and ``actual_user_epsilon`` (the epsilon at ``target_delta``)
         are what the paper's group privacy makes of it; ``proven_user_delta`` is a proven lower bound of the user-level
@@ -76,15 +77,15 @@ def audit_setting(config: Config, setting: Setting, plans: Plans) -> pd.DataFram
         for split in problems
         for point in plans[split]
     ]
-    rows = []
+    rows: Rows = []
     # blanket by blanket, because rows with the same blanket share a grid of counts
     for sent, optimum, split in sorted(points, key=lambda point: point[0].blanket_per_user):
         head = {**setting._asdict(), "split": split, "blanket_per_user": sent.blanket_per_user, "optimum": optimum}
         # a level that nobody chose has no victim
         for level in np.flatnonzero(problems[split].level_counts).tolist():
             rows += [{**head, **row} for row in _views(problems[split], sent, level, numbers)]
-    table = pd.DataFrame(rows, columns=list(COLUMNS))
-    return table.sort_values(["split", "blanket_per_user", "optimum", "level"], kind="stable", ignore_index=True)
+    rows.sort(key=itemgetter("split", "blanket_per_user", "optimum", "level"))
+    return [{name: row.get(name, math.nan) for name in COLUMNS} for row in rows]
 
 
 def _views(problem: Problem, sent: Scheme, level: int, numbers: Callable[..., Numbers]) -> Iterator[dict[str, Any]]:

@@ -13,11 +13,10 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.pipeline.design import Setting
-from segshuffle.pipeline.tables import to_json
+from segshuffle.pipeline.tables import Rows, to_json
 from segshuffle.protocols.base import Plan, Problem, uniform_item_counts
 from segshuffle.protocols.method import Declared, Method
 from segshuffle.protocols.planner import least_error
@@ -71,7 +70,7 @@ def plans_of(
             yield method, partial(method.plan, problem)
 
 
-def size_table(config: Mapping[str, Any], *, n_users: int, domain_size: int, set_size: int) -> pd.DataFrame:
+def size_table(config: Mapping[str, Any], *, n_users: int, domain_size: int, set_size: int) -> Rows:
     """Make all plans of one size, for every epsilon and split of the section ``pareto``.
 
     Parameters
@@ -83,13 +82,13 @@ def size_table(config: Mapping[str, Any], *, n_users: int, domain_size: int, set
 
     Returns
     -------
-    DataFrame
+    list of dict
         Columns as in `COLUMNS`. A plan that a method cannot make is a row without numbers whose column "refused" says
         why.
     """
     section = config["pareto"]
     budgets = [budget * set_size for budget in section["budgets"]]
-    rows: list[dict[str, Any]] = []
+    rows: Rows = []
     for epsilon, split in product(map(float, section["epsilons"]), (_ONE, section["split"])):
         case: dict[str, Any] = {"n_users": n_users, "domain_size": domain_size, "set_size": set_size}
         case |= {"epsilon": epsilon, "split": split}
@@ -103,7 +102,7 @@ def size_table(config: Mapping[str, Any], *, n_users: int, domain_size: int, set
         # equal plans are listed once: some choices make no difference, such as more buckets than items
         plans = list({to_json(plan): plan for plan in plans}.values())
         rows += [{**plan, "error_ratio": plan.get("mse_expected", math.nan) / measure} for plan in plans]
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return [{name: row.get(name) for name in COLUMNS} for row in rows]
 
 
 def numbers_of(method: Method, make: Callable[[], Plan], counts: Any) -> dict[str, Any]:

@@ -3,25 +3,29 @@
 Every block of repetitions of a curve point has a random stream of its own, named by what it is for.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from itertools import groupby
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.datasets.population import Population
 from segshuffle.pipeline.design import ACCOUNTINGS, Config, Scenario
 from segshuffle.pipeline.processors import parallel
 from segshuffle.pipeline.seeds import stream
-from segshuffle.pipeline.tables import to_json
+from segshuffle.pipeline.tables import Rows, to_json
 from segshuffle.protocols.base import Plan, Sample
 from segshuffle.protocols.method import Method
 from segshuffle.protocols.postprocessing import project, recentred, recentred_mse
 from segshuffle.protocols.registry import declared
 from segshuffle.studies.planning import Plans, draw_samples, lineup, problem_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: What is done to the estimates of "best" in a role of its own.
 _AFTERWARDS = {"recentred": recentred, "projected": project}
@@ -98,7 +102,7 @@ def panel_table(
     config: Config,
     scenario: Scenario,
     accounting: str,
-) -> pd.DataFrame:
+) -> Rows:
     """Simulate one panel under one accounting: mean, standard error and closed form of every curve point.
 
     Parameters
@@ -108,12 +112,12 @@ def panel_table(
 
     Returns
     -------
-    DataFrame
+    list of dict
         Rows of results/mse.csv.
     """
     split = scenario.split
     every = {split: [*plans[split], *(competitors or {split: []})[split]]}
-    rows = [
+    return [
         {
             "accounting": accounting,
             **scenario.setting._asdict(),
@@ -134,7 +138,6 @@ def panel_table(
         }
         for task, values in simulate_scenario(config, scenario, accounting, population, every)
     ]
-    return pd.DataFrame(rows)
 
 
 def _closed_form(task: Task, item_counts: IntArray) -> float | None:
@@ -177,6 +180,8 @@ def proven_summary(table: pd.DataFrame, budgets: list[float]) -> pd.DataFrame:
     budgets : list of float
         Budgets of messages per user whose errors are listed against the weighted curator's.
     """
+    import pandas as pd  # at the top it would slow the start of every job that simulates
+
     competitors, curators = ([each.name for each in declared("proven", role)] for role in ("competitor", "reference"))
     rows = []
     for key, both in table.groupby(_PANEL, sort=False):
