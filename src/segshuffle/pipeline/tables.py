@@ -10,8 +10,6 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 from segshuffle.digits import rounded, rounded_down, rounded_up
 from segshuffle.files import write_atomically
 
@@ -36,6 +34,8 @@ def read_json(path: str) -> Any:
 
 def read_yaml(path: str) -> Any:
     """Read a YAML file."""
+    import yaml
+
     return yaml.safe_load(Path(path).read_text(encoding="utf-8"))
 
 

@@ -69,7 +69,7 @@ factor of about sqrt(2).
 
 import math
 from collections.abc import Callable
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -319,6 +319,7 @@ PERSONAL: dict[str, Callable[[PersonalizedUsers], Bound]] = {
 }
 
 
+@lru_cache(maxsize=4)  # the law of the clones is costly, and the same at every epsilon
 def _equal(bound: type[BudgetBound], *, local_epsilon: float, n_users: int) -> BudgetBound:
     """Make a bound for users who all have the same budget."""
     allowed = f"an integer in [1, {LARGEST_TRIALS}] for bounds with personal budgets"
