@@ -1,17 +1,21 @@
 # Inputs: public quantities. Outputs: error over messages of our protocol and those of the literature.
 
 
-# file -> size of a collection; figure -> what it shows
+# files of the sizes; figure -> what it shows
 PARETO_SIZES = [
     f"n{n_users}-d{domain_size}-s{set_size}"
     for n_users, domain_size in config["pareto"]["sizes"]
     for set_size in config["pareto"]["set_sizes"]
 ]
-PARETO_FIGURES = [
-    f"pareto-n{n_users}-d{domain_size}-{split}"
+PARETO_FIGURES = {
+    f"pareto-n{n_users}-d{domain_size}-{split}": {
+        "n_users": n_users,
+        "domain_size": domain_size,
+        "split": split,
+    }
     for n_users, domain_size in config["pareto"]["sizes"]
     for split in ("one", config["pareto"]["split"])
-]
+}
 
 
 rule pareto_case:
@@ -64,15 +68,16 @@ rule pareto_winners:
 
 
 rule figure_pareto:
-    """Error over messages per user, one size and split, a panel for every set size and epsilon."""
+    """Error over messages per user: a figure per size and split, a panel for every set size and epsilon."""
     input:
         "<results>/pareto.csv",
     output:
-        figure("pareto-n{n_users}-d{domain_size}-{split}"),
+        # in one job: what takes longest is to load the libraries
+        [figure(name) for name in PARETO_FIGURES],
     log:
-        "<logs>/figure_pareto/n{n_users}-d{domain_size}-{split}.log",
+        "<logs>/figure_pareto.log",
     benchmark:
-        "<benchmarks>/figure_pareto/n{n_users}-d{domain_size}-{split}.tsv"
+        "<benchmarks>/figure_pareto.tsv"
     conda:
         "../envs/segshuffle.yaml"
     threads: 1
@@ -80,7 +85,8 @@ rule figure_pareto:
         mem_mb=memory,
         runtime=minutes(10),
     params:
-        captions=said("figures/pareto-n{n_users}-d{domain_size}-{split}"),
+        figures=list(PARETO_FIGURES.values()),
+        captions=said(*(f"figures/{name}" for name in PARETO_FIGURES)),
         code=code_of(*DRAWING, "studies/pareto", "studies/verdicts.py"),
     script:
         "../scripts/figure_pareto.py"
@@ -90,8 +96,4 @@ rule pareto:
     """Error over messages of our protocol and others at equal epsilon and delta, and the best one in each case."""
     input:
         rules.pareto_winners.output,
-        collect(
-            "<results>/figures/{name}{format}",
-            name=PARETO_FIGURES,
-            format=FORMATS,
-        ),
+        rules.figure_pareto.output,

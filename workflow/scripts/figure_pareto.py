@@ -1,4 +1,4 @@
-"""Draw error over messages per user, for one size and split."""
+"""Draw error over messages per user, a figure for every size and split."""
 
 import pandas as pd
 
@@ -7,7 +7,6 @@ from segshuffle.pipeline.style import save
 from segshuffle.studies.pareto.report import draw
 
 with job(snakemake) as edition:
-    asked = snakemake.wildcards
-    table = pd.read_csv(snakemake.input[0])
-    drawn = draw(table, n_users=int(asked.n_users), domain_size=int(asked.domain_size), split=asked.split)
-    save(drawn, snakemake.output, edition)
+    table, outputs = pd.read_csv(snakemake.input[0]), snakemake.output
+    for place, asked in enumerate(snakemake.params.figures):
+        save(draw(table, **asked), outputs[3 * place : 3 * place + 3], edition)
