@@ -105,6 +105,7 @@ def curves(
     delta: float | None = None,
 ) -> Iterator[Row]:
     """Yield epsilon over the local epsilon, both logarithmic, or its amplification ratio; a curve per accountant."""
+    made = {x: build(local_epsilon=x) for x in spaced(LOCAL_EPSILONS[0], upto, points, log=not ratio)}
     for accountant in accountants:
-        for x in spaced(LOCAL_EPSILONS[0], upto, points, log=not ratio):
-            yield point(panel, curve, accountant, x, build(local_epsilon=x), n_users, delta, ratio=ratio)
+        for x, known in made.items():
+            yield point(panel, curve, accountant, x, known, n_users, delta, ratio=ratio)

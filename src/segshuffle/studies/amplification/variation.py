@@ -7,7 +7,7 @@ The curves named variation-ratio are the published ones. In Figures 1 and 5 the 
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from segshuffle.accounting.collections.flipped_bits import published_flips
@@ -126,7 +126,7 @@ def range_queries(points: int) -> Iterator[Row]:
             "separate-worst": responses[-1],
             "parallel-basic": partial(mechanism, "general"),
             "parallel-advanced": partial(mechanism, "range-query", levels=levels),
-            **dict.fromkeys(BOTH, parallel(responses)),
+            **dict.fromkeys(BOTH, cache(parallel(responses))),
         }
         for n_users in VARIATION_USERS:
             panel, delta = f"{power(n_users)}, $d = {2**levels}$", DELTA_TIMES_N / n_users

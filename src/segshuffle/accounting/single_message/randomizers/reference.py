@@ -113,13 +113,14 @@ class Randomizer(Protocol):
         ...
 
 
-@lru_cache(maxsize=16)
+# a figure asks several accountants about the same few randomizers, one accountant after the other
+@lru_cache(maxsize=64)
 def blanket_tables(randomizer: Randomizer, side: Side) -> Tables:
     """Return the tables whose largest divergence is the upper bound."""
     return randomizer.blankets(side)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def dataset_tables(randomizer: Randomizer, side: Side) -> Tables:
     """Return the tables whose largest divergence is the lower bound; the victim's own inputs are tried as x*, too."""
     own = (each for table in blanket_tables(randomizer, side)[:1] for each in table.own_inputs())
