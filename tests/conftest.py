@@ -9,6 +9,7 @@ import zlib
 from collections import Counter, defaultdict
 from pathlib import Path
 
+import numpy.testing  # noqa: F401  jobs and commands leave it out, unless it is imported already
 import pytest
 import yaml
 from headless import chromium
