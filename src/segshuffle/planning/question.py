@@ -28,8 +28,8 @@ from segshuffle.protocols.weights import ErrorTerms
 #: Value of `blanket` that chooses the best law for the goal.
 BEST = "best"
 #: Measured seconds of a law other than single dummies: a multiple of the seconds of single dummies, plus seconds per
-#: level. The second pair is for laws that are planned with several limits on the messages.
-_OTHER_LAWS, _BUDGETS = (1.5, 0.22), (4.0, 0.4)
+#: level. The other pairs are for laws that use further messages to hide the counts, without and with a largest error.
+_OTHER_LAWS, _HIDING, _BUDGETS = (1.5, 0.105), (1.5, 0.22), (4.0, 0.4)
 #: Number of plans in a search for the least epsilon.
 _EPSILON_PLANS = 12
 
@@ -263,6 +263,6 @@ class Question:
         """Estimate how long a plan with one law takes, in seconds of a processor."""
         chosen = laws()[law]
         times, every_level = _OTHER_LAWS if chosen.parameters() else (1.0, 0.0)
-        if chosen.spends and self.goal.finds == "messages":
-            times, every_level = _BUDGETS
+        if chosen.spends:
+            times, every_level = _BUDGETS if self.goal.finds == "messages" else _HIDING
         return times * expected_seconds(self.problem) + every_level * len(self.problem.levels)
