@@ -79,7 +79,7 @@ def test_plans_are_as_good_as_the_planner_s(domain_size, set_size, counts):
     problems = [problem(each, domain_size=domain_size, set_size=set_size, delta=delta) for each in counts]
     grid = PlanGrid.of(problems[0])
     for each in problems:
-        found, theirs = grid.choose(each, each.level_counts), ProvenSegmented().plan(each)
+        [found], theirs = grid.choose(each, [each.level_counts]), ProvenSegmented().plan(each)
         spread = each.set_size * (1 - each.set_size / each.domain_size) * each.n_users / (each.n_users - 1)
         n_k, copies = np.array(each.level_counts), np.array(found.scheme.copies)
         weight = n_k @ copies
@@ -96,7 +96,7 @@ def test_every_choice_is_within_the_accountant_s_limits(honest_fraction):
         mean = honest_fraction * case.n_users * grid.blankets[index] / case.domain_size
         for level, limit in zip(case.levels, grid.limits[index], strict=True):
             assert epsilon_upper([(ItemPair(mean, limit), 3)], delta=case.delta) <= level * (1 + 1e-3)
-    found = grid.choose(case, case.level_counts)
+    [found] = grid.choose(case, [case.level_counts])
     at = np.flatnonzero(grid.blankets == found.blanket_per_user)
     assert at.size == 1
     assert (np.array(found.scheme.copies) <= grid.limits[at[0]]).all()
@@ -209,7 +209,7 @@ def test_copies_of_a_grid_point_have_the_least_error(blanket):
     """Few users who may send hardly anything: whether their own sampling is worth it depends on the other noise."""
     d, s, few, many = 5, 4, 10, 1000
     problem = Problem(d, s, (0.5, 2.0), (few, many), 1e-6, PLAIN)
-    plan = PlanGrid(np.array([blanket]), np.array([[0.1, 1.0]])).choose(problem, problem.level_counts)
+    _, plan = PlanGrid(np.array([blanket]), np.array([[0.1, 1.0]])).choose(problem, [(many, few), (few, many)])
     copies = plan.scheme.copies
     assert plan.blanket_per_user == blanket
     first, second = np.meshgrid(np.linspace(0.0, 0.1, 201), np.linspace(0.0, 1.0, 401))

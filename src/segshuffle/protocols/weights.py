@@ -59,7 +59,7 @@ class ErrorTerms:
         """Return N^2 times the error above `error`; it is quadratic on a line where no level passes a whole number."""
         fraction = copies - np.floor(copies)
         weight = copies @ counts
-        imbalance = np.maximum(copies**2 @ counts - weight**2 / counts.sum(), 0.0)
+        imbalance = np.maximum(copies**2 @ counts - weight**2 / counts.sum(axis=0), 0.0)
         sampling = (fraction * (1 - fraction)) @ counts
         return np.asarray(self.noise + self.own * sampling + self.spread * imbalance - error * weight**2)
 

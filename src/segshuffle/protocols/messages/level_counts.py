@@ -24,6 +24,7 @@ the same noisy counts. The error bound is flat around its minimum, so this choic
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -126,11 +127,11 @@ def level_cautions(spent: float) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class LevelEstimates:
-    """Level counts after round 1.
+    """Level counts after round 1, of one collection or of several.
 
     Parameters
     ----------
-    counts : ndarray of int64, shape (n_levels,)
+    counts : ndarray of int64, shape (n_levels,) or (repetitions, n_levels)
         Counts by level, dummies included.
     n_users : int
         Users n, public.
@@ -144,23 +145,24 @@ class LevelEstimates:
 
     @property
     def estimates(self) -> FloatArray:
-        """Unbiased counts, shape (n_levels,), each of variance `blanket_mean`."""
+        """Unbiased counts, each of variance `blanket_mean`."""
         return np.asarray(self.counts - self.blanket_mean)
 
     @property
     def balanced(self) -> FloatArray:
         """Unbiased counts that sum to n, for the denominator of round 2."""
-        return np.asarray(self.estimates - (self.estimates.sum() - self.n_users) / self.counts.size)
+        surplus = self.estimates.sum(axis=-1, keepdims=True) - self.n_users
+        return np.asarray(self.estimates - surplus / self.counts.shape[-1])
 
     @property
     def planning(self) -> tuple[int, ...]:
-        """Integers >= 0 that sum to n, for planning."""
+        """Integers >= 0 that sum to n, for planning after one collection."""
         return planning_counts(self.estimates, self.n_users)
 
-    def weight(self, copies: ArrayLike) -> float:
-        """Estimate N = sum_k n_k a_k, inside its possible range."""
+    def weight(self, copies: ArrayLike) -> Any:
+        """Estimate N = sum_k n_k a_k of every collection, inside its possible range."""
         rates = np.asarray(copies, dtype=float)
-        return float(np.clip(self.balanced @ rates, self.n_users * rates.min(), self.n_users * rates.max()))
+        return np.clip(self.balanced @ rates, self.n_users * rates.min(), self.n_users * rates.max())
 
 
 def planning_counts(estimates: ArrayLike, n_users: int) -> tuple[int, ...]:

@@ -28,18 +28,16 @@ the noise of N_hat, which has mean 0, is subtracted.
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from functools import cache, partial
+from collections.abc import Iterable
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from segshuffle.accounting.collections.calibration import largest_copies, least_blanket_mean
 from segshuffle.accounting.collections.levels import compose_rounds
 from segshuffle.arrays import FloatArray
-from segshuffle.blankets.base import BLANKET_MEAN_RANGE
 from segshuffle.datasets.population import Population
 from segshuffle.digits import rounded_down, rounded_up
 from segshuffle.pipeline.design import Config, Scenario, Setting
@@ -50,12 +48,13 @@ from segshuffle.protocols.messages.level_counts import (
     LevelEstimates,
     level_announcement,
     noisy_level_error,
+    planning_counts,
     weight_variance,
 )
 from segshuffle.protocols.planner import attained
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.scheme import Scheme
-from segshuffle.protocols.weights import ErrorTerms, best_copies
+from segshuffle.protocols.weights import ErrorTerms
 from segshuffle.studies.planning import assuming, draw_samples, problem_of
 
 _STEP = 0.03
@@ -83,34 +82,50 @@ class PlanGrid(NamedTuple):
         corners = [least_blanket_mean(copies=1.0, pairs=pairs, epsilon=level, delta=delta) for level in levels]
         low, high = math.log(_LEAST_SHARE * min(corners)), math.log(max(corners))
         points = np.exp(np.linspace(low, high, math.ceil((high - low) / _STEP) + 1))
-        means = np.unique(np.clip([*points, *corners], BLANKET_MEAN_RANGE[0], max(corners))).tolist()
+        # below the least corner all levels could send more with more dummies, and the error would be lower
+        means = np.unique(np.clip([*points, *corners], min(corners), max(corners))).tolist()
         limits = [
-            [largest_copies(blanket_mean=mean, pairs=pairs, epsilon=level, delta=delta) for level in levels]
+            # more dummies never need fewer copies
+            [
+                1.0 if mean >= corner else largest_copies(blanket_mean=mean, pairs=pairs, epsilon=level, delta=delta)
+                for level, corner in zip(levels, corners, strict=True)
+            ]
             for mean in means
         ]
         blankets = [rounded_up(mean * problem.domain_size / problem.honest_users) for mean in means]
         return cls(np.array(blankets), np.array(limits))
 
-    def choose(self, problem: Problem, counts: Sequence[int]) -> Plan:
-        """Choose the plan with the least expected error for some level counts: first m, then copies within limits.
+    def choose(self, problem: Problem, counts: ArrayLike) -> list[Plan]:
+        """Choose the plan with the least expected error for each of several level counts, a row of `counts` each.
 
-        Its estimates divide by the N of the problem's own level counts; its messages and error are not needed.
+        Their estimates divide by the N of the problem's own level counts; their messages and error are not needed.
+
+        Notes
+        -----
+        A level sends its limit or nothing: with at most one copy, the error's numerator minus the least error times
+        N^2 is concave in the copies, so it is least at an end of the range of each. Low levels fall silent first.
         """
-        n_users, planned = problem.n_users, np.asarray(counts, dtype=float)
-        noise: Any = n_users * self.blankets
-        terms = ErrorTerms(noise, float(problem.set_size), assignment_spread(uniform_item_counts(problem), n_users))
-        best = int(np.argmin(terms.error(self.limits, planned)))
-        found, _ = best_copies(self.limits[best], planned, replace(terms, noise=noise[best]))
-        copies, blanket = tuple(map(rounded_down, found)), float(self.blankets[best])
-        return Plan(
-            method=ProvenSegmented().name,
-            problem=problem,
-            kind="exact" if attained(problem, copies) else "upper",
-            blanket_per_user=blanket,
-            messages_per_user=math.nan,
-            collections=(collection_of(problem, copies, blanket),),
-            mse_bound=math.nan,
-        )
+        n_users, limits = problem.n_users, self.limits[:, None]
+        options = np.where(limits < self.limits[:, :, None], 0.0, limits).reshape(-1, limits.shape[-1])
+        blankets = np.repeat(self.blankets, limits.shape[-1])
+        spread = assignment_spread(uniform_item_counts(problem), n_users)
+        terms = ErrorTerms(n_users * blankets[:, None], float(problem.set_size), spread)
+        best = terms.error(options, np.asarray(counts, dtype=float).T).argmin(axis=0).tolist()
+        plans = {option: _plan(problem, options[option], float(blankets[option])) for option in set(best)}
+        return [plans[option] for option in best]
+
+
+def _plan(problem: Problem, limits: FloatArray, blanket: float) -> Plan:
+    copies = tuple(map(rounded_down, limits))
+    return Plan(
+        method=ProvenSegmented().name,
+        problem=problem,
+        kind="exact" if attained(problem, copies) else "upper",
+        blanket_per_user=blanket,
+        messages_per_user=math.nan,
+        collections=(collection_of(problem, copies, blanket),),
+        mse_bound=math.nan,
+    )
 
 
 def levels_table(config: Config, setting: Setting, population: Population) -> pd.DataFrame:
@@ -140,7 +155,7 @@ def levels_table(config: Config, setting: Setting, population: Population) -> pd
     grid, blankets = PlanGrid.of(any_split), least_blankets(any_split, config["private_levels"]["epsilons"])
     rows = []
     for split, problem in problems.items():
-        scenario, fixed = Scenario(setting, split), grid.choose(problem, problem.level_counts)
+        scenario, fixed = Scenario(setting, split), grid.choose(problem, [problem.level_counts])[0]
         rounds = {
             epsilon: Scheme(len(problem.levels), 1, problem.n_users, (1.0,), blanket)
             for epsilon, blanket in blankets.items()
@@ -181,29 +196,25 @@ def _simulate(
     noise, rng = stream(seed, "private levels", *role), stream(seed, "protocol", "private levels", *role)
     counts = np.asarray(problem.level_counts)
     received = round_1.count(np.broadcast_to(counts, (sample.repetitions, 1, counts.size)), noise)
-    levels = [LevelEstimates(counters, problem.n_users, round_1.mean) for counters in received]
-    # without noise all repetitions have the same counts
-    choose = cache(partial(grid.choose, problem))
-    plans = [choose(found.planning) for found in levels]
+    found = LevelEstimates(received, problem.n_users, round_1.mean)
+    plans = grid.choose(problem, [planning_counts(each, problem.n_users) for each in found.estimates])
     # repetitions with the same plan are simulated together
     alike = defaultdict(list)
     for repetition, plan in enumerate(plans):
         alike[plan.scheme].append(repetition)
-    parts = []
+    squared, expected, ratio = np.empty((3, sample.repetitions))
     for scheme, chosen in alike.items():
         plan, part = plans[chosen[0]], Sample(sample.items, sample.domain_size, sample.level_item_counts[chosen])
         # `simulate` divides by N, the server by N_hat
-        ratio = scheme.weight(counts) / np.array([levels[i].weight(scheme.copies) for i in chosen])
-        estimates = method.simulate(plan, part, rng) * ratio[:, None]
-        squared = ((estimates - sample.frequencies) ** 2).sum(axis=1)
-        own = method.expected_mse(plan, sample.item_counts) * ratio**2
-        shifted = (ratio - 1.0) ** 2 * float(sample.frequencies @ sample.frequencies)
-        outcomes = {"squared_error": squared, "expected_error": own + shifted, "ratio": ratio}
-        parts.append(pd.DataFrame(outcomes, index=chosen))
-    found, weight = pd.concat(parts).sort_index(), counts @ copies
-    deviation = np.array([(each.balanced - counts) @ copies for each in levels]) / weight
-    ratio_fixed = weight / np.array([each.weight(copies) for each in levels])
-    return found.assign(bias=found["ratio"] - 1.0 + deviation, bias_fixed=ratio_fixed - 1.0 + deviation)
+        ratio[chosen] = scheme.weight(counts) / found.weight(scheme.copies)[chosen]
+        estimates = method.simulate(plan, part, rng) * ratio[chosen, None]
+        squared[chosen] = ((estimates - sample.frequencies) ** 2).sum(axis=1)
+        expected[chosen] = method.expected_mse(plan, sample.item_counts) * ratio[chosen] ** 2
+    expected += (ratio - 1.0) ** 2 * float(sample.frequencies @ sample.frequencies)
+    weight = counts @ copies
+    deviation = (found.balanced - counts) @ copies / weight
+    outcomes = {"squared_error": squared, "expected_error": expected, "bias": ratio - 1.0 + deviation}
+    return pd.DataFrame({**outcomes, "bias_fixed": weight / found.weight(copies) - 1.0 + deviation})
 
 
 def _row(plan: Plan, round_1: Scheme, epsilon: float, population: Population, found: pd.DataFrame) -> dict[str, Any]:
