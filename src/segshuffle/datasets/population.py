@@ -2,6 +2,7 @@
 
 import io
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Integral
 from pathlib import Path
 from typing import Any, Literal
@@ -65,10 +66,12 @@ class Population:
         """Number s of items that each user holds."""
         return int(self.items.shape[1])
 
-    @property
+    @cached_property
     def item_counts(self) -> NDArray[np.int64]:
         """Number of users who hold each item, shape (domain_size,)."""
-        return np.bincount(self.items.ravel(), minlength=self.domain_size)
+        counts = np.bincount(self.items.ravel(), minlength=self.domain_size)
+        counts.setflags(write=False)
+        return counts
 
 
 def item_type(domain_size: int) -> type[np.signedinteger[Any]]:

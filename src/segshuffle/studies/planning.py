@@ -170,7 +170,8 @@ def in_blocks(
 
 def _draws_by_user(population: Population, counts: Sequence[int]) -> Callable[[np.random.Generator], IntArray]:
     """Return how to draw the users of each level that hold each item, by a permutation of all users' levels."""
-    levels = np.repeat(np.arange(len(counts), dtype=np.min_scalar_type(len(counts))), counts)
+    # machine words are permuted faster than smaller numbers
+    levels = np.repeat(np.arange(len(counts)), counts)
     return lambda rng: holders_by_level(population, rng.permutation(levels), len(counts))
 
 
@@ -197,5 +198,7 @@ def _draws_by_set(population: Population, counts: Sequence[int]) -> Callable[[np
 
 def holders_by_level(population: Population, levels: IntArray, n_levels: int) -> IntArray:
     """Count the users of each level that hold each item, shape (n_levels, domain_size)."""
-    held = (population.items[levels == level].ravel() for level in range(n_levels))
-    return np.array([np.bincount(items, minlength=population.domain_size) for items in held])
+    # a boolean index takes three times as long as `compress`
+    held = [population.items.compress(levels == level, axis=0).ravel() for level in range(n_levels - 1)]
+    counts = [np.bincount(items, minlength=population.domain_size) for items in held]
+    return np.array([*counts, population.item_counts - sum(counts)])
