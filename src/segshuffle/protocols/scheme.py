@@ -229,8 +229,9 @@ class Collection:
 
     def users(self, level_counts: ArrayLike) -> FloatArray:
         """Return the users of every level who take part, shape (n_levels,)."""
-        counts = np.asarray(level_counts, dtype=float)
-        return np.where(np.isin(np.arange(counts.size), self.levels), counts, 0.0)
+        users, levels = np.zeros(np.shape(level_counts)), list(self.levels)
+        users[levels] = np.asarray(level_counts)[levels]
+        return users
 
     def factor(self, level_counts: ArrayLike) -> float:
         """Return what one message about an item adds to its estimated share."""
