@@ -15,6 +15,13 @@ Numbers = NDArray[np.integer[Any]]
 NO_ITEM = -1
 #: Most items of a domain: a server keeps a counter per item.
 LARGEST_DOMAIN = 10_000_000
+#: Most entries of an array that are worked on together, to bound the memory.
+_TOGETHER = 2**18
+
+
+def pieces(size: int) -> list[slice]:
+    """Cut a long array into pieces; what is drawn piece by piece is what would be drawn at once."""
+    return [slice(first, first + _TOGETHER) for first in range(0, size, _TOGETHER)]
 
 
 @runtime_checkable

@@ -1,6 +1,7 @@
 """Laws of the random draws, by chi-square against exact laws; each test would raise a false alarm once in 1e6 seeds."""
 
 import math
+import tracemalloc
 from collections import Counter
 from fractions import Fraction
 
@@ -10,7 +11,13 @@ import pytest
 from protocols.simulations import law_p_value
 
 from segshuffle.blankets.binomial import BINOMIAL
-from segshuffle.protocols.subset_exponential import Report
+from segshuffle.protocols import central
+from segshuffle.protocols.balls_into_bins import BallsIntoBins
+from segshuffle.protocols.base import PLAIN, Problem, Sample
+from segshuffle.protocols.proven import ProvenSegmented
+from segshuffle.protocols.scheme import Scheme
+from segshuffle.protocols.segmented import Segmented
+from segshuffle.protocols.subset_exponential import Report, SubsetExponential
 
 F = Fraction
 FALSE_ALARM = 1e-6
@@ -67,3 +74,62 @@ def test_blanket_is_the_slots_of_algorithm_2(n_users, blanket, domain_size):
     assert counters.shape == (20_000, domain_size)
     assert counters.dtype == np.int64
     assert law_p_value(Counter(map(tuple, counters.tolist())), law) > FALSE_ALARM
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Large domains
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def large_sample(domain_size):
+    """Return one repetition with three levels in which user i holds item i."""
+    held = np.zeros((1, 3, domain_size), dtype=np.int32)
+    for level, users in enumerate(((0, 250), (250, 750), (750, 1000))):
+        held[0, level, slice(*users)] = 1
+    return Sample(np.arange(1000)[:, None], domain_size, held)
+
+
+def test_a_large_domain_gets_the_same_draws_as_a_small_one():
+    """Counters of one repetition are drawn in pieces of 262,144 items."""
+    sample, copies = large_sample(2**19 + 3), (0.4, 1.0, 2.5)
+    scheme = Scheme(sample.domain_size, 1, 1000, copies, 200.0)
+    rng, held = np.random.default_rng(3), sample.level_item_counts
+    sent = (np.array([0, 1, 2]) @ held) + rng.binomial(held, np.array([[0.4], [0.0], [0.5]])).sum(axis=1)
+    sent += rng.poisson(1000 * 200.0 / sample.domain_size, size=sent.shape)
+    assert (scheme.count(held, np.random.default_rng(3)) == sent).all()
+
+
+def test_slots_of_a_large_domain_are_all_filled():
+    """With whole slots the number of dummies is known; every piece of the domain gets its share of them."""
+    drawn = BINOMIAL.draw_net(1000, 1000.0, (2, 2**21 + 5), np.random.default_rng(4))
+    assert drawn.sum(axis=1).tolist() == [1_000_000] * 2
+    # half a million with a standard deviation of 500
+    assert (np.abs(drawn[:, : 2**20].sum(axis=1) - 500_000) < 5.2 * 500).all()
+
+
+@pytest.mark.quick("poisson", "sepmm")
+@pytest.mark.parametrize(
+    "method",
+    [
+        ProvenSegmented(),
+        BallsIntoBins(name="sepmm"),
+        Segmented(0.3),
+        SubsetExponential(2.0),
+        central.WEIGHTED,
+        central.DISCRETE_LAPLACE,
+        central.BEST,
+    ],
+    ids=lambda method: method.name,
+)
+def test_a_simulation_needs_three_numbers_for_each_item(method):
+    d = 4_000_000
+    plan = method.plan(Problem(d, 1, (0.5, 1.0, 2.0), (250, 500, 250), 1e-5, PLAIN))
+    sample, rng = large_sample(d), np.random.default_rng(0)
+    tracemalloc.start()
+    try:
+        method.simulate(plan, sample, rng)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    # of 8 bytes each, and up to four pieces of 262,144 numbers
+    assert peak < 3 * 8 * d + 4 * 8 * 2**18

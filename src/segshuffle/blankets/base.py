@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from segshuffle.accounting.numerics.laws import mass_error
 from segshuffle.accounting.numerics.loss_distribution import LossTable
 from segshuffle.accounting.numerics.ranges import check_within
-from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.arrays import FloatArray, IntArray, pieces
 from segshuffle.blankets import exact
 from segshuffle.blankets.atoms import AtomPair, Atoms
 from segshuffle.blankets.parts import Part
@@ -153,8 +153,9 @@ class Blanket(ABC):
         """Draw what the dummies add to every item's count; parts that cancel are not drawn."""
         net = np.zeros(size, dtype=np.int64)
         for part in self.parts(n_users * per_user / size[1]):
-            if part.net:
-                net += part.net * part.counts(size, rng)
+            for piece in pieces(net.size if part.net else 0):
+                some = net.reshape(-1)[piece]
+                some += part.net * part.counts(some.shape, rng)
         return net
 
     def sample(self, per_user: float, domain_size: int, below: exact.Below) -> list[int]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segshuffle.accounting.numerics.ranges import blanket_slots
-from segshuffle.arrays import IntArray
+from segshuffle.arrays import IntArray, pieces
 from segshuffle.blankets import exact
 from segshuffle.blankets.base import Blanket
 from segshuffle.errors import ParameterError
@@ -50,7 +50,12 @@ class Binomial(Blanket):
         """Draw every item's counter: lines 13-16 of Algorithm 2."""
         slots, filled = blanket_slots(per_user)
         total = rng.binomial(n_users * slots, filled, size=size[0])
-        return np.asarray(rng.multinomial(total, np.full(size[1], 1.0 / size[1])), dtype=np.int64)
+        net = np.empty(size, dtype=np.int64)
+        some = [net[:, piece] for piece in pieces(size[1])]
+        sizes = np.array([each.shape[1] for each in some])
+        for each, own in zip(some, rng.multinomial(total, sizes / size[1]).T, strict=True):
+            each[:] = rng.multinomial(own, np.full(each.shape[1], 1.0 / each.shape[1]))
+        return net
 
     def net_mean(self, mean: float) -> float:
         """Return the mean, because messages have no signs."""

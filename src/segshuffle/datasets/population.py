@@ -2,7 +2,6 @@
 
 import io
 from dataclasses import dataclass
-from functools import cached_property
 from numbers import Integral
 from pathlib import Path
 from typing import Any, Literal
@@ -66,12 +65,10 @@ class Population:
         """Number s of items that each user holds."""
         return int(self.items.shape[1])
 
-    @cached_property
+    @property
     def item_counts(self) -> NDArray[np.int64]:
         """Number of users who hold each item, shape (domain_size,)."""
-        counts = np.bincount(self.items.ravel(), minlength=self.domain_size)
-        counts.setflags(write=False)
-        return counts
+        return np.bincount(self.items.ravel(), minlength=self.domain_size)
 
 
 def item_type(domain_size: int) -> type[np.signedinteger[Any]]:

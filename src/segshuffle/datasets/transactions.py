@@ -93,7 +93,7 @@ class Transactions:
         """Count the users at each of so many levels; None where the data have no levels."""
         return None if self.levels is None else tuple(np.bincount(self.levels, minlength=n_levels).tolist())
 
-    def level_item_counts(self, levels: NDArray[np.integer], n_levels: int) -> IntArray:
+    def level_item_counts(self, levels: NDArray[np.integer], n_levels: int) -> NDArray[np.int32]:
         """Count the users of each level that hold each item, shape (n_levels, domain_size).
 
         Parameters
@@ -103,9 +103,10 @@ class Transactions:
         n_levels : int
             Number K of levels.
         """
-        cells = np.repeat(levels.astype(np.int64) * self.domain_size, self.sizes)
-        cells += self.codes
-        return np.bincount(cells, minlength=n_levels * self.domain_size).reshape(n_levels, self.domain_size)
+        held, level_of_entry = np.empty((n_levels, self.domain_size), np.int32), np.repeat(levels, self.sizes)
+        for level in range(n_levels):
+            held[level] = np.bincount(self.codes.compress(level_of_entry == level), minlength=self.domain_size)
+        return held
 
     def cut(self, set_size: int, rng: np.random.Generator) -> Transactions:
         """Keep a uniformly random `set_size` of the items of users who hold more.

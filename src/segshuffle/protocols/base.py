@@ -24,7 +24,7 @@ from segshuffle.accounting.numerics.ranges import (
     check_within,
     whole_if_equal,
 )
-from segshuffle.arrays import LARGEST_DOMAIN, NO_ITEM, FloatArray, IntArray, Numbers
+from segshuffle.arrays import LARGEST_DOMAIN, FloatArray, IntArray, Numbers
 from segshuffle.blankets.base import Blanket
 from segshuffle.blankets.singles import SINGLES
 from segshuffle.declared import described, option
@@ -226,18 +226,18 @@ class Sample:
         Each user's distinct items in [0, domain_size), filled up with `NO_ITEM` if a user holds fewer.
     domain_size : int
         Number of items d.
-    level_item_counts : ndarray of int64, shape (repetitions, n_levels, domain_size)
+    level_item_counts : ndarray of int, shape (repetitions, n_levels, domain_size)
         Users of each level that hold each item, for every assignment.
     """
 
     items: Numbers
     domain_size: int
-    level_item_counts: IntArray
+    level_item_counts: Numbers
 
-    @functools.cached_property
+    @property
     def item_counts(self) -> IntArray:
         """Users that hold each item, shape (domain_size,)."""
-        return np.bincount(self.items[self.items != NO_ITEM], minlength=self.domain_size).astype(np.int64)
+        return np.asarray(self.level_item_counts[0].sum(axis=0, dtype=np.int64))
 
     @property
     def n_users(self) -> int:
@@ -252,7 +252,9 @@ class Sample:
     @property
     def frequencies(self) -> FloatArray:
         """Share of the users that hold each item, shape (domain_size,); the estimates are compared with these."""
-        return self.item_counts / self.n_users
+        shares = self.level_item_counts[0].sum(axis=0, dtype=float)
+        shares /= self.n_users
+        return np.asarray(shares)
 
 
 @dataclass(frozen=True)

@@ -84,8 +84,9 @@ class Curator:
         """Simulate weighted counts plus noise."""
         weights, parameters = _chosen(plan)
         counts = np.einsum("rkd,k->rd", sample.level_item_counts, weights)
-        noise = self.noise(rng, counts.shape, **parameters)
-        return np.asarray((counts + noise) / float(np.dot(plan.problem.level_counts, weights)))
+        counts += self.noise(rng, counts.shape, **parameters)
+        counts /= float(np.dot(plan.problem.level_counts, weights))
+        return np.asarray(counts)
 
     def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
         """Return the closed form of `simulate`'s mean squared error."""
@@ -141,12 +142,13 @@ def _laplace_variance(odds: float) -> float:
 
 def _power_noise(rng: np.random.Generator, shape: tuple[int, ...], exponent: float) -> FloatArray:
     size = rng.standard_gamma(1 / exponent, size=shape) ** (1 / exponent)
-    return np.where(rng.random(shape) < 0.5, -size, size)
+    return np.negative(size, out=size, where=rng.random(shape) < 0.5)
 
 
 def _laplace_noise(rng: np.random.Generator, shape: tuple[int, ...], odds: float) -> FloatArray:
-    plus, minus = rng.geometric(1 - odds, size=(2, *shape))
-    return np.asarray(plus - minus, dtype=float)
+    noise = rng.geometric(1 - odds, size=shape)
+    noise -= rng.geometric(1 - odds, size=shape)
+    return noise.astype(float)
 
 
 _NORMAL = np.random.Generator.standard_normal

@@ -24,7 +24,7 @@ from scipy import special
 
 from segshuffle.accounting.numerics.laws import convolution
 from segshuffle.accounting.numerics.ranges import check_within
-from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.arrays import FloatArray, IntArray, Numbers
 from segshuffle.protocols.base import Plan
 from segshuffle.protocols.method import variance_sources
 
@@ -161,14 +161,14 @@ def net_law(plan: Plan) -> tuple[int, FloatArray]:
     return low, law
 
 
-def bias_given_levels(copies: FloatArray, level_items: IntArray, level_counts: IntArray) -> FloatArray:
+def bias_given_levels(copies: FloatArray, level_items: Numbers, level_counts: IntArray) -> FloatArray:
     """Return the exact bias of every item's estimate, given the levels of the users.
 
     Parameters
     ----------
     copies : ndarray of float, shape (n_levels,)
         Expected copies a_k of a held item.
-    level_items : ndarray of int64, shape (..., n_levels, domain_size)
+    level_items : ndarray of int, shape (..., n_levels, domain_size)
         Users n_kj of each level that hold each item.
     level_counts : ndarray of int64, shape (n_levels,)
         Users n_k of each level.
@@ -181,9 +181,7 @@ def bias_given_levels(copies: FloatArray, level_items: IntArray, level_counts: I
     return np.asarray(copies @ level_items / (level_counts @ copies) - level_items.sum(axis=-2) / level_counts.sum())
 
 
-def error_given_levels(
-    plan: Plan, level_items: IntArray, divisor: float, truth: FloatArray | None = None
-) -> FloatArray:
+def error_given_levels(plan: Plan, level_items: Numbers, divisor: float, truth: FloatArray | None = None) -> FloatArray:
     """Return the exact expected squared error of the estimates, given the users' levels and the denominator.
 
     sum_j { Var[S_j]/N_hat^2 + (E[S_j]/N_hat - w_j)^2 }, S_j = C_j - `Scheme.net_mean`.
@@ -192,7 +190,7 @@ def error_given_levels(
     ----------
     plan : Plan
         Of `ProvenSegmented` or `Segmented`.
-    level_items : ndarray of int64, shape (..., n_levels, domain_size)
+    level_items : ndarray of int, shape (..., n_levels, domain_size)
         Users of each level that hold each item.
     divisor : float
         N_hat, or N if the level counts are exact.

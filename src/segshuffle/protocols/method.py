@@ -125,11 +125,9 @@ class Collected:
 
     def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
         """Simulate estimates from counters of all copies and dummies."""
-        estimate, counts = np.zeros((sample.repetitions, sample.domain_size)), plan.problem.level_counts
+        estimate = np.zeros((sample.repetitions, sample.domain_size))
         for each in plan.collections:
-            users = each.users(counts)
-            counted = each.announcement.count(sample.level_item_counts * (users > 0)[:, None], rng)
-            estimate += each.weight * each.announcement.estimate(counted, users)
+            estimate += each.simulate(sample.level_item_counts, plan.problem.level_counts, rng)
         return estimate
 
     def expected_mse(self, plan: Plan, item_counts: IntArray | FloatArray) -> float:

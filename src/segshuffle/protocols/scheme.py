@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET, check_integer, check_within
-from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.arrays import FloatArray, IntArray, Numbers, pieces
 from segshuffle.blankets import exact
 from segshuffle.blankets.base import Blanket
 from segshuffle.blankets.named import law_from
@@ -185,20 +185,31 @@ class Scheme:
             raise ParameterError("copies", list(self.copies), "positive at a level that somebody picked")
         return weight
 
-    def count(self, level_item_counts: IntArray, rng: np.random.Generator) -> IntArray:
+    def count(self, level_item_counts: Numbers, rng: np.random.Generator, levels: Sequence[int] = ()) -> IntArray:
         """Draw the counts of the server, shape (repetitions, domain_size), exact in distribution.
 
         Parameters
         ----------
-        level_item_counts : ndarray of int64, shape (repetitions, n_levels, domain_size)
-            Users of each level who take part and hold each item.
+        level_item_counts : ndarray of int, shape (repetitions, n_levels, domain_size)
+            Users of each level who hold each item.
+        levels : sequence of int
+            Levels whose users take part; by default all.
         """
-        copies = np.asarray(self.copies)
-        whole = np.floor(copies)
-        sent = (whole.astype(np.int64)[None, :, None] * level_item_counts).sum(axis=1)
-        sent = sent + rng.binomial(level_item_counts, (copies - whole)[None, :, None]).sum(axis=1)
-        dummies = self.law.draw_net(self.n_users, self.blanket_per_user, sent.shape, rng)
-        return np.asarray(sent + dummies, dtype=np.int64)
+        taking_part = list(levels or range(len(self.copies)))
+        copies = np.asarray(self.copies)[taking_part]
+        whole = np.floor(copies).astype(np.int64)
+        if len(level_item_counts) > 1:
+            held = level_item_counts[:, taking_part]
+            sent = np.einsum("rkd,k->rd", held, whole)
+            sent += rng.binomial(held, (copies - whole)[:, None]).sum(axis=1)
+        else:  # the same draws in pieces, because a single repetition may have a large domain
+            sent = np.zeros((1, self.domain_size), dtype=np.int64)
+            for level, always, sometimes in zip(taking_part, whole, copies - whole, strict=True):
+                for piece in pieces(self.domain_size):
+                    some = level_item_counts[0, level, piece]
+                    sent[0, piece] += always * some + rng.binomial(some, sometimes)
+        sent += self.law.draw_net(self.n_users, self.blanket_per_user, sent.shape, rng)
+        return np.asarray(sent)
 
     def estimate(self, counts: ArrayLike, level_counts: ArrayLike) -> FloatArray:
         """Estimate the share of the users that hold each item from the counts C_j: (C_j - net_mean)/N."""
@@ -206,7 +217,9 @@ class Scheme:
 
     def divided(self, counts: ArrayLike, weight: float) -> FloatArray:
         """Return (C_j - net_mean)/weight, for another weight than N, such as an estimate of N."""
-        return np.asarray((np.asarray(counts) - self.net_mean) / weight)
+        shares = np.subtract(counts, self.net_mean, dtype=float)
+        shares /= weight
+        return shares
 
 
 @dataclass(frozen=True)
@@ -236,6 +249,13 @@ class Collection:
     def factor(self, level_counts: ArrayLike) -> float:
         """Return what one message about an item adds to its estimated share."""
         return self.weight / self.announcement.weight(self.users(level_counts))
+
+    def simulate(self, level_item_counts: Numbers, level_counts: ArrayLike, rng: np.random.Generator) -> FloatArray:
+        """Draw the weighted estimates; `level_item_counts` as for `Scheme.count`."""
+        counted = self.announcement.count(level_item_counts, rng, self.levels)
+        shares = self.announcement.estimate(counted, self.users(level_counts))
+        shares *= self.weight
+        return shares
 
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON-ready form."""

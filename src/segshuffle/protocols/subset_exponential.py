@@ -54,7 +54,7 @@ class Report(subsets.SubsetExponential):
         weights = np.array([(1.0 if i == 0 else gain) * (w / total) for i, w in enumerate(ways)])
         return np.asarray(weights / weights.sum())
 
-    def draw(self, items: Numbers, rng: np.random.Generator) -> IntArray:
+    def draw(self, items: Numbers, rng: np.random.Generator) -> Numbers:
         """Draw the items of all users' subsets, in no particular order.
 
         Parameters
@@ -74,7 +74,7 @@ class Report(subsets.SubsetExponential):
             parts.append(np.take_along_axis(rows.T, chosen, axis=0).ravel())
             ranks = _distinct(rng, rows.shape[0], self.domain_size - self.set_size, self.subset_size - i)
             parts.append(_not_held(rows, ranks).ravel())
-        return np.concatenate(parts).astype(np.int64)
+        return np.concatenate(parts)
 
 
 @dataclass(frozen=True)
@@ -165,13 +165,14 @@ class SubsetExponential(ErrorAsPlanned):
         """Simulate one subset per user, user by user, because the items of one report are not independent."""
         report, items = _sent(plan), np.sort(sample.items, axis=1)
         held, not_held = report.probabilities
-        estimates = np.empty((sample.repetitions, sample.domain_size))
+        estimates = np.zeros((sample.repetitions, sample.domain_size))
         for repetition in range(sample.repetitions):
-            counts = np.zeros(sample.domain_size, dtype=np.int64)
             for start in range(0, sample.n_users, _CHUNK):
                 reported = report.draw(items[start : start + _CHUNK], rng)
-                counts += np.bincount(reported, minlength=sample.domain_size)
-            estimates[repetition] = (counts / sample.n_users - not_held) / (held - not_held)
+                estimates[repetition] += np.bincount(reported, minlength=sample.domain_size)
+        estimates /= sample.n_users
+        estimates -= not_held
+        estimates /= held - not_held
         return estimates
 
     def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:

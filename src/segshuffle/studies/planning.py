@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from segshuffle.arrays import IntArray
+from segshuffle.arrays import IntArray, Numbers
 from segshuffle.blankets.base import BLANKET_MEAN_RANGE
 from segshuffle.datasets.population import Population
 from segshuffle.pipeline.design import Config, Scenario, Setting, blanket_grid, least_delta, level_counts, level_deltas
@@ -27,7 +27,7 @@ from segshuffle.protocols.registry import declared, every, made
 Plans = dict[str, list[dict[str, Any]]]
 #: Users for each possible set from which on levels are drawn set by set.
 _ALIKE = 4
-#: Most counts of holders (repetitions x levels x items) that are drawn at once: 32 MB.
+#: Most counts of holders (repetitions x levels x items) that are drawn at once, but for a single repetition: 16 MB.
 _MOST_CELLS = 2**22
 #: Blanket messages per item below which the exact accountant has no numbers.
 _LEAST_MEAN = BLANKET_MEAN_RANGE[0]
@@ -149,14 +149,14 @@ def draw_samples(config: Config, scenario: Scenario, population: Population) -> 
     alike = math.comb(population.domain_size, population.set_size) <= population.n_users // _ALIKE
     draw = _draws_by_set(population, counts) if alike else _draws_by_user(population, counts)
 
-    def drawn(repetition: int) -> IntArray:
+    def drawn(repetition: int) -> Numbers:
         return draw(stream(config["seed"], "levels", scenario.id, repetition))
 
     yield from in_blocks(population, drawn, len(counts), config["repetitions"], config["repetition_block"])
 
 
 def in_blocks(
-    population: Population, drawn: Callable[[int], IntArray], n_levels: int, repetitions: int, block: int = 2**31
+    population: Population, drawn: Callable[[int], Numbers], n_levels: int, repetitions: int, block: int = 2**31
 ) -> Iterator[tuple[int, Sample]]:
     """Yield the first repetition of each block, and the block, of what `drawn` returns (shape (n_levels, d)).
 
@@ -164,18 +164,18 @@ def in_blocks(
     """
     block = min(block, max(_MOST_CELLS // (n_levels * population.domain_size), 1))
     for first in range(0, repetitions, block):
-        held = np.array([drawn(repetition) for repetition in range(first, min(first + block, repetitions))])
+        held = np.array([drawn(repetition) for repetition in range(first, min(first + block, repetitions))], np.int32)
         yield first, Sample(population.items, population.domain_size, held)
 
 
-def _draws_by_user(population: Population, counts: Sequence[int]) -> Callable[[np.random.Generator], IntArray]:
+def _draws_by_user(population: Population, counts: Sequence[int]) -> Callable[[np.random.Generator], Numbers]:
     """Return how to draw the users of each level that hold each item, by a permutation of all users' levels."""
     # machine words are permuted faster than smaller numbers
     levels = np.repeat(np.arange(len(counts)), counts)
     return lambda rng: holders_by_level(population, rng.permutation(levels), len(counts))
 
 
-def _draws_by_set(population: Population, counts: Sequence[int]) -> Callable[[np.random.Generator], IntArray]:
+def _draws_by_set(population: Population, counts: Sequence[int]) -> Callable[[np.random.Generator], Numbers]:
     """Return the same for few sets that many users hold, by the multivariate hypergeometric law of these users."""
     # what np.unique finds along an axis, in a tenth of the time
     ordered = population.items[np.lexsort(population.items.T[::-1])]
@@ -196,9 +196,11 @@ def _draws_by_set(population: Population, counts: Sequence[int]) -> Callable[[np
     return draw
 
 
-def holders_by_level(population: Population, levels: IntArray, n_levels: int) -> IntArray:
+def holders_by_level(population: Population, levels: IntArray, n_levels: int) -> Numbers:
     """Count the users of each level that hold each item, shape (n_levels, domain_size)."""
-    # a boolean index takes three times as long as `compress`
-    held = [population.items.compress(levels == level, axis=0).ravel() for level in range(n_levels - 1)]
-    counts = [np.bincount(items, minlength=population.domain_size) for items in held]
-    return np.array([*counts, population.item_counts - sum(counts)])
+    held = np.empty((n_levels, population.domain_size), dtype=np.int32)
+    for level in range(n_levels):
+        # a boolean index takes three times as long as `compress`
+        items = population.items.compress(levels == level, axis=0).ravel()
+        held[level] = np.bincount(items, minlength=population.domain_size)
+    return held

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from segshuffle.accounting.collections.calibration import epsilon_over_honesty
-from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.arrays import FloatArray, IntArray, Numbers
 from segshuffle.datasets.population import Population
 from segshuffle.pipeline.design import Config, Panels, Scenario
 from segshuffle.pipeline.seeds import stream
@@ -236,7 +236,7 @@ def dependence_table(config: Config, panel: Scenario, populations: Mapping[str, 
     holds = (population.items == item).any(axis=1)
     for strength in STRENGTHS:
 
-        def drawn(repetition: int, strength: float = strength) -> IntArray:
+        def drawn(repetition: int, strength: float = strength) -> Numbers:
             rng = stream(config["seed"], "dependent levels", panel.id, repr(strength), repetition)
             levels = inclined_levels(holds, problem.level_counts, strength, rng)
             return holders_by_level(population, levels, counts.size)

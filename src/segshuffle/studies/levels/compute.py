@@ -29,6 +29,7 @@ the noise of N_hat, which has mean 0, is subtracted.
 import math
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -204,12 +205,15 @@ def _simulate(
         alike[plan.scheme].append(repetition)
     squared, expected, ratio = np.empty((3, sample.repetitions))
     for scheme, chosen in alike.items():
-        plan, part = plans[chosen[0]], Sample(sample.items, sample.domain_size, sample.level_item_counts[chosen])
+        plan = plans[chosen[0]]
         # `simulate` divides by N, the server by N_hat
         ratio[chosen] = scheme.weight(counts) / found.weight(scheme.copies)[chosen]
-        estimates = method.simulate(plan, part, rng) * ratio[chosen, None]
-        squared[chosen] = ((estimates - sample.frequencies) ** 2).sum(axis=1)
         expected[chosen] = method.expected_mse(plan, sample.item_counts) * ratio[chosen] ** 2
+        errors = method.simulate(plan, replace(sample, level_item_counts=sample.level_item_counts[chosen]), rng)
+        errors *= ratio[chosen, None]
+        errors -= sample.frequencies
+        errors *= errors
+        squared[chosen] = errors.sum(axis=1)
     expected += (ratio - 1.0) ** 2 * float(sample.frequencies @ sample.frequencies)
     weight = counts @ copies
     deviation = (found.balanced - counts) @ copies / weight

@@ -6,7 +6,7 @@ Every block of repetitions of a curve point has a random stream of its own, name
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -86,12 +86,15 @@ def _squared_errors(seed: int, tasks: Sequence[Task], sample: Sample, role: tupl
     points = {"grid": ("grid", repr(plan.blanket_per_user)), "budget": ("budget", repr(budget))}
     role = (*role, method.name, *points.get(kind, ("best",)))
     estimates = method.simulate(plan, sample, stream(seed, "protocol", *role, first))
-    found = []
-    for task in tasks:
-        change = _AFTERWARDS.get(task.role)
-        final = change(estimates, set_size=plan.problem.set_size) if change else estimates
-        found.append(((final - sample.frequencies) ** 2).sum(axis=1))
-    return np.array(found)
+    return np.array([_squared(_AFTERWARDS.get(task.role), estimates, sample, plan.problem.set_size) for task in tasks])
+
+
+def _squared(change: Callable[..., FloatArray] | None, estimates: FloatArray, sample: Sample, size: int) -> FloatArray:
+    """Sum the squared errors of the estimates, perhaps after a change; in one array, which may be large."""
+    errors = change(estimates, set_size=size) if change else estimates.copy()
+    errors -= sample.frequencies
+    errors *= errors
+    return np.asarray(errors.sum(axis=1))
 
 
 def panel_table(
@@ -117,6 +120,8 @@ def panel_table(
     """
     split = scenario.split
     every = {split: [*plans[split], *(competitors or {split: []})[split]]}
+    simulated = simulate_scenario(config, scenario, accounting, population, every)
+    item_counts = population.item_counts
     return [
         {
             "accounting": accounting,
@@ -129,14 +134,14 @@ def panel_table(
             "messages_per_user": task.plan.messages_per_user,
             "mse_mean": values.mean(),
             "mse_stderr": values.std(ddof=1) / np.sqrt(values.size),
-            "mse_expected": _closed_form(task, population.item_counts),
+            "mse_expected": _closed_form(task, item_counts),
             "mse_bound": task.plan.mse_bound,
             "repetitions": values.size,
             "kind": task.plan.kind,
             "source": population.source,
             "parameters": to_json(task.plan.chosen, sort_keys=True),
         }
-        for task, values in simulate_scenario(config, scenario, accounting, population, every)
+        for task, values in simulated
     ]
 
 
