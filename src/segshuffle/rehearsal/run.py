@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segshuffle.accounting.numerics.ranges import check_integer, check_kind
-from segshuffle.arrays import FloatArray, IntArray, Table
+from segshuffle.arrays import FloatArray, IntArray, Table, pieces
 from segshuffle.datasets.transactions import Transactions
 from segshuffle.errors import DataError, ParameterError
 from segshuffle.estimates import Estimate
@@ -178,7 +178,7 @@ def rehearse(
     n, n_levels, held = users.n_users, len(problem.levels), users.item_counts
     cut = users.cut(problem.set_size, stream(seed, _ROLE, "cut"))
     true, sent = held / n, cut.item_counts / n
-    tops, ordered = [k for k in TOPS if k <= np.count_nonzero(held)], -np.sort(-held)
+    tops, ordered = [k for k in TOPS if k <= np.count_nonzero(held)], -np.sort(-held)[: TOPS[-1]]
     # a sum: no array is kept for every repetition
     totals = np.zeros((4, true.size))
     right = np.empty((repetitions, len(tops)))
@@ -190,14 +190,17 @@ def rehearse(
         estimate = plan.scheme.estimate(counted, problem.level_counts)
         if number == 0:
             first = Estimate(estimate, plan, users.names)
-        low, high = first.variance.interval(estimate, CONFIDENCE)
-        covered = [(low <= share) & (share <= high) for share in (true, sent)]
-        totals += np.array([(estimate - true) ** 2, *covered, estimate > first.threshold])
-        largest = held[np.argsort(-estimate, kind="stable")]
+        for piece in pieces(true.size):
+            some, shares = estimate[piece], (true[piece], sent[piece])
+            low, high = first.variance.interval(some, CONFIDENCE)
+            covered = [(low <= share) & (share <= high) for share in shares]
+            totals[:, piece] += np.array([(some - shares[0]) ** 2, *covered, some > first.threshold])
+        largest = held[np.argsort(-estimate, kind="stable")[: TOPS[-1]]]
         # `ordered[k - 1]` users hold the k-th most frequent item; ties are right
         right[number] = [(largest[:k] >= ordered[k - 1]).mean() for k in tops]
         progress(number + 1, repetitions)
-    squared_error, covered_true, covered_sent, told = totals / repetitions
+    totals /= repetitions
+    squared_error, covered_true, covered_sent, told = totals
     bias, expected = None, (sent - true) ** 2 + first.variance.at(sent)
     if n_levels > 1 and cut.levels is not None:
         bias = bias_given_levels(np.array(plan.scheme.copies), level_items, np.array(problem.level_counts))
