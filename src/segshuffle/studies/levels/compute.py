@@ -83,7 +83,8 @@ class PlanGrid(NamedTuple):
         corners = [least_blanket_mean(copies=1.0, pairs=pairs, epsilon=level, delta=delta) for level in levels]
         low, high = math.log(_LEAST_SHARE * min(corners)), math.log(max(corners))
         points = np.exp(np.linspace(low, high, math.ceil((high - low) / _STEP) + 1))
-        # below the least corner all levels could send more with more dummies, and the error would be lower
+        # the steps begin lower, but below the least corner all levels could send more if there were more dummies, and
+        # the error would be lower
         means = np.unique(np.clip([*points, *corners], min(corners), max(corners))).tolist()
         limits = [
             # more dummies never need fewer copies
