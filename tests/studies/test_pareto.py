@@ -109,7 +109,7 @@ CHOOSING = [each for each in every().values() if each.compared]
 @pytest.mark.parametrize("declared", CHOOSING, ids=lambda each: f"{each.accounting}-{each.name}")
 def test_every_choice_makes_a_plan(declared):
     problem = compute.problem_of(CONFIG, n_users=10_000, domain_size=1000, set_size=1, epsilon=1.0, split="one")
-    numbers = [compute.numbers_of(*plan, np.ones(1000)) for plan in compute.plans_of(declared, problem, [])]
+    numbers = [compute.numbers_of(*plan, np.ones(1000)) for plan in compute.plans_of(declared, problem, [], {})]
     assert len(numbers) == len(declared.compared) > 1
     assert not [each["refused"] for each in numbers if "refused" in each]
 

@@ -19,7 +19,7 @@ from segshuffle.pipeline.design import Setting
 from segshuffle.pipeline.tables import Rows, to_json
 from segshuffle.protocols.base import Plan, Problem, uniform_item_counts
 from segshuffle.protocols.method import Declared, Method
-from segshuffle.protocols.planner import least_error
+from segshuffle.protocols.planner import Search, least_error
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.registry import every, made
 from segshuffle.studies import planning
@@ -57,13 +57,17 @@ def problem_of(
 
 
 def plans_of(
-    declared: Declared, problem: Problem, budgets: Sequence[float]
+    declared: Declared, problem: Problem, budgets: Sequence[float], known: dict[Search, Search]
 ) -> Iterator[tuple[Method, Callable[[], Plan]]]:
-    """Yield a method and its planners: one for every budget if it takes budgets, else one per value of its option."""
+    """Yield a method and its planners: one for every budget if it takes budgets, else one per value of its option.
+
+    `known` has the searches of the methods before, of which some begin with the same one.
+    """
     for options in declared.comparisons:
         method: Any = made(declared, {"copies_max": _MOST_COPIES}, options)
         if isinstance(method, ProvenSegmented):
-            searches = method.searches(problem)  # what is found out for one budget serves the others
+            # what is found out for one budget serves the others
+            searches = [known.setdefault(each, each) for each in method.searches(problem)]
             for budget in budgets:
                 yield method, partial(least_error, searches, budget)
         else:
@@ -94,10 +98,12 @@ def size_table(config: Mapping[str, Any], *, n_users: int, domain_size: int, set
         case |= {"epsilon": epsilon, "split": split}
         problem = problem_of(config, **case)
         counts = np.round(uniform_item_counts(problem)).astype(np.int64)
-        plans = []
+        plans, known = [], dict[Search, Search]()
         for each in every().values():
             head = {**case, "method": each.name, "accounting": each.accounting, "role": each.role}
-            plans += [head | numbers_of(method, make, counts) for method, make in plans_of(each, problem, budgets)]
+            plans += [
+                head | numbers_of(method, make, counts) for method, make in plans_of(each, problem, budgets, known)
+            ]
         measure = next(plan["mse_expected"] for plan in plans if plan["method"] == MEASURE)
         # equal plans are listed once: some choices make no difference, such as more buckets than items
         plans = list({to_json(plan): plan for plan in plans}.values())
