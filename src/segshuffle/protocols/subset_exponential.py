@@ -169,7 +169,8 @@ class SubsetExponential(ErrorAsPlanned):
         for repetition in range(sample.repetitions):
             for start in range(0, sample.n_users, _CHUNK):
                 reported = report.draw(items[start : start + _CHUNK], rng)
-                estimates[repetition] += np.bincount(reported, minlength=sample.domain_size)
+                # in place: a large domain takes much memory
+                np.add.at(estimates[repetition], reported, 1.0)
         estimates /= sample.n_users
         estimates -= not_held
         estimates /= held - not_held
