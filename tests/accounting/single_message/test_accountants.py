@@ -6,6 +6,7 @@ from itertools import pairwise
 import pytest
 
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS
+from segshuffle.accounting.single_message.decomposition import BlanketBound, DatasetsBound
 from segshuffle.accounting.single_message.mechanisms import mechanism
 from segshuffle.accounting.single_message.randomizers.laplace import Laplace
 
@@ -30,3 +31,11 @@ def test_every_delta_is_a_probability_and_falls_with_epsilon_and_with_users(aske
         if each.kind_for(made) == "upper":
             assert all(after <= before for before, after in pairwise(found)), each.name
             assert found[-2] == found[-1] == 0.0, each.name
+
+
+@pytest.mark.parametrize(("name", "bound", "end"), [("blanket", BlanketBound, 1), ("blanket-lower", DatasetsBound, 0)])
+def test_a_delta_is_the_safe_end_of_its_interval(name, bound, end):
+    made = mechanism("krr", local_epsilon=2.0, domain_size=4)
+    interval = bound(randomizer=made.randomizer, n_users=1000).delta(epsilon=0.3)
+    assert interval.lower < interval.upper
+    assert ACCOUNTANTS[name].delta_of(made, 1000, 0.3) == interval[end]
