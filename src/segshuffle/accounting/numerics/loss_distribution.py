@@ -112,7 +112,8 @@ class _Frame:
 
     def window(self, transform: ComplexArray) -> FloatArray:
         """Return the inverse transform, in the order of the window."""
-        return np.roll(fft.irfft(transform, self.size), -(self.start % self.size))
+        law, first = fft.irfft(transform, self.size), self.start % self.size
+        return np.concatenate([law[first:], law[:first]])
 
     @property
     def relative_error(self) -> float:
@@ -144,8 +145,9 @@ def _outside(parts: Sequence[_Part], window: tuple[int, int], rate: float) -> fl
         u, v = np.add.reduceat(weights, np.arange(0, weights.shape[1], width), axis=1)
         # Centring the exponent on the middle of the table keeps exp() in range; the shifts of u and v cancel.
         grow = np.exp(rate * width * (np.arange(u.size) - 0.5 * (u.size - 1)))
-        up += pairs * (math.log((u @ grow) * (v @ (1 / grow))) + rate * (width - 1))
-        down += pairs * (math.log((u @ (1 / grow)) * (v @ grow)) + rate * (width - 1))
+        shrink = 1 / grow
+        up += pairs * (math.log((u @ grow) * (v @ shrink)) + rate * (width - 1))
+        down += pairs * (math.log((u @ shrink) * (v @ grow)) + rate * (width - 1))
     if high < reach:
         bound += math.exp(min(up, 0.0))
     if low > -reach:
