@@ -52,5 +52,7 @@ def test_account_composes_rounds_and_does_not_lose_against_sums():
     )
     assert one < four < 4 * one
     assert segshuffle.account(krr, n_users=500, epsilon=four, rounds=4, accountant="blanket") <= 1e-6
+    pure = segshuffle.account(krr, n_users=10, delta=1e-200, rounds=4, accountant="blanket")
+    assert pure == 4 * krr.local_epsilon
     with pytest.raises(segshuffle.errors.ParameterError, match="rounds"):
         segshuffle.account(krr, n_users=500, delta=1e-6, rounds=4, accountant="bennett")

@@ -84,6 +84,9 @@ def test_plans_hold_every_curve_point_and_the_libraries_own_numbers(case):
     assert {task.role for task in tasks[len(blanket_grid(config)) :]} == {"best", "recentred"}
     for role in ("best", "recentred"):
         assert [task.method.name for task in tasks if task.role == role] == ["segmented", *COMPETITORS]
+    others = plan_setting(config, scenario.setting, "published", left_out=["segmented"])
+    kept = {split: [each for each in plans[split] if each["plan"]["method"] != "segmented"] for split in plans}
+    assert json.loads(json.dumps(others)) == kept
 
 
 @pytest.mark.quick("none")
