@@ -1,7 +1,7 @@
 # Inputs: public quantities. Outputs: error over messages of our protocol and those of the literature.
 
 
-# files of the sizes; figure -> what it shows
+# names of the tables, one for each size; figure -> what it shows
 PARETO_SIZES = [
     f"n{n_users}-d{domain_size}-s{set_size}"
     for n_users, domain_size in config["pareto"]["sizes"]

@@ -249,6 +249,10 @@ class Bound(ABC):
     def interval(self, epsilon: float, rtol: float) -> DeltaInterval:
         """Enclose the bound's delta."""
 
+    def lower(self, epsilon: float, rtol: float) -> float:
+        """Return the lower end alone."""
+        return self.interval(epsilon, rtol).lower
+
     def upper(self, epsilon: float, rtol: float) -> float:
         """Return the upper end alone."""
         return self.interval(epsilon, rtol).upper

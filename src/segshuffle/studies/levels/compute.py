@@ -118,6 +118,7 @@ class PlanGrid(NamedTuple):
 
 
 def _plan(problem: Problem, limits: FloatArray, blanket: float) -> Plan:
+    """Make the plan in which every level sends its limit; its messages and error are not needed."""
     copies = tuple(map(rounded_down, limits))
     return Plan(
         method=ProvenSegmented().name,

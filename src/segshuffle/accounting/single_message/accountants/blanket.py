@@ -21,6 +21,6 @@ ACCOUNTANTS = (
         f"{_DECOMPOSITION}, Theorem 14",
         order=11,
         part="randomizer",
-        **of_bound(DatasetsBound, lower=True),
+        **of_bound(DatasetsBound, end="lower"),
     ),
 )

@@ -126,15 +126,16 @@ class Accountant:
         return f"{self.status}; {mechanism.caveat}" if mechanism.caveat and self.part == "randomizer" else self.status
 
 
-def of_bound(make: Callable[..., Bound], *, lower: bool = False) -> dict[str, Any]:
-    """Return the fields `epsilon` and `delta` of an accountant whose bound is made from its part and ``n_users``."""
+def of_bound(make: Callable[..., Bound], *, end: Literal["lower", "upper"] = "upper") -> dict[str, Any]:
+    """Return the fields `epsilon` and `delta` of an accountant whose bound is made from its part and ``n_users``.
+
+    `end` is the safe end of the bound's interval, which alone is computed.
+    """
 
     def delta(epsilon: float, **known: Any) -> float:
-        bound = make(**known)
-        if lower:
-            return bound.delta(epsilon=epsilon).lower
         check_epsilon(epsilon)
-        return bound.upper(epsilon, bound.rtol)
+        bound = make(**known)
+        return float(getattr(bound, end)(epsilon, bound.rtol))
 
     return {"epsilon": lambda delta, **known: make(**known).epsilon(delta=delta), "delta": delta}
 

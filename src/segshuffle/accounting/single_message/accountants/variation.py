@@ -49,7 +49,7 @@ ACCOUNTANTS = (
         order=43,
         part="lower",
         asked=(),
-        **of_bound(LowerVariationBound, lower=True),
+        **of_bound(LowerVariationBound, end="lower"),
     ),
     # the same number for parts of a mechanism: a curve each in a figure
     *(
