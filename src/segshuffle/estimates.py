@@ -55,7 +55,7 @@ class Estimate:
     @property
     def standard_errors(self) -> FloatArray:
         """Standard deviation of every estimate, at the estimated share, shape (domain_size,)."""
-        return np.asarray(np.sqrt(self.variance.at(self.frequencies)))
+        return np.sqrt(self.variance.at(self.frequencies))
 
     @functools.cached_property
     def threshold(self) -> float:

@@ -47,4 +47,4 @@ def _drawn(sizes: IntArray, weights: FloatArray, rng: np.random.Generator) -> ND
     """Draw so many items for every user: those with the largest keys, which come without replacement and by weight."""
     keys = np.log(weights) + rng.gumbel(size=(sizes.size, weights.size))
     least = np.take_along_axis(-np.sort(-keys, axis=1), sizes[:, None] - 1, axis=1)
-    return np.asarray(keys >= least)
+    return keys >= least

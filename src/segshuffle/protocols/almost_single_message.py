@@ -192,7 +192,7 @@ class AlmostSingleMessage(ErrorAsPlanned):
         expected = n_users * plan.blanket_per_user / hashing.buckets + items.size * hashing.collision
         runs = range(sample.repetitions)
         counts = np.array([hashing.consistent(items, self._draw_dummies(plan, n_users, rng), rng) for _ in runs])
-        return np.asarray((counts - expected) / ((1 - hashing.collision) * n_users))
+        return (counts - expected) / ((1 - hashing.collision) * n_users)
 
     def _draw_dummies(self, plan: Plan, n_users: int, rng: np.random.Generator) -> int:
         if self.accounting == "proven":

@@ -67,7 +67,7 @@ def top_items(users: Transactions, top: int) -> IntArray:
 def squared_errors(users: Transactions, plan: Plan) -> FloatArray:
     """Return the expected squared error of every item, of noise and of cutting, shape (domain_size,)."""
     sent = kept_shares(users, plan.problem.set_size)
-    return np.asarray((sent - users.frequencies) ** 2 + ItemVariance.of(plan).at(sent))
+    return (sent - users.frequencies) ** 2 + ItemVariance.of(plan).at(sent)
 
 
 def candidates(largest: int, domain_size: int) -> list[int]:
