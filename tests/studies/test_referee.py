@@ -20,14 +20,8 @@ from segshuffle.accounting.single_message.decomposition import BlanketBound, Dat
 from segshuffle.accounting.single_message.randomizers.subsets import KaryRandomizedResponse
 from segshuffle.studies.referee import compute as trial
 from segshuffle.studies.referee import report
-from segshuffle.studies.referee.compute import (
-    CASES,
-    ROUNDING,
-    Point,
-    merged_outputs,
-    most_that_local_privacy_leaves,
-    worst_datasets,
-)
+from segshuffle.studies.referee.compute import CASES, Point, most_that_local_privacy_leaves
+from segshuffle.studies.referee.enumeration import ROUNDING, merged_outputs, worst_datasets
 
 CONFIG = yaml.safe_load("""
 delta_times_n: 0.01
