@@ -17,6 +17,7 @@ from segshuffle.page.inline import ASSETS, frame, on_screen, packed, rendered
 from segshuffle.pipeline.provenance import data_words
 from segshuffle.pipeline.rows import sources_of
 from segshuffle.pipeline.words import Group, Output, Words
+from segshuffle.studies import verdicts
 from segshuffle.studies.reproduction import report
 
 STUDIES = Path(__file__).parents[1] / "studies"
@@ -115,6 +116,7 @@ def build(results: Results, figures: Mapping[str, str]) -> str:
         reproduction=report,
         chart=chart,
         tables=tables,
+        verdicts=verdicts,
         frame=frame,
         packed=packed,
         plotly=(ASSETS / "plotly-basic.min.js").read_text(encoding="utf-8"),

@@ -4,11 +4,12 @@ from typing import Any
 
 import pandas as pd
 
-from segshuffle.page.tables import audit_numbers, tally
+from segshuffle.page.tables import audit_numbers
 from segshuffle.pipeline.numbers import at_least, count, nearest
 from segshuffle.protocols.registry import paper_competitors
 from segshuffle.studies.audit.report import audited
 from segshuffle.studies.reproduction.report import budgets_of, panels_of
+from segshuffle.studies.verdicts import counted
 
 
 def missed(claims: pd.DataFrame) -> list[dict[Any, Any]]:
@@ -25,8 +26,7 @@ def reproduced(claims: pd.DataFrame, errors: pd.DataFrame) -> list[str]:
         rivals = points[points["method"].isin(paper_competitors())]["mse_expected"]
         if len(rivals):
             saved.append(1.0 - float(panel.curve["mse_expected"].min()) / float(rivals.min()))
-    verdicts = ", ".join(f"{number} {verdict}" for verdict, number in tally(claims).items())
-    story = [f"{len(claims)} statements of the paper's evaluation: {verdicts}."]
+    story = [f"{len(claims)} statements of the paper's evaluation: {counted(claims)}."]
     if saved:
         story.append(
             f"At its best m the paper's protocol saves {sum(saved) / len(saved):.1%} of the error of "

@@ -14,16 +14,10 @@ from segshuffle.studies.audit.report import audited, broken_promises, worst_over
 from segshuffle.studies.drawing import POPULATION
 from segshuffle.studies.reproduction.report import Panel
 
-#: Verdict -> class of its badge, the best verdict first.
+#: Verdict -> class of its badge.
 VERDICTS = {"reproduced": "yes", "partly reproduced": "partly", "not reproduced": "no", "not evaluated": "open"}
 #: A table as the page shows it: the cells of every row by their titles.
 Rows = list[dict[str, str]]
-
-
-def tally(claims: pd.DataFrame) -> dict[str, int]:
-    """Count each verdict, best first; "not evaluated" is included only if it occurs."""
-    counts = claims["verdict"].value_counts().reindex(list(VERDICTS), fill_value=0)
-    return {str(verdict): int(number) for verdict, number in counts.items() if number or verdict != "not evaluated"}
 
 
 def point_table(panel: Panel) -> Rows:

@@ -181,6 +181,17 @@ def _judged(subject: Any, known: Mapping[str, Callable[..., Measured]], entry: M
     return PARTLY if partly and partly.holds(results[-1]) else NOT, found, rule
 
 
+def tally(claims: pd.DataFrame) -> dict[str, int]:
+    """Count each verdict, best first; "not evaluated" is included only if it occurs."""
+    counts = claims["verdict"].value_counts().reindex([REPRODUCED, PARTLY, NOT, OPEN], fill_value=0)
+    return {str(verdict): int(number) for verdict, number in counts.items() if number or verdict != OPEN}
+
+
+def counted(claims: pd.DataFrame) -> str:
+    """Say how many statements have each verdict."""
+    return ", ".join(f"{number} {verdict}" for verdict, number in tally(claims).items())
+
+
 def markdown(
     claims: pd.DataFrame, *, title: str, table: pd.DataFrame | None = None, papers: Mapping[str, str] | None = None
 ) -> str:
@@ -197,9 +208,7 @@ def markdown(
     papers : mapping of str to str, optional
         Value of column paper -> title of its section; one table if it is not given.
     """
-    counts = claims["verdict"].value_counts()
-    shown = [REPRODUCED, PARTLY, NOT, *([OPEN] if OPEN in counts else [])]
-    count = f"{len(claims)} statements: " + ", ".join(f"{int(counts.get(each, 0))} {each}" for each in shown) + "."
+    count = f"{len(claims)} statements: {counted(claims)}."
     lines = [title, "", f"{count} {FOUND}", "", *([] if table is None else [sources_of(table), ""])]
     tables = [("", claims)] if papers is None else list(claims.groupby("paper", sort=False))
     for paper, rows in tables:
