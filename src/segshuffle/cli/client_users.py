@@ -14,16 +14,14 @@ from segshuffle.errors import OptionsError
 from segshuffle.files import unreadable, writing
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from segshuffle.arrays import Numbers
     from segshuffle.datasets.transactions import Transactions
     from segshuffle.planning.documents import Document
     from segshuffle.protocols.messages import Demand
     from segshuffle.protocols.scheme import Scheme
 
 
-def users_and_levels(options: argparse.Namespace, document: Document) -> tuple[Transactions, NDArray[np.int16]]:
+def users_and_levels(options: argparse.Namespace, document: Document) -> tuple[Transactions, Numbers]:
     """Read the users of the file and the number of the level of each, and say what is odd about them."""
     import numpy as np
 
@@ -41,15 +39,13 @@ def users_and_levels(options: argparse.Namespace, document: Document) -> tuple[T
     return users, np.full(users.n_users, problem.levels.index(options.level), np.int16)
 
 
-def digest(users: Transactions, levels: NDArray[np.int16]) -> str:
+def digest(users: Transactions, levels: Numbers) -> str:
     """Return a digest of what the users hold and of their levels."""
     parts = (users.offsets, users.codes, levels)
     return hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()
 
 
-def draw_all(
-    users: Transactions, levels: NDArray[np.int16], scheme: Scheme, demands: Mapping[int, Demand], path: Path
-) -> None:
+def draw_all(users: Transactions, levels: Numbers, scheme: Scheme, demands: Mapping[int, Demand], path: Path) -> None:
     """Draw the messages of all users into a file, readable by its owner only."""
     from segshuffle.protocols.messages import send_all
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from segshuffle.arrays import Numbers
 from segshuffle.datasets.layout import BLANKS, UNREADABLE, Layout, number_of, shown, tidied
 from segshuffle.datasets.sources import NOBODY, Source
 from segshuffle.datasets.transactions import Transactions
@@ -30,7 +30,7 @@ class Collector:
         self.source, self.layout, self.codes, self.size = source, layout, codes or {}, size
         self.found = codes is None and size is None
         self.offered = {level: number for number, level in enumerate(levels)}
-        self._codes: list[NDArray[np.int32]] = []
+        self._codes: list[Numbers] = []
         #: Every run of neighbouring entries of one user: the user's hash, the level, the number of items.
         self._runs: list[pl.DataFrame] = []
         self._blank = self._dropped = 0

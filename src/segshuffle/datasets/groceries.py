@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from segshuffle.datasets.original import Original
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from segshuffle.arrays import BoolArray
 
 #: Published: baskets with 1, 2, ..., 32 items, and with each of the five most frequent items.
 BASKETS_PER_SIZE = (
@@ -29,7 +28,7 @@ def _baskets(content: bytes) -> bytes:
     return "".join(f"{','.join(items)}\n" for items in baskets.values()).encode()
 
 
-def _rows(content: bytes) -> NDArray[np.bool_]:
+def _rows(content: bytes) -> BoolArray:
     """Return whether a basket holds an item; items in alphabetical order."""
     import numpy as np
 

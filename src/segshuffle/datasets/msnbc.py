@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from segshuffle.datasets.original import Original
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from segshuffle.arrays import BoolArray
 
 DOMAIN_SIZE = 17
 N_SESSIONS = 989_818
@@ -28,7 +27,7 @@ USERS_PER_CATEGORY: tuple[int, ...] = (
 )
 
 
-def _rows(content: bytes) -> NDArray[np.bool_]:
+def _rows(content: bytes) -> BoolArray:
     """Return whether a user visited category c + 1, in column c; users in the file's order."""
     import numpy as np
 

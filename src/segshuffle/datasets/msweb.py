@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from segshuffle.datasets.original import Original
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from segshuffle.arrays import BoolArray
 
 #: Numbers of users of the log with 1, 2, ..., 35 areas, and with each of the eight most visited areas.
 USERS_PER_SET_SIZE = (
@@ -18,7 +17,7 @@ USERS_PER_SET_SIZE = (
 USERS_PER_AREA = (10_836, 9_383, 8_463, 5_330, 5_108, 4_628, 4_451, 3_220)
 
 
-def _rows(content: bytes) -> NDArray[np.bool_]:
+def _rows(content: bytes) -> BoolArray:
     """Return whether a user visited an area; users and areas in the file's order."""
     import numpy as np
 

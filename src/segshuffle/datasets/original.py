@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from segshuffle.arrays import BoolArray
+
 # Nothing larger is read or unpacked (bytes).
 _MOST_BYTES = 64 * 2**20
 
@@ -63,7 +65,7 @@ class Original:
     licence: str
     n_users: int
     domain_size: int
-    read: Callable[[bytes], NDArray[np.bool_]]
+    read: Callable[[bytes], BoolArray]
     users_per_size: tuple[int, ...]
     users_per_item: tuple[int, ...]
     same: Callable[[bytes], bytes] = bytes
@@ -107,7 +109,7 @@ class Original:
             most_users=self.n_users,
         )
 
-    def stand_in(self, rng: np.random.Generator) -> NDArray[np.bool_]:
+    def stand_in(self, rng: np.random.Generator) -> BoolArray:
         """Draw users with these numbers of items; items beyond `users_per_item` are equally frequent."""
         from segshuffle.datasets.stand_in import draw_stand_in
 
@@ -116,7 +118,7 @@ class Original:
         rest = [(held - sum(self.users_per_item)) / others] * others if others else []
         return draw_stand_in(self.users_per_size, (*self.users_per_item, *rest), rng)
 
-    def rows(self, path: Path) -> NDArray[np.bool_]:
+    def rows(self, path: Path) -> BoolArray:
         """Read and verify the file, under any name, plain, gzipped or in a zip.
 
         Raises

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from segshuffle.arrays import LARGEST_DOMAIN, Numbers
+from segshuffle.arrays import LARGEST_DOMAIN, IntArray, Numbers
 from segshuffle.errors import DataError, ParameterError
 from segshuffle.files import read_bounded, write_atomically
 
@@ -66,7 +65,7 @@ class Population:
         return int(self.items.shape[1])
 
     @property
-    def item_counts(self) -> NDArray[np.int64]:
+    def item_counts(self) -> IntArray:
         """Number of users who hold each item, shape (domain_size,)."""
         return np.bincount(self.items.ravel(), minlength=self.domain_size)
 

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.arrays import BoolArray, FloatArray, IntArray
 
 #: Rounds in which the weights of the items are fitted, and entries of users drawn in each.
 _ROUNDS, _TRIED = 8, 5_000_000
@@ -13,7 +12,7 @@ _ROUNDS, _TRIED = 8, 5_000_000
 
 def draw_stand_in(
     users_per_size: Sequence[int], users_per_item: Sequence[float], rng: np.random.Generator
-) -> NDArray[np.bool_]:
+) -> BoolArray:
     """Draw users whose sets have exactly the published sizes, and whose items are about as frequent as published.
 
     The items of a user are drawn one by one without replacement, by weights that are common to all users. Nothing else
@@ -43,7 +42,7 @@ def draw_stand_in(
     return _drawn(sizes, weights, rng)
 
 
-def _drawn(sizes: IntArray, weights: FloatArray, rng: np.random.Generator) -> NDArray[np.bool_]:
+def _drawn(sizes: IntArray, weights: FloatArray, rng: np.random.Generator) -> BoolArray:
     """Draw so many items for every user: those with the largest keys, which come without replacement and by weight."""
     keys = np.log(weights) + rng.gumbel(size=(sizes.size, weights.size))
     least = np.take_along_axis(-np.sort(-keys, axis=1), sizes[:, None] - 1, axis=1)

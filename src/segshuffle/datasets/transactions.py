@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from segshuffle.arrays import LARGEST_DOMAIN, NO_ITEM, FloatArray, IntArray, Table
+from segshuffle.arrays import LARGEST_DOMAIN, NO_ITEM, BoolArray, FloatArray, IntArray, Numbers, Table
 from segshuffle.datasets.population import check_integer
 from segshuffle.errors import DataError, ParameterError
 
@@ -41,10 +41,10 @@ class Transactions:
     """
 
     offsets: IntArray
-    codes: NDArray[np.int32]
+    codes: Numbers
     domain_size: int
     names: Sequence[str] | None = None
-    levels: NDArray[np.int16] | None = None
+    levels: Numbers | None = None
     label: str = "transactions"
     notes: tuple[str, ...] = ()
 
@@ -93,7 +93,7 @@ class Transactions:
         """Count the users at each of so many levels; None where the data have no levels."""
         return None if self.levels is None else tuple(np.bincount(self.levels, minlength=n_levels).tolist())
 
-    def level_item_counts(self, levels: NDArray[np.integer], n_levels: int) -> NDArray[np.int32]:
+    def level_item_counts(self, levels: Numbers, n_levels: int) -> Numbers:
         """Count the users of each level that hold each item, shape (n_levels, domain_size).
 
         Parameters
@@ -132,7 +132,7 @@ class Transactions:
             kept[begins[0] + order[place < set_size]] = True
         return replace(self, offsets=_offsets(np.minimum(self.sizes, set_size)), codes=self.codes[kept])
 
-    def take(self, users: NDArray[np.integer] | NDArray[np.bool_]) -> Transactions:
+    def take(self, users: Numbers | BoolArray) -> Transactions:
         """Return some of the users: those with these numbers, in this order, or those where a mask is true."""
         users = np.arange(self.n_users)[users]
         sizes = self.sizes[users]
@@ -154,7 +154,7 @@ class Transactions:
         check_integer("n_users", n_users, 1, 10**8)
         return self.take(rng.integers(self.n_users, size=n_users))
 
-    def rows(self, set_size: int | None = None) -> NDArray[np.int32]:
+    def rows(self, set_size: int | None = None) -> Numbers:
         """Return one row per user, filled up with `NO_ITEM`, shape (n_users, set_size).
 
         Parameters

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from segshuffle.accounting.numerics.ranges import check_integer, check_kind
-from segshuffle.arrays import FloatArray, IntArray, Table, pieces
+from segshuffle.arrays import FloatArray, IntArray, Numbers, Table, pieces
 from segshuffle.datasets.transactions import Transactions
 from segshuffle.errors import DataError, ParameterError
 from segshuffle.estimates import Estimate
@@ -260,7 +259,7 @@ def check_users(problem: Problem, users: Transactions) -> None:
         )
 
 
-def levels_of(users: Transactions, problem: Problem, rng: np.random.Generator) -> NDArray[np.int16]:
+def levels_of(users: Transactions, problem: Problem, rng: np.random.Generator) -> Numbers:
     """Return the number of every user's level; if the data have none, they are random, with the problem's counts."""
     if users.levels is not None:
         return users.levels

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segshuffle.arrays import NO_ITEM, Numbers
+from segshuffle.arrays import NO_ITEM, BoolArray, Numbers
 from segshuffle.errors import DataError
 from segshuffle.protocols.base import Problem
 from segshuffle.protocols.scheme import Scheme, Words
@@ -70,7 +70,7 @@ class SimulatedClients:
         """Select the clients of some levels, for collections with only these levels."""
         return self.where(np.isin(self.levels, tuple(levels)))
 
-    def where(self, chosen: NDArray[np.bool_]) -> SimulatedClients:
+    def where(self, chosen: BoolArray) -> SimulatedClients:
         """Select the clients for which `chosen`, shape (n_clients,), is true."""
         return self if chosen.all() else SimulatedClients(self.items[chosen], self.levels[chosen])
 
