@@ -106,6 +106,8 @@ def guarantee(text: str) -> tuple[float, float | None]:
 
 #: A level on offer: its epsilon, and its number of users, their share (a float), or None if the data have the levels.
 Level = tuple[float, int | float | None]
+#: Epsilons of all levels, and the users at each.
+LevelCounts = tuple[tuple[float, ...], tuple[int, ...]]
 
 
 def levels(text: str) -> tuple[Level, ...]:
@@ -125,7 +127,7 @@ def pair(text: str) -> Level:
     return float(level), whole(users) if colon else None
 
 
-def counted(levels: Sequence[Level], n_users: int | None) -> tuple[tuple[float, ...], tuple[int, ...]]:
+def counted(levels: Sequence[Level], n_users: int | None) -> LevelCounts:
     """Return the epsilons of all levels, and the users at each; shares are of `n_users`, rounded so that they add up.
 
     Raises
@@ -323,7 +325,7 @@ def question_of(
     *,
     domain_size: int,
     set_size: int,
-    levels: tuple[tuple[float, ...], tuple[int, ...]],
+    levels: LevelCounts,
     **replaced: Any,
 ) -> Question:
     """Make a question from the options that were given, the levels with their users, and replaced values."""

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from segshuffle.cli.options import (
+    LevelCounts,
     add_declared,
     counted,
     integers,
@@ -263,7 +264,7 @@ def _question(
     options: argparse.Namespace,
     domain_size: int,
     set_size: int,
-    levels: tuple[tuple[float, ...], tuple[int, ...]],
+    levels: LevelCounts,
     guess: Guess | None,
 ) -> Question:
     """Ask for the least error, or for what the goal says; the plan is not made for the top items without a goal."""
@@ -271,9 +272,7 @@ def _question(
     return question_of(options, domain_size=domain_size, set_size=set_size, levels=levels, guess=guess, top=top)
 
 
-def _levels(
-    options: argparse.Namespace, users: Transactions, assumed: list[str]
-) -> tuple[tuple[float, ...], tuple[int, ...]]:
+def _levels(options: argparse.Namespace, users: Transactions, assumed: list[str]) -> LevelCounts:
     """Return the levels with their users; set default levels and delta if they are not given, and say which."""
     if options.levels is None:
         options.levels = ((1.0, 1.0),)
@@ -307,7 +306,7 @@ def _as_many(n_users: int, users: Transactions, options: argparse.Namespace, ass
 def _planned(
     options: argparse.Namespace,
     users: Transactions,
-    levels: tuple[tuple[float, ...], tuple[int, ...]],
+    levels: LevelCounts,
     assumed: list[str],
 ) -> Answer:
     """Plan for these users, and say how the set size was chosen."""
