@@ -21,6 +21,7 @@ from segshuffle.datasets import registry
 from segshuffle.errors import ConfigError, DataError
 from segshuffle.files import read_bounded
 from segshuffle.pipeline.design import Config, without_paths
+from segshuffle.pipeline.tables import read_yaml
 from segshuffle.protocols.listed import schemas as method_schemas
 
 #: The configuration whose edition is "full", relative to the project.
@@ -100,7 +101,7 @@ def check_config(config: object, *, schema: Path, where: str = "config") -> None
 
 def whole_schema(schema: Path) -> dict[str, Any]:
     """Return the rules of every key: the schema file's, and those that the files of protocols and datasets declare."""
-    rules: dict[str, Any] = yaml.safe_load(schema.read_text(encoding="utf-8"))
+    rules: dict[str, Any] = read_yaml(schema)
     for section, properties in method_schemas().items():
         rules["properties"][section]["properties"] |= properties
     rules["properties"]["datasets"] |= registry.schema()
@@ -190,7 +191,7 @@ def check_stamp(stamp: Path, *, file: str, config: Config) -> list[str]:
         )
     if not stamp.exists():
         return []
-    earlier = yaml.safe_load(stamp.read_text(encoding="utf-8"))
+    earlier = read_yaml(stamp)
     before, now = earlier["config"], without_paths(config)
     changed = sorted(key for key in {**before, **now} if before.get(key) != now.get(key))
     if changed and earlier["file"] != file:

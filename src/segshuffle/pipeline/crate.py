@@ -8,13 +8,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-import yaml
 from rocrate.model import ContextEntity, Entity
 from rocrate.rocrate import ROCrate
 
 from segshuffle.datasets.registry import dataset_label, dataset_of
 from segshuffle.errors import DataError
 from segshuffle.files import sha256_of
+from segshuffle.pipeline.tables import read_json, read_yaml
 
 PROFILES = {
     "https://w3id.org/ro/wfrun/process/0.5": "Process Run Crate",
@@ -47,7 +47,7 @@ def crate(folder: Path, *, date: str) -> dict[str, Any]:
             "the crate must name the code's commit and its day, but the project is no git checkout. Run the workflow "
             "from a clone, and ask for the target crate again."
         )
-    record = json.loads((folder / "provenance.json").read_text(encoding="utf-8"))
+    record = read_json(folder / "provenance.json")
     made = ROCrate(version="1.1")
     made.name = f"segshuffle, edition {record['edition']}"
     made.description = "Figures, tables and verdicts of a run of segshuffle, and what they were made of"
@@ -69,7 +69,7 @@ def crate(folder: Path, *, date: str) -> dict[str, Any]:
 
     used = [_data(made, name, source) for name, source in record["data"].items()]
     used.append(_file(made, folder, "config.yaml"))
-    for key, value in yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8")).items():
+    for key, value in read_yaml(folder / "config.yaml").items():
         slot = made.add_formal_parameter(key, TYPES.get(type(value), "Text"), identifier=f"#slot-{key}")
         workflow.append_to("input", slot)
         text = value if type(value) in TYPES else json.dumps(value)

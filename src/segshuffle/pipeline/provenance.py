@@ -16,6 +16,7 @@ from segshuffle.datasets.registry import dataset_label, hashed_as
 from segshuffle.files import sha256_of
 from segshuffle.pipeline import words
 from segshuffle.pipeline.design import Config, output_folder, without_paths
+from segshuffle.pipeline.tables import read_json
 
 #: What is written about a run.
 RECORDS = ("index.html", "config.yaml", "provenance.json", "runtimes.csv")
@@ -24,7 +25,7 @@ PACKAGES = ("segshuffle", "snakemake", "numpy", "scipy", "pandas", "matplotlib",
 
 def data_of(sources: Iterable[str]) -> dict[str, Any]:
     """Map every dataset to the source of its data, as its JSON file holds it."""
-    return {Path(path).parent.name: json.loads(Path(path).read_text(encoding="utf-8")) for path in sources}
+    return {Path(path).parent.name: read_json(path) for path in sources}
 
 
 def data_words(data: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:

@@ -1,21 +1,20 @@
 """The closing text of a run: where the results are, verdicts, run times, and stand-in data."""
 
-import json
 import sys
 from pathlib import Path
 
 import pandas as pd
-import yaml
 
 from segshuffle.pipeline.design import output_folder
 from segshuffle.pipeline.provenance import data_words
+from segshuffle.pipeline.tables import read_json, read_yaml
 
 
 def main(arguments: list[str]) -> int:
     """Print a text about the finished run of a configuration file."""
-    root = Path(output_folder(yaml.safe_load(Path(arguments[0]).read_text(encoding="utf-8"))))
+    root = Path(output_folder(read_yaml(arguments[0])))
     verdicts = pd.read_csv(root / "claims.csv")["verdict"].value_counts()
-    data = json.loads((root / "provenance.json").read_text(encoding="utf-8"))["data"]
+    data = read_json(root / "provenance.json")["data"]
     lines = [
         "",
         f"page      {root}/index.html (everything on one page: open it in a browser)",

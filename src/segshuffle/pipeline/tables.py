@@ -27,12 +27,12 @@ def read_tables(paths: Iterable[str]) -> pd.DataFrame:
     return pd.concat([pd.read_csv(path) for path in paths], ignore_index=True)
 
 
-def read_json(path: str) -> Any:
+def read_json(path: Path | str) -> Any:
     """Read a JSON file."""
     return json.loads(Path(path).read_text(encoding="utf-8"))
 
 
-def read_yaml(path: str) -> Any:
+def read_yaml(path: Path | str) -> Any:
     """Read a YAML file."""
     import yaml
 
