@@ -9,7 +9,7 @@ import pytest
 
 from segshuffle.pipeline.provenance import PACKAGES, contents, provenance
 from segshuffle.pipeline.run_summary import main as close
-from segshuffle.pipeline.words import FORMATS, columns
+from segshuffle.pipeline.words import FORMATS, entries
 
 REAL = {"kind": "real", "sha256": "ab" * 32, "origin": "msnbc990928.seq.gz", "reason": ""}
 STAND_IN = {
@@ -60,12 +60,12 @@ def test_the_list_of_results_explains_every_column_and_names_a_stand_in(full_con
     made = ["mse.csv", "claims.md", "amplification/variation1.csv", *(f"figures/fig2.{each}" for each in FORMATS)]
     full = contents([f"results/{path}" for path in made], sources(REAL), config=full_config)
     quick = contents(["results/quick/figures/decomposition8.svg"], sources(STAND_IN), config=quick_config)
-    for column in columns()["mse.csv"]:
+    for column in entries()["columns"]["mse.csv"]:
         assert f"- `{column}`: " in full, column
     assert REAL["sha256"] in full
     assert "STAND-IN" not in full
     assert "a STAND-IN, not the real data, because the network is down:" in quick
-    entries = [line.partition("`: ")[0] for line in full.splitlines() if line.startswith("- `")]
+    listed = [line.partition("`: ")[0] for line in full.splitlines() if line.startswith("- `")]
     for name in (
         "mse.csv",
         "claims.md",
@@ -75,7 +75,7 @@ def test_the_list_of_results_explains_every_column_and_names_a_stand_in(full_con
         "audit/",
         "amplification/variation1.csv",
     ):
-        assert sum(f"`{name}`" in f"{entry}`" for entry in entries) == 1, name
+        assert sum(f"`{name}`" in f"{entry}`" for entry in listed) == 1, name
     assert "figures/decomposition8" in quick
     assert "amplification/" not in quick, "what a run does not make is not listed"
 

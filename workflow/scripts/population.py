@@ -1,14 +1,16 @@
 """Draw the users of one setting."""
 
+import numpy as np
+
 from segshuffle.pipeline.jobs import job
 from segshuffle.datasets.population import save_population
-from segshuffle.pipeline.data import load_rows, population
+from segshuffle.pipeline.data import population
 from segshuffle.pipeline.tables import read_json
 
 with job(snakemake):
     data, source = snakemake.input.get("data"), snakemake.input.get("source")
     users = population(
-        load_rows(data) if data else None,
+        np.load(data) if data else None,
         read_json(source) if source else None,
         setting=snakemake.params.setting,
         section=snakemake.params.section,

@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
+import numpy as np
+
 from segshuffle.pipeline.jobs import job
-from segshuffle.pipeline.data import load_rows
 from segshuffle.pipeline.style import save
 from segshuffle.pipeline.tables import read_json, read_yaml, write_markdown, write_table
 from segshuffle.studies.readings.compute import verdicts
@@ -11,7 +12,7 @@ from segshuffle.studies.readings.report import draw, markdown
 
 with job(snakemake) as edition:
     files = zip(snakemake.params.datasets, snakemake.input.data, snakemake.input.sources, strict=True)
-    data = {name: {"data": load_rows(rows), "source": read_json(source)} for name, rows, source in files}
+    data = {name: {"data": np.load(rows), "source": read_json(source)} for name, rows, source in files}
     plans = {Path(path).stem: read_json(path) for path in snakemake.input.plans}
     table = verdicts(snakemake.params.settings, read_yaml(snakemake.input.statements), data, plans)
     write_table(snakemake.output.table, table)

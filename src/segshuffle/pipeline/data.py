@@ -83,9 +83,3 @@ def save_rows(path: str, rows: NDArray[Any]) -> None:
     # by way of memory: on a full disk numpy's own writer does not say why it failed
     np.save(packed := io.BytesIO(), rows)
     write_atomically(path, packed.getvalue())
-
-
-def load_rows(path: str) -> NDArray[Any]:
-    """Read what `save_rows` has written."""
-    rows: NDArray[Any] = np.load(path)
-    return rows

@@ -93,7 +93,8 @@ def contents(outputs: Sequence[str], sources: Sequence[str], *, config: Config) 
         lines += [f"### {group.title}", ""]
         lines += [f"- `{'`, `'.join(paths)}`: {title}" for title, paths in sections[group].items()]
         lines += [""]
-    lines += ["### Intermediate files", "", *(f"- `{name}`: {what}" for name, what in words.parts().items()), ""]
-    for table, columns in words.columns().items():
+    said = words.entries()
+    lines += ["### Intermediate files", "", *(f"- `{name}`: {what}" for name, what in said["parts"].items()), ""]
+    for table, columns in said["columns"].items():
         lines += [f"## Columns of {table}", "", *(f"- `{name}`: {text}" for name, text in columns.items()), ""]
     return "\n".join(lines)

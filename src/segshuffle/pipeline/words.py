@@ -63,37 +63,27 @@ class Output(NamedTuple):
 
 
 @cache
-def _read() -> dict[str, dict[str, Any]]:
-    """Put together the files of all studies, section by section."""
+def entries() -> dict[str, dict[str, Any]]:
+    """Put together the files of all studies: section (groups, outputs, parts or columns) -> its entries."""
     found: dict[str, dict[str, Any]] = {"groups": {}, "outputs": {}, "parts": {}, "columns": {}}
     for path in _FILES:
-        for section, entries in yaml.load(path.read_bytes(), _LOADER).items():
-            found[section] |= entries
+        for section, values in yaml.load(path.read_bytes(), _LOADER).items():
+            found[section] |= values
     return found
 
 
 def _entry_of(path: str) -> tuple[dict[str, str], dict[str, int | str]]:
     """Return the entry of the first output that a path matches, and the values of its wildcards."""
-    for output, entry in _read()["outputs"].items():
+    for output, entry in entries()["outputs"].items():
         pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+?)", re.escape(output))
         if found := re.fullmatch(pattern, path):
             return entry, {key: int(value) if value.isdecimal() else value for key, value in found.groupdict().items()}
     raise ConfigError(f"{path}: no words.yaml says what this is. Add it to that of its study, under outputs.")
 
 
-def parts() -> dict[str, str]:
-    """Return what is in every folder of intermediate files."""
-    return _read()["parts"]
-
-
-def columns() -> dict[str, dict[str, str]]:
-    """Return the meaning of the columns of tables."""
-    return _read()["columns"]
-
-
 def titles(prefix: str) -> dict[str, str]:
     """Return the titles of the groups whose id begins with a prefix, by the rest of the id."""
-    found = _read()["groups"].items()
+    found = entries()["groups"].items()
     return {name.removeprefix(prefix): group["title"] for name, group in found if name.startswith(prefix)}
 
 
@@ -136,7 +126,7 @@ class Words:
         # captions last: they may use the other entries
         for key in sorted(entry, key=lambda key: key == "caption"):
             values[key] = entry[key].format(**values).strip()
-        group = Group(values["group"], **_read()["groups"][values["group"]])
+        group = Group(values["group"], **entries()["groups"][values["group"]])
         return Output(path, values["title"], values.get("caption", ""), group)
 
     def every(self, paths: Iterable[str]) -> list[Output]:

@@ -14,7 +14,7 @@ from segshuffle.pipeline.design import Scenario
 from segshuffle.pipeline.scenarios import settings
 from segshuffle.pipeline.seeds import stream
 from segshuffle.pipeline.tables import to_json
-from segshuffle.pipeline.words import columns
+from segshuffle.pipeline.words import entries
 from segshuffle.protocols.registry import declared, every
 from segshuffle.studies import planning
 from segshuffle.studies.planning import lineup, plan_setting, problem_of
@@ -101,7 +101,7 @@ def test_what_is_proven_relies_on_the_configured_share(case):
 def test_table_has_the_columns_roles_and_closed_forms(case):
     config, _, population = case
     table = run(case)
-    assert list(table) == list(columns()["mse.csv"])
+    assert list(table) == list(entries()["columns"]["mse.csv"])
     assert set(table["role"]) == {"best", "recentred", "grid", "budget", "projected"}
     assert (table["max_messages"].notna() == (table["role"] == "budget")).all()
     for task, row in zip(tasks(case), table.to_dict("records"), strict=True):
