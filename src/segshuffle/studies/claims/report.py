@@ -7,6 +7,7 @@ settings than the paper's, or one of its competitors other options.
 """
 
 from collections.abc import Collection, Iterable, Iterator
+from functools import cache
 from itertools import pairwise, product
 from typing import Any
 
@@ -53,7 +54,6 @@ class Panels:
             iter(published.groupby(["dataset", "n_users", "set_size", "split"]))
         )
         self._config = config
-        self._rows: dict[Any, pd.Series] = {}
 
     def get(self, *, dataset: str, n_users: str, set_size: int, split: str) -> tuple[str, pd.DataFrame, pd.Series]:
         """Find one panel; n_users is "smallest" or "largest".
@@ -78,6 +78,7 @@ class Panels:
         others = rows[rows["method"].isin(paper_competitors()) & (rows["role"] == "best")]
         return name, curve, others.set_index("method")["mse_expected"]
 
+    @cache  # noqa: B019  a job judges a few tables, and ends
     def at_best_m(self, **panel: Any) -> pd.Series:
         """Return one panel's least error ("segmented"), the competitors' errors, and the range of the best m.
 
@@ -85,12 +86,6 @@ class Panels:
         "best m" is the range in words. "fewest" and "most" are the messages per user at the range's ends, "first" and
         "last" the errors at the ends of the grid.
         """
-        key = frozenset(panel.items())
-        if key not in self._rows:
-            self._rows[key] = self._at_best_m(**panel)
-        return self._rows[key]
-
-    def _at_best_m(self, **panel: Any) -> pd.Series:
         name, curve, errors = self.get(**panel)
         expected, blankets = curve["mse_expected"], curve["blanket_per_user"]
         best = curve[expected <= (1 + NEARLY_LEAST) * expected.min()]
