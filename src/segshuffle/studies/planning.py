@@ -7,7 +7,6 @@ the proven side is the Poisson blanket, the proven methods of role competitor, a
 import dataclasses
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -94,13 +93,14 @@ def plan_setting(config: Config, setting: Setting, accounting: str, *, left_out:
             continue
         # what is found out for one plan serves the others of its split and role
         groups = [
-            (split, role, list(points))
+            (split, role, variants)
             for split, problem in problems.items()
-            for role, points in groupby(_points(config, accounting, problem, method, rows), lambda point: point[0])
+            for role, variants in _variants(config, accounting, problem, method, rows).items()
         ]
-        planned = parallel(_planned, ((problems[split], [each[-1] for each in points]) for split, _, points in groups))
-        for (split, role, points), found in zip(groups, planned, strict=True):
-            for (_, budget, _), plan in zip(points, found, strict=True):
+        planned = parallel(_planned, ((problems[split], variants) for split, _, variants in groups))
+        for (split, role, variants), found in zip(groups, planned, strict=True):
+            for variant, plan in zip(variants, found, strict=True):
+                budget = getattr(variant, "max_messages", None)
                 plans[split].append({"role": role, "max_messages": budget, "plan": plan})
     return plans
 
@@ -114,24 +114,26 @@ def _planned(problem: Problem, methods: Sequence[Any]) -> list[dict[str, Any]]:
     return [dataclasses.replace(plan, method=methods[0].name).as_dict() for plan in plans]
 
 
-def _points(
+def _variants(
     config: Config, accounting: str, problem: Problem, method: Any, rows: Collection[Row]
-) -> Iterator[tuple[Row, float | None, Method]]:
-    """Yield role, budget and method of every plan of a method; "projected" shares the plan of "best".
+) -> dict[Row, list[Any]]:
+    """Return the variants of a method to be planned, by role; "projected" shares the plan of "best".
 
     On the proven side the grid of m begins where the blanket is large enough for the accountant.
     """
+    found: dict[Row, list[Any]] = {}
     if "grid" in rows:
         for blanket in blanket_grid(config):
             if accounting == "published" or problem.honest_mean(blanket) >= _LEAST_MEAN:
-                yield "grid", None, dataclasses.replace(method, blanket_per_user=blanket)
+                found.setdefault("grid", []).append(dataclasses.replace(method, blanket_per_user=blanket))
             else:
                 print(f"no proven plan at m = {blanket:g}: fewer than {_LEAST_MEAN:g} blanket messages per item")
     if "best" in rows:
-        yield "best", None, method
+        found["best"] = [method]
     if "budget" in rows:
-        for budget in map(float, config["proven"]["max_messages"]):
-            yield "budget", budget, dataclasses.replace(method, max_messages=budget)
+        budgets = map(float, config["proven"]["max_messages"])
+        found["budget"] = [dataclasses.replace(method, max_messages=budget) for budget in budgets]
+    return found
 
 
 def draw_samples(config: Config, scenario: Scenario, population: Population) -> Iterator[tuple[int, Sample]]:
