@@ -52,12 +52,10 @@ def changed(question: Question, values: Mapping[str, float]) -> Question:
             problem = replace(problem, domain_size=value)
         elif name == "set_size":
             problem = replace(problem, set_size=value)
-        elif name == "rounds":
-            assumptions = replace(assumptions, rounds=value)
-        elif name == "honest_fraction":
-            assumptions = replace(assumptions, honest_fraction=value)
-        else:
+        elif name == "max_messages":
             limits = replace(limits, max_messages=value)
+        else:
+            assumptions = replace(assumptions, **{name: value})
     return replace(question, problem=replace(problem, assumptions=assumptions), limits=limits)
 
 
