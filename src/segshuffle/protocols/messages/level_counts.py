@@ -78,7 +78,7 @@ def level_announcement(n_users: int, n_levels: int, privacy: LevelPrivacy | None
     if n_levels == 1:  # nothing to tell
         return Scheme(1, 1, n_users, (0.0,), 0.0)
     blanket = 0.0
-    if privacy is not None and n_levels > 1:
+    if privacy is not None:
         mean = least_blanket_mean(copies=1.0, pairs=1, epsilon=privacy.epsilon, delta=privacy.delta)
         blanket = rounded_up(mean * n_levels / n_users * (1 + 1e-15))  # the division must not round down
         if blanket > LARGEST_BLANKET:
