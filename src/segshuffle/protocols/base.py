@@ -143,6 +143,7 @@ class Problem:
             value = getattr(self, name)
             if not isinstance(value, kind) or isinstance(value, str | bool):
                 raise ParameterError(name, value, allowed)
+        # JSON and schemes do not accept numpy's integers
         object.__setattr__(self, "domain_size", whole_if_equal(self.domain_size))
         object.__setattr__(self, "set_size", whole_if_equal(self.set_size))
         if not self.levels or len(self.levels) != len(self.level_counts):
@@ -166,10 +167,6 @@ class Problem:
             raise ParameterError("level_deltas", self.level_deltas, allowed)
         if any(low >= high for low, high in zip(self.levels, self.levels[1:], strict=False)):
             raise ParameterError("levels", self.levels, "strictly increasing")
-        # JSON and schemes do not accept numpy's integers
-        object.__setattr__(self, "domain_size", int(self.domain_size))
-        object.__setattr__(self, "set_size", int(self.set_size))
-        object.__setattr__(self, "level_counts", tuple(map(int, self.level_counts)))
         for name in ("levels", "level_deltas"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
 

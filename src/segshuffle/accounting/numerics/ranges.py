@@ -75,8 +75,9 @@ def check_integer(name: str, value: object, least: int, allowed: str = "", *, mo
 
 
 def whole_if_equal(value: Any) -> Any:
-    """Return a whole number such as 1e4 as an integer, and anything else as it is."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    """Return a whole number, such as 1e4 or one of numpy's, as an integer, and anything else as it is."""
+    whole = isinstance(value, np.integer) or (isinstance(value, float) and value.is_integer())
+    return int(value) if whole else value
 
 
 def check_choice(name: str, value: object, choices: Iterable[str]) -> None:
