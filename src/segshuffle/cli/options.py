@@ -214,8 +214,8 @@ def target(text: str) -> tuple[float, bool]:
     return (value / 100 if of_top else value), of_top
 
 
-#: Declared option -> how its text is read if not as a number, flag or one of several words, what help calls it, and
-#: what help adds.
+#: Declared option, or else the type of its value -> how its text is read, what help calls it, and what help adds. Flags
+#: and options with several words to choose from need nothing.
 _READ: dict[str, tuple[Callable[[str], Any], str, str]] = {
     "items": (items, "D|FILE", "or a public list of their names, one per line; blanks around a name are left out"),
     "set_size": (whole, "S", ""),
@@ -240,8 +240,6 @@ _READ: dict[str, tuple[Callable[[str], Any], str, str]] = {
         "ERROR",
         "P% is that of a top item of the guess, a number that of all items together",
     ),
-}
-_NUMBERS: dict[str, tuple[Callable[[str], Any], str, str]] = {
     "integer": (whole, "N", ""),
     "number": (float, "X", ""),
 }
@@ -270,7 +268,7 @@ def add_declared(parser: Any, declared: Mapping[str, Any], *names: str, **change
         elif "enum" in rules:
             own["choices"] = [each for each in rules["enum"] if each is not None]
         else:
-            plain = _NUMBERS.get(str(rules.get("type")), (str, name.rpartition("_")[2].upper(), ""))
+            plain = _READ.get(str(rules.get("type")), (str, name.rpartition("_")[2].upper(), ""))
             own["type"], own["metavar"], added = _READ.get(name, plain)
             told = "; ".join(filter(None, (told, added)))
         own["help"] = told.replace("%", "%%")
