@@ -18,7 +18,7 @@ balls-into-bins:domain-size=100,special-bins=1 --blanket-messages 1e6 --delta 1e
 general --users 1e6 --epsilon 0.1 --delta 1e-8.
 """
 
-import argparse
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from segshuffle.cli.options import integers, numbers, output, picture, spec
@@ -29,7 +29,7 @@ from segshuffle.errors import ParameterError
 _SINGLE = ("local_epsilon", "delta", "accountant", "compose", "subsample", "blanket_messages", "rounds", "save")
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: ArgumentParser) -> None:
     """Add the options of this command."""
     sent = parser.add_argument_group("what is sent")
     sent.add_argument(
@@ -102,7 +102,7 @@ def _output(text: str) -> Path:
     return output(text) if text.endswith(".csv") else picture(text)
 
 
-def run(options: argparse.Namespace) -> str:
+def run(options: Namespace) -> str:
     """Answer for the segmented protocol, or for any other randomizer."""
     if options.randomizer[0].partition(":")[0] == "segmented":
         return _segmented(options)
@@ -111,7 +111,7 @@ def run(options: argparse.Namespace) -> str:
     return answer(options)
 
 
-def _segmented(options: argparse.Namespace) -> str:
+def _segmented(options: Namespace) -> str:
     from segshuffle.accounting.collections.published import proven_lower_item_delta, published_item_delta
 
     leave_out(options, _SINGLE, "with segmented")

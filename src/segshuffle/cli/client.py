@@ -14,9 +14,9 @@ before anybody who is not trusted sees them, for example by `shuf messages.txt >
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import csv
+from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -43,7 +43,7 @@ COMMON = ("plan", "items", "users", "level", "level_column", "honest_users", "bu
 _LEVEL_EPSILON = 2.0
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: ArgumentParser) -> None:
     """Add the options of this command."""
     parser.add_argument("plan", type=Path, metavar="PLAN.json", help="the published plan, as plan --save writes it")
     held = parser.add_mutually_exclusive_group(required=True)
@@ -134,7 +134,7 @@ def _hidden(text: str) -> tuple[float, float | None] | Literal["no"]:
     return "no" if text == "no" else guarantee(text)
 
 
-def run(options: argparse.Namespace) -> str:
+def run(options: Namespace) -> str:
     """Check the plan, store the privacy spent and the messages, and return the messages."""
     from segshuffle.files import refuse_overwriting
     from segshuffle.planning.documents import read_plan
@@ -185,7 +185,7 @@ def run(options: argparse.Namespace) -> str:
     return answer.messages.removesuffix("\n")
 
 
-def _need(options: argparse.Namespace, problem: Problem, path: Path) -> None:
+def _need(options: Namespace, problem: Problem, path: Path) -> None:
     """Refuse a call that leaves something out; all of it is named at once."""
     planned = problem.assumptions.rounds
     has_account, stored = options.account is not None or options.users is None, False
@@ -222,7 +222,7 @@ def _need(options: argparse.Namespace, problem: Problem, path: Path) -> None:
         raise OptionsError(f"More is needed: {reasons}. Add {examples}.")
 
 
-def _items(options: argparse.Namespace, document: Document) -> tuple[int, ...]:
+def _items(options: Namespace, document: Document) -> tuple[int, ...]:
     """Return the numbers of the items that the user names."""
     from segshuffle.datasets.transactions import numbered
 
@@ -253,9 +253,7 @@ def _items(options: argparse.Namespace, document: Document) -> tuple[int, ...]:
     return tuple(numbers)
 
 
-def _spent(
-    options: argparse.Namespace, plan: Plan, picked: Sequence[int], new: Entry, account: Account
-) -> dict[int, Demand]:
+def _spent(options: Namespace, plan: Plan, picked: Sequence[int], new: Entry, account: Account) -> dict[int, Demand]:
     """Add the privacy that is spent to the account, and return what the users of each level that was picked demand."""
     from segshuffle.protocols.messages import Demand
 
@@ -301,7 +299,7 @@ def _given(plan: Plan, demand: Demand, level: int) -> Given:
     return given
 
 
-def _own_words(options: argparse.Namespace, level: float, account: Account) -> str:
+def _own_words(options: Namespace, level: float, account: Account) -> str:
     """Set honest users, budget and limit on the level: from the options, the file, or the defaults.
 
     Returns

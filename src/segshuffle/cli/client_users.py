@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 import hashlib
+from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from segshuffle.protocols.scheme import Scheme
 
 
-def users_and_levels(options: argparse.Namespace, document: Document) -> tuple[Transactions, Numbers]:
+def users_and_levels(options: Namespace, document: Document) -> tuple[Transactions, Numbers]:
     """Read the users of the file and the number of the level of each, and say what is odd about them."""
     import numpy as np
 

@@ -17,9 +17,9 @@ the shuffler knows.
 
 from __future__ import annotations
 
-import argparse
 import functools
 import math
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +42,7 @@ _ON_SCREEN = 20
 _MOST_LINES = 10
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: ArgumentParser) -> None:
     """Add the options of this command."""
     parser.add_argument("plan", type=Path, metavar="PLAN.json", help="the published plan, as plan --save writes it")
     parser.add_argument(
@@ -103,7 +103,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON, with every item")
 
 
-def run(options: argparse.Namespace) -> str:
+def run(options: Namespace) -> str:
     """Count the messages, and estimate the shares."""
     from segshuffle.cli.estimate_rows import COLUMNS, PUBLISHED, as_percent, rows_of
     from segshuffle.files import refuse_overwriting
@@ -164,7 +164,7 @@ def run(options: argparse.Namespace) -> str:
     return f"{shown(summary)}\n\n{warning}{table(screen)}"
 
 
-def _present(options: argparse.Namespace, planned: Plan) -> tuple[Plan, str | None]:
+def _present(options: Namespace, planned: Plan) -> tuple[Plan, str | None]:
     """Return the plan for the users who took part, and what is assumed about their levels, if anything is."""
     problem, plan, assumed = planned.problem, planned, None
     senders, listed = options.senders or problem.n_users, options.levels
@@ -238,7 +238,7 @@ def _made(plan: Plan, guarantee: list[dict[str, Any]], odd: str | None) -> str:
     )
 
 
-def _damaged(options: argparse.Namespace, plan: Plan, received: Counted) -> str | None:
+def _damaged(options: Namespace, plan: Plan, received: Counted) -> str | None:
     """Say what differs from what the shuffler knows, if anything does."""
     n_users = plan.problem.n_users
     if options.messages is not None:
@@ -258,7 +258,7 @@ def _damaged(options: argparse.Namespace, plan: Plan, received: Counted) -> str 
     return None
 
 
-def _not_noticed(options: argparse.Namespace, plan: Plan) -> str:
+def _not_noticed(options: Namespace, plan: Plan) -> str:
     """Say which damage this call cannot notice, and which option or limit would help."""
     found = ["messages that the shuffler itself lost or took twice"]
     if options.messages is None:

@@ -1,17 +1,17 @@
 """Download the MSNBC log (2.3 MB) and verify it by its SHA-256."""
 
-import argparse
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from segshuffle.errors import DataError
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: ArgumentParser) -> None:
     """Add the options of this command."""
     parser.add_argument("destination", type=Path, help="file to write (gzip)")
 
 
-def run(options: argparse.Namespace) -> str:
+def run(options: Namespace) -> str:
     """Fetch the file, and return its path and origin."""
     from segshuffle.datasets.msnbc import LOG
 

@@ -7,9 +7,9 @@ not compute them from the users' items: values that depend on the data break the
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import math
+from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,7 +40,7 @@ COMMON = ("collection", "items", "set_size", "levels", "delta", "sets", "guess",
 _LONG, _LONGEST = 10.0, 600.0
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: ArgumentParser) -> None:
     """Add the options of this command."""
     from segshuffle.declared import options_of
     from segshuffle.planning.asked import Goal, Guess, Limits
@@ -102,7 +102,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     shown.add_argument("--json", action="store_true", help="print JSON, with everything")
 
 
-def run(options: argparse.Namespace) -> str:
+def run(options: Namespace) -> str:
     """Make the plan, save it, and return its text."""
     from segshuffle.cli import plan_text
     from segshuffle.datasets.layout import read_items
@@ -162,7 +162,7 @@ def run(options: argparse.Namespace) -> str:
     return plan_text.told(found, options, more)
 
 
-def _varied(options: argparse.Namespace) -> dict[str, tuple[float, ...]]:
+def _varied(options: Namespace) -> dict[str, tuple[float, ...]]:
     """Read the names and values of --what-if."""
     from segshuffle.planning.what_if import INTEGERS, VARIED
 
@@ -199,7 +199,7 @@ def _with_cap(found: Answer) -> Answer:
     return replace(capped, rows=found.rows)
 
 
-def _refuse_unpublished(options: argparse.Namespace, question: Question) -> None:
+def _refuse_unpublished(options: Namespace, question: Question) -> None:
     """Refuse options that the paper's analysis does not cover."""
     others = [name for name in ("target_error", "what_if", "alternatives", "save") if getattr(options, name)]
     for name in (*others, *(name for name in question.as_dict() if name in vars(question.limits))):
@@ -207,7 +207,7 @@ def _refuse_unpublished(options: argparse.Namespace, question: Question) -> None
             raise OptionsError(f"blanket = published does not go with {name}: leave one of them out.")
 
 
-def _more(options: argparse.Namespace, found: Answer, varied: dict[str, tuple[float, ...]]) -> dict[str, Any]:
+def _more(options: Namespace, found: Answer, varied: dict[str, tuple[float, ...]]) -> dict[str, Any]:
     """Make the tables of --what-if and --alternatives, JSON-ready."""
     more: dict[str, Any] = {}
     question = found.question

@@ -1,7 +1,7 @@
 """The text of a plan: the decision and the alternatives on one screen, and everything else on request."""
 
-import argparse
 import math
+from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -36,7 +36,7 @@ def _titled(words: Mapping[str, Sequence[str]]) -> list[str]:
     return [f"{title}:\n{_paragraphs(sentences)}" for title, sentences in words.items()]
 
 
-def told(found: Answer, options: argparse.Namespace, more: Mapping[str, Any]) -> str:
+def told(found: Answer, options: Namespace, more: Mapping[str, Any]) -> str:
     """Return the answer as JSON, or as one screen of text, or everything with --details.
 
     A plan of the paper's analysis is shown as numbers, because sentences would promise what is not proven.
@@ -182,7 +182,7 @@ def _laws_table(rows: Sequence[Mapping[str, Any]], problem: Problem, top: int) -
     return "\n".join(filter(None, (table(shown_rows), wrapped(said, hang="  "))))
 
 
-def _further(found: Mapping[str, Any], n_users: int, options: argparse.Namespace) -> list[str]:
+def _further(found: Mapping[str, Any], n_users: int, options: Namespace) -> list[str]:
     """Show the tables of --what-if and --alternatives."""
     parts = []
     if "what_if" in found:

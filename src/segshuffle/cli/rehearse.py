@@ -12,10 +12,10 @@ collection itself breaks the guarantee.
 
 from __future__ import annotations
 
-import argparse
 import re
 import shlex
 import sys
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,7 +56,7 @@ _BIASED = (
 )
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: ArgumentParser) -> None:
     """Add the options of this command."""
     from segshuffle.planning.asked import Goal, Limits
     from segshuffle.planning.question import Question
@@ -140,7 +140,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     simulated.add_argument("--json", action="store_true", help="print JSON, with everything")
 
 
-def run(options: argparse.Namespace) -> str:
+def run(options: Namespace) -> str:
     """Read, plan, rehearse, write."""
     comparing = isinstance(options.data, dict) or len(options.set_size or ()) > 1
     if not options.messages:
@@ -154,7 +154,7 @@ def run(options: argparse.Namespace) -> str:
     return _compared(options) if comparing else _rehearsed(options)
 
 
-def _rehearsed(options: argparse.Namespace) -> str:
+def _rehearsed(options: Namespace) -> str:
     """Simulate a plan on the file, and write the folder."""
     # before a large file is read
     require("pipeline", "A rehearsal")
@@ -215,7 +215,7 @@ def _data(text: str) -> str | dict[int, float]:
     try:
         return set_sizes(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(
+        raise ArgumentTypeError(
             f"{text!r} is no guess: write size:share% pairs with commas, each size once, and --guess zipf:1 apart"
         ) from None
 
@@ -225,7 +225,7 @@ def _zipf(text: str) -> float:
     return float(text.removeprefix("zipf:"))
 
 
-def _compared(options: argparse.Namespace) -> str:
+def _compared(options: Namespace) -> str:
     """Compare set sizes, with the file or with a guess."""
     from segshuffle.protocols.padding import guessed_holders
     from segshuffle.rehearsal.set_sizes import compared, holders_of
@@ -261,7 +261,7 @@ def _compared(options: argparse.Namespace) -> str:
 
 
 def _question(
-    options: argparse.Namespace,
+    options: Namespace,
     domain_size: int,
     set_size: int,
     levels: LevelCounts,
@@ -272,7 +272,7 @@ def _question(
     return question_of(options, domain_size=domain_size, set_size=set_size, levels=levels, guess=guess, top=top)
 
 
-def _levels(options: argparse.Namespace, users: Transactions, assumed: list[str]) -> LevelCounts:
+def _levels(options: Namespace, users: Transactions, assumed: list[str]) -> LevelCounts:
     """Return the levels with their users; set default levels and delta if they are not given, and say which."""
     if options.levels is None:
         options.levels = ((1.0, 1.0),)
@@ -286,14 +286,14 @@ def _levels(options: argparse.Namespace, users: Transactions, assumed: list[str]
     return levels
 
 
-def _assume_delta(options: argparse.Namespace, n_users: int, assumed: list[str]) -> None:
+def _assume_delta(options: Namespace, n_users: int, assumed: list[str]) -> None:
     """Set the default delta if none is given, and say so."""
     if options.delta is None:
         options.delta = (0.01 / n_users,)
         assumed.append(f"delta = 1/(100 users) = {options.delta[0]:.3g} (--delta)")
 
 
-def _as_many(n_users: int, users: Transactions, options: argparse.Namespace, assumed: list[str]) -> Transactions:
+def _as_many(n_users: int, users: Transactions, options: Namespace, assumed: list[str]) -> Transactions:
     """Draw as many users from the file as the plan is for, if the file has another number, and say so."""
     if n_users == users.n_users or users.levels is not None:
         return users
@@ -304,7 +304,7 @@ def _as_many(n_users: int, users: Transactions, options: argparse.Namespace, ass
 
 
 def _planned(
-    options: argparse.Namespace,
+    options: Namespace,
     users: Transactions,
     levels: LevelCounts,
     assumed: list[str],
@@ -330,7 +330,7 @@ def _planned(
     return found
 
 
-def _saved(options: argparse.Namespace) -> Plan:
+def _saved(options: Namespace) -> Plan:
     """Read the plan of ``--plan``; the file is then read with the items of the plan, by name or by number."""
     from segshuffle.planning.asked import Goal, Limits
     from segshuffle.planning.documents import checked_names, read_plan
@@ -350,7 +350,7 @@ def _saved(options: argparse.Namespace) -> Plan:
     return document.plan
 
 
-def _serving(plan: Plan, users: Transactions, options: argparse.Namespace, assumed: list[str]) -> Answer:
+def _serving(plan: Plan, users: Transactions, options: Namespace, assumed: list[str]) -> Answer:
     """Return a saved plan for the users of the file, and say what was assumed."""
     from segshuffle.planning.answer import Answer
     from segshuffle.planning.question import Question
@@ -378,7 +378,7 @@ def _repetitions(plan: Plan, users: Transactions) -> int:
 
 
 def _answer(
-    found: Rehearsal, asked: Answer, users: Transactions, options: argparse.Namespace, assumed: list[str]
+    found: Rehearsal, asked: Answer, users: Transactions, options: Namespace, assumed: list[str]
 ) -> dict[str, Any]:
     """Return all results except those by item, JSON-ready."""
     from segshuffle.rehearsal.results import summary

@@ -1,8 +1,8 @@
 """`segshuffle account` for all but segmented: what is sent, what is asked, answers as text, JSON and files."""
 
-import argparse
 import itertools
 import math
+from argparse import Namespace
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -44,7 +44,7 @@ Found = tuple[Point, list[Entry], dict[str, str]]
 Ask = Callable[[Point], Found]
 
 
-def answer(options: argparse.Namespace) -> str:
+def answer(options: Namespace) -> str:
     """Answer one question, or a curve of them."""
     for text, output in itertools.product(options.randomizer, options.save):
         refuse_overwriting("save", output, (text.removeprefix("matrix:"),))
@@ -78,7 +78,7 @@ def answer(options: argparse.Namespace) -> str:
     return _told(head, rows, answers, [*several, asked])
 
 
-def _save(options: argparse.Namespace, rows: list[Point], several: list[str], asked: str) -> None:
+def _save(options: Namespace, rows: list[Point], several: list[str], asked: str) -> None:
     """Write the numbers to tables, and draw their curves in figures."""
     drawn = [row for row in rows if several and 0 < row[asked] < math.inf and row[several[0]] > 0]
     for path in options.save:
@@ -97,7 +97,7 @@ def _save(options: argparse.Namespace, rows: list[Point], several: list[str], as
         draw({asked.replace("_", " "): curves}, several[0].replace("_", " "), path, title=options.randomizer[0])
 
 
-def _asked(options: argparse.Namespace, names: list[str]) -> str:
+def _asked(options: Namespace, names: list[str]) -> str:
     """Return what is asked for, delta, epsilon or local_epsilon; refuse a question that asks for none or for two."""
     given = options.local_epsilon is not None or all("local-epsilon=" in text for text in options.randomizer)
     local = all(name in MECHANISMS and MECHANISMS[name].local for name in names) and not given
@@ -111,7 +111,7 @@ def _asked(options: argparse.Namespace, names: list[str]) -> str:
     return "local_epsilon" if options.delta and options.epsilon else "epsilon" if options.delta else "delta"
 
 
-def _of_budgets(options: argparse.Namespace) -> tuple[Point, Ask]:
+def _of_budgets(options: Namespace) -> tuple[Point, Ask]:
     """Return no values, and the function that answers, for users who have local epsilons of their own."""
     alone = ("users", "local_epsilon", "compose", "subsample", "blanket_messages", "accountant", "save")
     leave_out(options, alone, "with budgets")
@@ -123,7 +123,7 @@ def _of_budgets(options: argparse.Namespace) -> tuple[Point, Ask]:
     return {}, lambda point: (head, *compare_budgets(budgets=budgets, **point))
 
 
-def _of_messages(options: argparse.Namespace, names: list[str], asked: str) -> tuple[Point, Ask]:
+def _of_messages(options: Namespace, names: list[str], asked: str) -> tuple[Point, Ask]:
     """Return the given values, and the function that answers, for one message per user or several."""
     given, other = "users", "blanket_messages"
     if any(name in MULTI_MESSAGE for name in names):  # dummies are counted instead of users
@@ -140,7 +140,7 @@ def _of_messages(options: argparse.Namespace, names: list[str], asked: str) -> t
     return values, lambda point: _ask(make, point, asked, only)
 
 
-def _maker(options: argparse.Namespace) -> Make:
+def _maker(options: Namespace) -> Make:
     """Return a function that makes the mechanism for a local epsilon; a matrix is read and checked once."""
     if options.compose is None and len(options.randomizer) > 1:
         raise ParameterError("randomizer", " ".join(options.randomizer), "one, or several with --compose")
@@ -154,7 +154,7 @@ def _maker(options: argparse.Namespace) -> Make:
     return make
 
 
-def _of_one(text: str, options: argparse.Namespace) -> Make:
+def _of_one(text: str, options: Namespace) -> Make:
     """Return a function that makes one randomizer for a local epsilon."""
     if text.startswith("matrix:"):
         claims = options.local_epsilon or (None,)
