@@ -4,9 +4,9 @@ The published side is the paper's protocol and the configured competitors with t
 the proven side is the Poisson blanket, the proven methods of role competitor, and trusted curators.
 """
 
-import dataclasses
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -70,7 +70,7 @@ def problem_of(config: Config, setting: Setting, split: str, accounting: str = "
 
 def assuming(problem: Problem, **changes: Any) -> Problem:
     """Return the problem with other assumptions: fields of `Assumptions` by name."""
-    return dataclasses.replace(problem, assumptions=dataclasses.replace(problem.assumptions, **changes))
+    return replace(problem, assumptions=replace(problem.assumptions, **changes))
 
 
 def plan_setting(config: Config, setting: Setting, accounting: str, *, left_out: Collection[str] = ()) -> Plans:
@@ -111,7 +111,7 @@ def _planned(problem: Problem, methods: Sequence[Any]) -> list[dict[str, Any]]:
         return [method.plan(problem).as_dict() for method in methods]
     searches = methods[0].searches(problem)  # what is found out for one budget serves the others
     plans = (least_error(searches, method.max_messages) for method in methods)
-    return [dataclasses.replace(plan, method=methods[0].name).as_dict() for plan in plans]
+    return [replace(plan, method=methods[0].name).as_dict() for plan in plans]
 
 
 def _variants(
@@ -125,14 +125,14 @@ def _variants(
     if "grid" in rows:
         for blanket in blanket_grid(config):
             if accounting == "published" or problem.honest_mean(blanket) >= _LEAST_MEAN:
-                found.setdefault("grid", []).append(dataclasses.replace(method, blanket_per_user=blanket))
+                found.setdefault("grid", []).append(replace(method, blanket_per_user=blanket))
             else:
                 print(f"no proven plan at m = {blanket:g}: fewer than {_LEAST_MEAN:g} blanket messages per item")
     if "best" in rows:
         found["best"] = [method]
     if "budget" in rows:
         budgets = map(float, config["proven"]["max_messages"])
-        found["budget"] = [dataclasses.replace(method, max_messages=budget) for budget in budgets]
+        found["budget"] = [replace(method, max_messages=budget) for budget in budgets]
     return found
 
 
