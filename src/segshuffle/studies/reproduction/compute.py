@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from itertools import groupby
+from itertools import chain, groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -44,12 +44,12 @@ class Task(NamedTuple):
     max_messages: float | None = None
 
 
-def tasks_of(config: Config, scenario: Scenario, accounting: str, plans: Plans) -> list[Task]:
-    """List every curve point of a scenario under one accounting, in a fixed order."""
+def tasks_of(config: Config, scenario: Scenario, accounting: str, *plans: Plans) -> list[Task]:
+    """List every curve point of a scenario under one accounting, in the order of its plans."""
     problem = problem_of(config, scenario.setting, scenario.split, accounting)
     entries = lineup(config, accounting)
     tasks = []
-    for point in plans[scenario.split]:
+    for point in chain.from_iterable(each[scenario.split] for each in plans):
         plan = Plan.from_dict(problem, point["plan"])
         method, wanted = entries[plan.method]
         tasks.append(Task(method, plan, point["role"], point["max_messages"]))
@@ -62,10 +62,10 @@ def tasks_of(config: Config, scenario: Scenario, accounting: str, plans: Plans) 
 
 
 def simulate_scenario(
-    config: Config, scenario: Scenario, accounting: str, population: Population, plans: Plans
+    config: Config, scenario: Scenario, accounting: str, population: Population, *plans: Plans
 ) -> list[tuple[Task, FloatArray]]:
     """Simulate every curve point of one scenario on common levels: squared errors, each of shape (repetitions,)."""
-    tasks = tasks_of(config, scenario, accounting, plans)
+    tasks = tasks_of(config, scenario, accounting, *plans)
     groups = [list(same) for _, same in groupby(tasks, key=lambda task: id(task.plan))]
     found: list[list[FloatArray]] = [[] for _ in groups]
     for first, sample in draw_samples(config, scenario, population):
@@ -97,20 +97,12 @@ def _squared(change: Callable[..., FloatArray] | None, estimates: FloatArray, sa
     return np.asarray(errors.sum(axis=1))
 
 
-def panel_table(
-    population: Population,
-    plans: Plans,
-    competitors: Plans | None = None,
-    *,
-    config: Config,
-    scenario: Scenario,
-    accounting: str,
-) -> Rows:
+def panel_table(population: Population, *plans: Plans, config: Config, scenario: Scenario, accounting: str) -> Rows:
     """Simulate one panel under one accounting: mean, standard error and closed form of every curve point.
 
     Parameters
     ----------
-    plans, competitors : dict
+    *plans : dict
         Plans of its setting, as `plan_setting` makes them.
 
     Returns
@@ -118,9 +110,7 @@ def panel_table(
     list of dict
         Rows of results/mse.csv.
     """
-    split = scenario.split
-    every = {split: [*plans[split], *(competitors or {split: []})[split]]}
-    simulated = simulate_scenario(config, scenario, accounting, population, every)
+    simulated = simulate_scenario(config, scenario, accounting, population, *plans)
     item_counts = population.item_counts
     return [
         {
