@@ -46,6 +46,8 @@ _SHARES = {
     "all of one": "for one of them every value is",
 }
 _ONE_NUMBER = {"median": "median", "mean": "mean", "least": "min", "largest": "max"}
+#: Entries of a file of statements, see `judge`.
+Statements = list[dict[str, Any]]
 
 
 class NotRunError(Exception):
@@ -119,7 +121,7 @@ class Condition(NamedTuple):
         return f"{count}; {middle} {values.agg(middle):{form}}, {ends}"
 
 
-def judge(subject: Any, measures: Iterable[Callable[..., Measured]], reference: list[dict[str, Any]]) -> pd.DataFrame:
+def judge(subject: Any, measures: Iterable[Callable[..., Measured]], reference: Statements) -> pd.DataFrame:
     """Judge every statement.
 
     Parameters

@@ -18,7 +18,7 @@ from matplotlib.lines import Line2D
 from segshuffle.looks import ACCOUNTANTS, DASHES, PALETTE, Look, looks_of, series_looks, stroke
 from segshuffle.pipeline.rows import common, table_of
 from segshuffle.pipeline.style import finished, letters, log_axes, panel_grid
-from segshuffle.studies.verdicts import Measured, NotRunError, judge
+from segshuffle.studies.verdicts import Measured, NotRunError, Statements, judge
 
 #: Drawn as outlines, so that what lies beneath stays visible: these almost coincide with proven bounds.
 _OUTLINED = ("variation-ratio", "parallel-advanced")
@@ -222,7 +222,7 @@ def _plain(text: str) -> str:
 MEASURES = (ratio, saving, outside)
 
 
-def evaluate(table: pd.DataFrame, reference: list[dict[str, Any]]) -> pd.DataFrame:
+def evaluate(table: pd.DataFrame, reference: Statements) -> pd.DataFrame:
     """Judge every statement on the stacked tidy tables of all figures; see `verdicts.judge`."""
     return judge(curves_of(table), MEASURES, reference)
 

@@ -16,7 +16,7 @@ import pandas as pd
 
 from segshuffle.pipeline.design import Config
 from segshuffle.protocols.registry import every, paper_competitors
-from segshuffle.studies.verdicts import Measured, NotRunError, judge
+from segshuffle.studies.verdicts import Measured, NotRunError, Statements, judge
 
 #: What every panel of the paper has in common.
 COMMON: Config = {"delta_times_n": 0.01, "levels": [0.5, 1.0, 2.0]}
@@ -341,6 +341,6 @@ MEASURES = (
 )
 
 
-def evaluate(table: pd.DataFrame, reference: list[dict[str, Any]], config: Config) -> pd.DataFrame:
+def evaluate(table: pd.DataFrame, reference: Statements, config: Config) -> pd.DataFrame:
     """Judge every statement on rows of results/mse.csv; see `Panels` for the configuration, and `verdicts.judge`."""
     return judge(Panels(table, config), MEASURES, reference)

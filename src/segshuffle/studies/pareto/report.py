@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from segshuffle.looks import label_of, looks_in, stroke
 from segshuffle.pipeline.rows import table_of
 from segshuffle.pipeline.style import finished, letters, log_axes, panel_grid, panel_title
-from segshuffle.studies.verdicts import Measured, NotRunError, judge, markdown
+from segshuffle.studies.verdicts import Measured, NotRunError, Statements, judge, markdown
 
 CASE = ["n_users", "domain_size", "set_size", "epsilon", "split"]
 
@@ -151,7 +151,7 @@ def error_over_published(table: pd.DataFrame, *, method: str, accounting: str) -
 MEASURES = (error_within, change_of_extra, error_over_published)
 
 
-def evaluate(table: pd.DataFrame, reference: list[dict[str, Any]]) -> pd.DataFrame:
+def evaluate(table: pd.DataFrame, reference: Statements) -> pd.DataFrame:
     """Judge every statement on all rows of the table; see `verdicts.judge`."""
     return judge(table, MEASURES, reference)
 

@@ -19,14 +19,14 @@ from segshuffle.protocols.segmented import Segmented
 from segshuffle.studies.claims.report import POPULATIONS, evaluate
 from segshuffle.studies.planning import Plans, problem_of
 from segshuffle.studies.readings.choices import CHOICES, READINGS
-from segshuffle.studies.verdicts import NOT, PARTLY, REPRODUCED
+from segshuffle.studies.verdicts import NOT, PARTLY, REPRODUCED, Statements
 
 #: File of the competitors whose analysis and weights are among the choices.
 _BALLS_INTO_BINS = "balls_into_bins"
 
 
 def verdicts(
-    config: Config, statements: list[dict[str, Any]], data: Mapping[str, Mapping[str, Any]], plans: Mapping[str, Plans]
+    config: Config, statements: Statements, data: Mapping[str, Mapping[str, Any]], plans: Mapping[str, Plans]
 ) -> pd.DataFrame:
     """Judge every statement under every reading.
 
