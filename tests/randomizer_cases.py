@@ -9,7 +9,6 @@ from oracles import tables
 
 from segshuffle.accounting.single_message.randomizers.composed import ParallelComposition
 from segshuffle.accounting.single_message.randomizers.encodings import (
-    BinaryLocalHash,
     HadamardResponse,
     LocalHash,
     OptimizedUnaryEncoding,
@@ -60,8 +59,8 @@ CASES = {
     "krr2": case(KaryRandomizedResponse, o.krr(2, EXP), 1, domain_size=2),
     "krr3": case(KaryRandomizedResponse, o.krr(3, EXP), 2, domain_size=3),
     "krr5": case(KaryRandomizedResponse, o.krr(5, EXP), 2, domain_size=5),
-    "blh2": case(BinaryLocalHash, tables.local_hash(2, 2, EXP), 1, domain_size=2),
-    "blh4": case(BinaryLocalHash, tables.local_hash(4, 2, EXP), 2, domain_size=4),
+    "blh2": case(LocalHash, tables.local_hash(2, 2, EXP), 1, hash_size=2, domain_size=2),
+    "blh4": case(LocalHash, tables.local_hash(4, 2, EXP), 2, hash_size=2, domain_size=4),
     "hash3": case(LocalHash, tables.local_hash(3, 3, EXP), 2, hash_size=3, domain_size=3),
     "rappor2": case(Rappor, bits(2), 1, domain_size=2),
     "rappor4": case(Rappor, bits(4), 2, domain_size=4),
@@ -83,8 +82,8 @@ def blanket_row(matrix):
 #: Functions that make a randomizer from its local epsilon.
 MAKERS = [
     lambda e: KaryRandomizedResponse(local_epsilon=e, domain_size=7),
-    lambda e: BinaryLocalHash(local_epsilon=e),
-    lambda e: BinaryLocalHash(local_epsilon=e, domain_size=2),
+    lambda e: LocalHash(local_epsilon=e, hash_size=2),
+    lambda e: LocalHash(local_epsilon=e, hash_size=2, domain_size=2),
     lambda e: Rappor(local_epsilon=e, domain_size=6),
     lambda e: OptimizedUnaryEncoding(local_epsilon=e, domain_size=3),
     lambda e: HadamardResponse(local_epsilon=e, order=16),

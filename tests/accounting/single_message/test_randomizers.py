@@ -18,7 +18,7 @@ from segshuffle.accounting.single_message.randomizers.composed import (
     JointComposition,
     ParallelComposition,
 )
-from segshuffle.accounting.single_message.randomizers.encodings import BinaryLocalHash, HadamardResponse, Rappor
+from segshuffle.accounting.single_message.randomizers.encodings import HadamardResponse, LocalHash, Rappor
 from segshuffle.accounting.single_message.randomizers.laplace import Laplace
 from segshuffle.accounting.single_message.randomizers.matrix import matrix_randomizer
 from segshuffle.accounting.single_message.randomizers.subsets import (
@@ -27,7 +27,7 @@ from segshuffle.accounting.single_message.randomizers.subsets import (
     SubsetSelection,
 )
 from segshuffle.errors import ParameterError
-from segshuffle.studies.referee.compute import merged_outputs
+from segshuffle.studies.referee.enumeration import merged_outputs
 
 
 def grouped(reference, first, second):
@@ -145,7 +145,7 @@ def test_classes_are_consistent_laws(make, local_epsilon):
     [
         lambda: KaryRandomizedResponse(local_epsilon=0.0, domain_size=3),
         lambda: KaryRandomizedResponse(local_epsilon=1.0, domain_size=1),
-        lambda: BinaryLocalHash(local_epsilon=1.0, domain_size=1),
+        lambda: LocalHash(local_epsilon=1.0, hash_size=2, domain_size=1),
         lambda: HadamardResponse(local_epsilon=1.0, order=6),
         lambda: SubsetSelection(local_epsilon=1.0, domain_size=4, subset_size=4),
         lambda: SubsetExponential(local_epsilon=1.0, domain_size=4, set_size=4, subset_size=1),

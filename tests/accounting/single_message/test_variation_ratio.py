@@ -137,7 +137,7 @@ def test_epsilon_is_safe_and_close(name, n, delta):
 def test_the_local_epsilon_is_the_answer_where_it_is_large():
     assert VariationBound(variation=vr.general(local_epsilon=20.0), n_users=10**6).epsilon(delta=1e-8) == 20.0
     assert VariationBound(variation=vr.general(local_epsilon=300.0), n_users=10**6).epsilon(delta=1e-8) == 300.0
-    assert VariationBound(variation=vr.pure_dump(domain_size=10), n_users=1).epsilon(delta=1e-8) == math.inf
+    assert VariationBound(variation=vr.mix_dump(domain_size=10, flip=0.0), n_users=1).epsilon(delta=1e-8) == math.inf
 
 
 # -- Algorithm 1 and its table -----------------------------------------------------------------------------------------
@@ -229,7 +229,7 @@ def test_closed_forms_at_infinite_p_are_the_limit(form):
     ends += [VariationRatio(log_p=40.0, beta=math.tanh(20.0), log_q=math.log(16))]
     limit, almost = (form(VariationBound(variation=each, n_users=10**6), delta=1e-8) for each in ends)
     assert limit == pytest.approx(almost, rel=1e-12)
-    assert form(VariationBound(variation=vr.pure_dump(domain_size=16), n_users=3), delta=1e-8) == math.inf
+    assert form(VariationBound(variation=vr.mix_dump(domain_size=16, flip=0.0), n_users=3), delta=1e-8) == math.inf
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from oracles import MP, tables
 
 from segshuffle.accounting.single_message import variation_ratio_tables as vr
+from segshuffle.accounting.single_message.mechanisms import mechanism
 from segshuffle.accounting.single_message.variation_ratio import VariationBound
 from segshuffle.errors import ParameterError
 
@@ -182,7 +183,7 @@ def test_binary_summation(coin, messages):
     exact = max(divergence(x, blanket, messages, F(3, 2)) for x in (rows, rows[::-1]))
     assert exact <= published(found, messages, F(3, 2)).upper
     if coin == F(1, 2):
-        assert found == vr.uniform_coin_sum()
+        assert found == mechanism("uniform-coin-sum").variation
         assert o.encloses(published(found, messages, F(3, 2)), exact, 1e-12)
 
 
@@ -204,7 +205,7 @@ def test_mix_dump_is_exact(d, flip, messages):
     assert found.clone == pytest.approx(1 / d, rel=1e-14, abs=0)
     assert o.encloses(published(found, messages, F(9, 8)), divergence(rows, uniform(d), messages, F(9, 8)), 1e-12)
     if flip == 0:
-        assert found == vr.pure_dump(domain_size=d)
+        assert found == mechanism("pure-dump", domain_size=d).variation
 
 
 @pytest.mark.parametrize(

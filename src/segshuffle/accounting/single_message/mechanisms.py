@@ -187,13 +187,13 @@ def _classes_of(part: Mechanism) -> Randomizer:
 _MULTI: dict[str, Callable[..., VariationRatio]] = {
     # a bit among blanket coins of probability `coin`, and among fair ones
     "biased-coin-sum": tables.biased_coin_sum,
-    "uniform-coin-sum": tables.uniform_coin_sum,
+    "uniform-coin-sum": partial(tables.biased_coin_sum, coin=0.5),
     # one-hot vectors, bits flipped with probability `flip`
     "flipped-one-hot": tables.flipped_one_hot,
     # uniform blanket; the message is one of special_bins bins, krr that errs with probability `flip`, or the true bin
     "balls-into-bins": tables.balls_into_bins,
     "mix-dump": tables.mix_dump,
-    "pure-dump": tables.pure_dump,
+    "pure-dump": partial(tables.mix_dump, flip=0.0),
 }
 MULTI_MESSAGE = tuple(_MULTI)
 MECHANISMS: dict[str, _Maker] = {
@@ -202,7 +202,7 @@ MECHANISMS: dict[str, _Maker] = {
     # k-ary randomized response on domain_size options
     "krr": _Maker(tables.randomized_response, subsets.KaryRandomizedResponse),
     # binary local hash, large domain
-    "blh": _Maker(partial(tables.local_hash, hash_size=2), encodings.BinaryLocalHash),
+    "blh": _Maker(partial(tables.local_hash, hash_size=2), partial(encodings.LocalHash, hash_size=2)),
     # every bit of the one-hot encoding flipped, large domain
     "rappor": _Maker(tables.binary_randomized_response, encodings.Rappor),
     # optimized unary encoding, large domain

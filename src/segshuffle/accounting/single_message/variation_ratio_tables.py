@@ -186,14 +186,10 @@ def biased_coin_sum(*, coin: float) -> VariationRatio:
 
     p = +inf, beta = 1, q = max(1/coin, 1/(1 - coin)). The message is the bit itself: no left-over on the victim's
     side, so the number is a proven upper bound. For coin != 1/2 it is not tight: q is too large for the likelier bit.
+    For fair coins (Balcer et al. [5]) q = 2, and the number is exact.
     """
     check_within("coin", coin, 0, 1, "()")
     return VariationRatio(log_p=math.inf, beta=1.0, log_q=-math.log(min(coin, 1.0 - coin)))
-
-
-def uniform_coin_sum() -> VariationRatio:
-    """Describe binary summation with fair blanket coins (Balcer et al. [5]): p = +inf, beta = 1, q = 2; exact."""
-    return biased_coin_sum(coin=0.5)
 
 
 def flipped_one_hot(*, flip: float) -> VariationRatio:
@@ -231,18 +227,13 @@ def mix_dump(*, domain_size: int, flip: float) -> VariationRatio:
     domain_size : int
         d >= 2.
     flip : float
-        f in [0, (d-1)/d); 0 is `pure_dump`.
+        f in [0, (d-1)/d). With 0 this is pureDUMP [58]: the message is the true bin, and the number is exact.
     """
     largest = (domain_size - 1) / domain_size
     check_within("flip", flip, 0, largest, "[)")
     log_p = math.log1p(-flip) + math.log(domain_size - 1) - math.log(flip) if flip > 0 else math.inf
     beta = min(1.0 - flip / largest, math.tanh(0.5 * log_p))
     return VariationRatio(log_p=log_p, beta=beta, log_q=math.log1p(-flip) + math.log(domain_size))
-
-
-def pure_dump(*, domain_size: int) -> VariationRatio:
-    """Describe pureDUMP [58] on d >= 2 bins: the message is the true bin, the blanket is uniform; exact."""
-    return mix_dump(domain_size=domain_size, flip=0.0)
 
 
 # -- Section 6: parallel composition ---------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import math
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import product
 from typing import ClassVar
 
@@ -66,7 +66,7 @@ class LocalHash(_Attributes):
     local_epsilon : float
         Guarantee epsilon_0, in [1e-12, 50].
     hash_size : int
-        Number of values g >= 2; 2 is `BinaryLocalHash`.
+        Number of values g >= 2.
     domain_size : int or None
         Number of inputs d >= 2; None for the limit of a large domain.
     """
@@ -81,21 +81,6 @@ class LocalHash(_Attributes):
     def _laws(self) -> tuple[_Bit, _Bit]:
         g, odds = self.hash_size, math.exp(self.local_epsilon)
         return ((g - 1) / (odds + (g - 1)), odds / (odds + (g - 1))), ((g - 1) / g, 1 / g)
-
-
-@dataclass(frozen=True, kw_only=True)
-class BinaryLocalHash(LocalHash):
-    """A uniformly random function h: [d] -> {0, 1} is sent together with binary randomized response of h(x).
-
-    Parameters
-    ----------
-    local_epsilon : float
-        Guarantee epsilon_0, in [1e-12, 50].
-    domain_size : int or None
-        Number of inputs d >= 2; None for the limit of a large domain.
-    """
-
-    hash_size: int = field(default=2, init=False)
 
 
 @dataclass(frozen=True, kw_only=True)
