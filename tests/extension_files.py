@@ -31,7 +31,7 @@ class Guess:  # its repr differs in every process
         estimate = self.share * plan.problem.set_size / item_counts.size
         return float(((item_counts / plan.problem.n_users - estimate) ** 2).sum())
 
-    def sum_variance(self, plan, item_counts):
+    def sum_variance(self, plan):
         return None
 
 

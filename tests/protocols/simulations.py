@@ -44,7 +44,7 @@ def check_simulation(method, plan, sample, seed=11):
     expected = method.expected_mse(plan, sample.item_counts)
     # 10 % off would be seen: the comparison has power
     assert assert_mean((deviation**2).sum(axis=1), expected) < 0.1 * expected
-    variance = method.sum_variance(plan, sample.item_counts)
+    variance = method.sum_variance(plan)
     if variance is None:
         return
     assert_mean(deviation.sum(axis=1) ** 2, variance)

@@ -7,5 +7,5 @@ from segshuffle.page.build import page
 with job(snakemake):
     files = snakemake.input
     figures = [path for path in files.results if path.endswith(".svg")]
-    text = page(files.tables, figures, files.provenance, files.config)
+    text = page(files.tables, figures, files.provenance)
     write_atomically(snakemake.output[0], text)

@@ -87,7 +87,7 @@ def read_results(folder: Path, tables: Iterable[str]) -> Results:
     )
 
 
-def page(tables: Sequence[str], figures: Sequence[str], provenance: str, config: str) -> str:
+def page(tables: Sequence[str], figures: Sequence[str], provenance: str) -> str:
     """Build the page of a finished run from the paths of its files."""
     folder = Path(provenance).parent
     results = read_results(folder, [Path(path).relative_to(folder).as_posix() for path in tables])

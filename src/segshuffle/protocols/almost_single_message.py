@@ -200,7 +200,7 @@ class AlmostSingleMessage(ErrorAsPlanned):
         whole, part = divmod(plan.blanket_per_user, 1.0)
         return n_users * int(whole) + int(rng.binomial(n_users, part))
 
-    def sum_variance(self, plan: Plan, item_counts: IntArray) -> float | None:
+    def sum_variance(self, plan: Plan) -> float | None:
         """Return the variance of the sum of all estimates; None if items are hashed: there is no closed form."""
         return None if plan.parameters["prime"] else self._variance(plan.blanket_per_user) / plan.problem.n_users
 

@@ -94,7 +94,7 @@ class Curator:
         counts = np.asarray(plan.problem.level_counts, dtype=float)
         return float(self._terms(plan.problem, parameters, item_counts).error(weights, counts))
 
-    def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
+    def sum_variance(self, plan: Plan) -> float:
         """Return the variance of the sum of all estimates, which only noise causes."""
         weights, parameters = _chosen(plan)
         noise = plan.problem.domain_size * self.variance(**parameters)

@@ -37,7 +37,7 @@ class Method(Protocol):
         """Return the expected squared error against the sample, over random levels and the protocol's randomness."""
         ...
 
-    def sum_variance(self, plan: Plan, item_counts: IntArray) -> float | None:
+    def sum_variance(self, plan: Plan) -> float | None:
         """Return the variance of the sum of all estimates if users hold s items each; None without a closed form."""
         ...
 
@@ -98,7 +98,7 @@ class ErrorAsPlanned:
 class IndependentCounters(ErrorAsPlanned):
     """Closed forms for a protocol of the kind `ErrorAsPlanned` that also has independent counters."""
 
-    def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
+    def sum_variance(self, plan: Plan) -> float:
         """Return the planned error, because the variances of independent counters add up."""
         return plan.mse_bound
 
@@ -137,7 +137,7 @@ class Collected:
         held = problem.set_size if problem.assumptions.sets == "exactly" else shares.sum()
         return float(problem.domain_size * noise + held * own + spread * (shares @ (1 - shares)))
 
-    def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
+    def sum_variance(self, plan: Plan) -> float:
         """Return the variance of the sum of all estimates. Levels and a fixed number of dummies add nothing."""
         (d, s, _), counts, (_, own, _) = plan.problem.sizes, plan.problem.level_counts, variance_sources(plan)
         noise = sum(each.factor(counts) ** 2 * each.announcement.noise_of(d) for each in plan.collections)

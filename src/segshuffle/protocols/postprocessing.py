@@ -43,7 +43,7 @@ def recentred_mse(method: Method, plan: Plan, item_counts: IntArray) -> float | 
     item_counts : ndarray of int, shape (domain_size,)
         Users who hold each item.
     """
-    removed = method.sum_variance(plan, item_counts)
+    removed = method.sum_variance(plan)
     return None if removed is None else method.expected_mse(plan, item_counts) - removed / plan.problem.domain_size
 
 

@@ -176,7 +176,7 @@ class SubsetExponential(ErrorAsPlanned):
         estimates /= held - not_held
         return estimates
 
-    def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
+    def sum_variance(self, plan: Plan) -> float:
         """Return 0, because every report has the same number of items."""
         return 0.0
 
