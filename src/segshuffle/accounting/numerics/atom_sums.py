@@ -4,8 +4,6 @@ Few samples matter if there are few, or if few are *away* from the most likely a
 atoms are enumerated.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache

@@ -8,8 +8,6 @@ Round-off is on the safe side: every bound holds for all randomizers whose proba
 most the relative `entry_error`, which includes by how much the sums of the rows miss 1.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
