@@ -23,7 +23,7 @@ from segshuffle.blankets.poisson import POISSON
 from segshuffle.blankets.signed import Signed
 from segshuffle.protocols.balls_into_bins import BallsIntoBins
 from segshuffle.protocols.base import PLAIN, Problem, Sample
-from segshuffle.protocols.messages import run_protocol
+from segshuffle.protocols.messages import engine, run_protocol
 from segshuffle.protocols.messages.server import tally
 from segshuffle.protocols.messages.shuffler import Shuffler
 from segshuffle.protocols.messages.simulated_clients import SimulatedClients
@@ -159,8 +159,8 @@ def assert_same_law(one, other):
     assert joint_p_value(one, other) > ALARM
 
 
-@pytest.mark.quick("poisson-2.0-None")
-@pytest.mark.parametrize("chunk_users", [None, 16])
+@pytest.mark.quick("poisson-2.0-1048576")
+@pytest.mark.parametrize("batch", [engine.BATCH_DRAWS, 100])
 @pytest.mark.parametrize(
     ("method", "blanket"),
     [
@@ -177,7 +177,8 @@ def assert_same_law(one, other):
     ],
     ids=lambda value: getattr(value, "name", str(value)),
 )
-def test_messages_are_counted_as_simulated(method, blanket, chunk_users):
+def test_messages_are_counted_as_simulated(method, blanket, batch, monkeypatch):
+    monkeypatch.setattr(engine, "BATCH_DRAWS", batch)
     sample, levels, problem = scenario()
     if isinstance(method, Segmented):
         plan = plan_at(problem, blanket, (0.3, 0.7, 1.0))
@@ -189,5 +190,5 @@ def test_messages_are_counted_as_simulated(method, blanket, chunk_users):
             plan = separate_plan(problem, blanket, (0.2, 0.3, 0.5), law, kind=kind)
         else:
             plan = given_plan(problem, (1.0,) * 3, blanket, law, kind=kind)
-    estimates = message_runs(plan, sample, levels, chunk_users=chunk_users)
+    estimates = message_runs(plan, sample, levels)
     assert_same_law(estimates, method.simulate(plan, sample, np.random.default_rng(28)))

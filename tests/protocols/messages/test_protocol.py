@@ -15,7 +15,7 @@ from segshuffle.blankets.poisson import POISSON
 from segshuffle.errors import DataError, ParameterError
 from segshuffle.protocols.balls_into_bins import BallsIntoBins
 from segshuffle.protocols.base import PLAIN, Problem
-from segshuffle.protocols.messages import LevelPrivacy, Server, run_protocol
+from segshuffle.protocols.messages import LevelPrivacy, Server, engine, run_protocol
 from segshuffle.protocols.messages.level_counts import LevelEstimates
 from segshuffle.protocols.messages.shuffler import ShuffledMessages
 from segshuffle.protocols.messages.simulated_clients import SimulatedClients
@@ -71,9 +71,10 @@ def reachable(thing, seen):
         reachable(child, seen)
 
 
-@pytest.mark.parametrize("chunk_users", [None, 50])
+@pytest.mark.parametrize("batch", [engine.BATCH_DRAWS, 200])
 @pytest.mark.parametrize("level_privacy", [None, LevelPrivacy(1.0, 1e-3)])
-def test_the_server_sees_shuffled_messages_and_public_numbers_only(monkeypatch, chunk_users, level_privacy):
+def test_the_server_sees_shuffled_messages_and_public_numbers_only(monkeypatch, batch, level_privacy):
+    monkeypatch.setattr(engine, "BATCH_DRAWS", batch)
     items, levels = users()
     seen: dict = {}
     received: list[ShuffledMessages] = []
@@ -94,7 +95,7 @@ def test_the_server_sees_shuffled_messages_and_public_numbers_only(monkeypatch, 
 
     for name in ("announce_levels", "estimate_levels", "make_plan", "collections", "estimate_items", "guarantees"):
         spy(name)
-    result = run(items, levels, chunk_users=chunk_users, level_privacy=level_privacy)
+    result = run(items, levels, level_privacy=level_privacy)
 
     from_here = {type(thing) for thing in seen.values() if type(thing).__module__.startswith("segshuffle.protocols.m")}
     allowed = {Server, Scheme, Collection, LevelEstimates, LevelPrivacy, ShuffledMessages}
@@ -144,11 +145,12 @@ def test_one_level_and_two(k, level_privacy):
 
 
 @pytest.mark.quick(2)
-@pytest.mark.parametrize("chunk_users", [1, N - 1, N, 10 * N])
-def test_any_batch_size(chunk_users, monkeypatch, tmp_path):
+@pytest.mark.parametrize("draws", [1, N, 5 * N, 100 * N])
+def test_any_batch_size(draws, monkeypatch, tmp_path):
+    monkeypatch.setattr(engine, "BATCH_DRAWS", draws)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     items, levels = users()
-    result = run(items, levels, chunk_users=chunk_users)
+    result = run(items, levels)
     assert result.item_messages == result.counters[0].sum()
     assert not list(tmp_path.iterdir())
 
@@ -225,7 +227,6 @@ def test_bad_users_are_refused_before_anything_is_sent(items, levels, options, m
         (lambda p: given_plan(p, (0.0, 0.0, 0.0), 1.0), {}, "copies"),  # nobody ever sends an item
         (lambda p: replace(fixed(p), collections=()), {}, "blanket of uniform items"),
         (lambda p: replace(fixed(p), kind="exact"), {}, "kind 'exact'"),
-        (fixed, {"chunk_users": 0}, "chunk_users"),
     ],
 )
 def test_plans_that_cannot_be_run(planner, options, message):

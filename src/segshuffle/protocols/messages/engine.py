@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from segshuffle.accounting.collections.levels import UserGuarantee
-from segshuffle.accounting.numerics.ranges import check_integer
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import Plan, Problem
@@ -16,7 +15,8 @@ from segshuffle.protocols.messages.shuffler import ShuffledMessages, Shuffler
 from segshuffle.protocols.messages.simulated_clients import SimulatedClients, checked
 from segshuffle.protocols.scheme import Collection, Scheme
 
-#: Draws and messages per batch of clients, unless the caller sets the batch.
+#: Draws and messages per batch of clients. Only the messages of one batch are in memory, all others in temporary files.
+#: The random numbers depend on it, but their law does not.
 BATCH_DRAWS = 2**20
 
 
@@ -67,7 +67,6 @@ def run_protocol(
     planner: Planner,
     level_privacy: LevelPrivacy | None = None,
     rng: np.random.Generator,
-    chunk_users: int | None = None,
     takes_part: ArrayLike | None = None,
 ) -> ProtocolRun:
     """Run both rounds of Algorithm 1, message by message.
@@ -88,9 +87,6 @@ def run_protocol(
         (epsilon_p, delta_p) of round 1; None: the levels are only shuffled.
     rng : numpy.random.Generator
         Source of independent random streams for the clients and the shuffler.
-    chunk_users : int or None
-        Users per batch. Only the messages of one batch are in memory, all others in temporary files. None: about a
-        million draws per batch. The random numbers depend on it, but their law does not.
     takes_part : array_like of bool, shape (n_users,), or None
         Who sends in round 2; None: everybody. The shuffler counts its senders, and releases nothing if they are fewer
         than the guarantee relies on (`Problem.honest_users`). The estimates are shares of the users who took part. They
@@ -104,8 +100,6 @@ def run_protocol(
     ParameterError
         If a parameter is outside its range, the plan cannot be run (see `Server.collections`), or too few take part.
     """
-    if chunk_users is not None:
-        check_integer("chunk_users", chunk_users, 1, "an integer >= 1 or None")
     users = SimulatedClients.of(population_items, user_levels, problem)
     present = users
     if takes_part is not None:
@@ -116,7 +110,7 @@ def run_protocol(
     def collected(clients: SimulatedClients, collection: Collection) -> ShuffledMessages:
         """Let the clients of a collection send batch by batch, then release all messages."""
         scheme = collection.announcement
-        batches = clients.batches(chunk_users or max(1, int(BATCH_DRAWS / scheme.most_draws)))
+        batches = clients.batches(max(1, int(BATCH_DRAWS / scheme.most_draws)))
         sent = (batch.of_levels(collection.levels).send_items(scheme, client_rng) for batch in batches)
         return Shuffler(shuffler_rng).release(sent, scheme.dtype)
 
