@@ -1,4 +1,4 @@
-"""The arrays of this package, by the type of their entries, and tables."""
+"""The arrays of this package, by the type of their entries, in pieces and of random subsets, and tables."""
 
 from typing import Any, Protocol, runtime_checkable
 
@@ -22,6 +22,19 @@ _TOGETHER = 2**18
 def pieces(size: int) -> list[slice]:
     """Cut a long array into pieces; what is drawn piece by piece is what would be drawn at once."""
     return [slice(first, first + _TOGETHER) for first in range(0, size, _TOGETHER)]
+
+
+def random_subsets(rng: np.random.Generator, count: int, population: int, size: int, dtype: Any = np.int64) -> Numbers:
+    """Draw uniform subsets of `size` of the numbers below `population`, one per column, shape (size, count).
+
+    Floyd's algorithm, all subsets at once: exactly uniform, with time and memory independent of the population.
+    """
+    chosen = np.empty((size, count), dtype=dtype)
+    for place, last in enumerate(range(population - size, population)):
+        drawn = rng.integers(0, last, size=count, dtype=dtype, endpoint=True)
+        taken = (chosen[:place] == drawn).any(axis=0)
+        chosen[place] = np.where(taken, dtype(last), drawn)
+    return chosen
 
 
 @runtime_checkable

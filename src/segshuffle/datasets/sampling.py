@@ -5,7 +5,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from segshuffle.arrays import NO_ITEM
+from segshuffle.arrays import NO_ITEM, random_subsets
 from segshuffle.datasets.population import Population, Source, check_integer, item_type
 
 
@@ -98,15 +98,6 @@ def uniform_population(*, domain_size: int, set_size: int, n_users: int, rng: np
     -------
     Population
         With source "synthetic".
-
-    Notes
-    -----
-    Floyd's algorithm, all users at once: exactly uniform, with time and memory independent of the domain.
     """
-    stored = item_type(domain_size)
-    items = np.empty((set_size, n_users), dtype=stored)  # one row per step, transposed at the end
-    for step, last in enumerate(range(domain_size - set_size, domain_size)):
-        drawn = rng.integers(0, last, size=n_users, dtype=stored, endpoint=True)
-        taken = (items[:step] == drawn).any(axis=0)
-        items[step] = np.where(taken, stored(last), drawn)
+    items = random_subsets(rng, n_users, domain_size, set_size, item_type(domain_size))
     return Population(items=np.sort(items.T, axis=1), domain_size=domain_size, source="synthetic")

@@ -16,7 +16,7 @@ from segshuffle.accounting.single_message.decomposition import BlanketBound
 from segshuffle.accounting.single_message.randomizers import subsets
 from segshuffle.accounting.single_message.variation_ratio import VariationBound
 from segshuffle.accounting.single_message.variation_ratio_tables import subset_exponential
-from segshuffle.arrays import FloatArray, IntArray, Numbers
+from segshuffle.arrays import FloatArray, Numbers, random_subsets
 from segshuffle.digits import rounded_down
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import Plan, Problem, Sample
@@ -70,9 +70,9 @@ class Report(subsets.SubsetExponential):
         parts: list[Numbers] = []
         for i in range(below.size):
             rows = items.compress(shared == i, axis=0)
-            chosen = _distinct(rng, rows.shape[0], self.set_size, i)
+            chosen = random_subsets(rng, rows.shape[0], self.set_size, i)
             parts.append(np.take_along_axis(rows.T, chosen, axis=0).ravel())
-            ranks = _distinct(rng, rows.shape[0], self.domain_size - self.set_size, self.subset_size - i)
+            ranks = random_subsets(rng, rows.shape[0], self.domain_size - self.set_size, self.subset_size - i)
             parts.append(_not_held(rows, ranks).ravel())
         return np.concatenate(parts)
 
@@ -194,16 +194,6 @@ class SubsetExponential(ErrorAsPlanned):
 def _sent(plan: Plan) -> Report:
     """Return the report of a plan."""
     return Report(domain_size=plan.problem.domain_size, set_size=plan.problem.set_size, **plan.parameters)
-
-
-def _distinct(rng: np.random.Generator, n_rows: int, population: int, size: int) -> IntArray:
-    """Draw uniform subsets of range(population), one per row, by Floyd's algorithm; shape (size, n_rows)."""
-    chosen = np.empty((size, n_rows), dtype=np.int64)
-    for place, top in enumerate(range(population - size, population)):
-        draw = rng.integers(0, top + 1, size=n_rows)
-        taken = (chosen[:place] == draw).any(axis=0)
-        chosen[place] = np.where(taken, top, draw)
-    return chosen
 
 
 def _not_held(rows: Numbers, ranks: Numbers) -> Numbers:
