@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from segshuffle.protocols.base import Plan
     from segshuffle.protocols.messages.message_lines import Counted
 
+#: What is guaranteed: a row for each level and number of honest users.
+Guarantee = list[dict[str, Any]]
 #: Options in the short help.
 COMMON = ("plan", "received", "messages", "senders", "levels", "least_users", "top", "csv", "publish")
 #: Of the JSON, whose fields docs/collect.md describes.
@@ -180,7 +182,7 @@ def _present(options: Namespace, planned: Plan) -> tuple[Plan, str | None]:
     return plan, assumed
 
 
-def _guarantee(planned: Plan, plan: Plan) -> list[dict[str, Any]]:
+def _guarantee(planned: Plan, plan: Plan) -> Guarantee:
     """Return the guarantee for the users who took part."""
     from segshuffle.protocols.messages.received import epsilons
 
@@ -210,7 +212,7 @@ def _say_what_is_missing(name: str, dropped: int, planned: Plan, plan: Plan) -> 
         )
 
 
-def _promised(guarantee: list[dict[str, Any]]) -> str:
+def _promised(guarantee: Guarantee) -> str:
     """Say a guarantee in one line, with all digits: rounding might make a number smaller."""
     parts = []
     for row in guarantee:
@@ -220,7 +222,7 @@ def _promised(guarantee: list[dict[str, Any]]) -> str:
     return "; ".join(parts)
 
 
-def _made(plan: Plan, guarantee: list[dict[str, Any]], odd: str | None) -> str:
+def _made(plan: Plan, guarantee: Guarantee, odd: str | None) -> str:
     """Say how a table that is published was made; refuse what must not be shown."""
     n, s = plan.problem.n_users, plan.problem.set_size
     if odd:
