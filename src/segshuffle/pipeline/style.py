@@ -85,12 +85,11 @@ def panel_title(axes: Axes, what: str, sizes: str) -> None:
     sizes : str
         Sizes of the population.
     """
-    figure, grid = axes.get_figure(root=True), axes.get_gridspec()
-    assert figure is not None  # for the type checker: a panel has both
-    assert grid is not None
+    figure: Any = axes.get_figure(root=True)
+    grid: Any = axes.get_gridspec()
     title = axes.set_title(f"{what}: {sizes}")
     room = figure.bbox.width / grid.ncols - _LABELS_WIDTH * figure.dpi
-    if title.get_window_extent(figure.canvas.get_renderer()).width > room:  # type: ignore[attr-defined]
+    if title.get_window_extent(figure.canvas.get_renderer()).width > room:
         axes.set_title(f"{what}\n{sizes}")
 
 

@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -165,7 +166,7 @@ class Problem:
         if self.level_deltas and (len(self.level_deltas) != len(self.levels) or min(self.level_deltas) != self.delta):
             allowed = f"one for each of {len(self.levels)} levels, the least of them delta = {self.delta:g}"
             raise ParameterError("level_deltas", self.level_deltas, allowed)
-        if any(low >= high for low, high in zip(self.levels, self.levels[1:], strict=False)):
+        if any(low >= high for low, high in pairwise(self.levels)):
             raise ParameterError("levels", self.levels, "strictly increasing")
         for name in ("levels", "level_deltas"):
             object.__setattr__(self, name, tuple(getattr(self, name)))

@@ -23,23 +23,18 @@ class Method(Protocol):
     @property
     def name(self) -> str:
         """Identifier in tables and file names."""
-        ...
 
     def plan(self, problem: Problem) -> Plan:
         """Fix every parameter."""
-        ...
 
     def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
         """Return the estimated frequencies, shape (repetitions, domain_size), exact in distribution."""
-        ...
 
     def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
         """Return the expected squared error against the sample, over random levels and the protocol's randomness."""
-        ...
 
     def sum_variance(self, plan: Plan) -> float | None:
         """Return the variance of the sum of all estimates if users hold s items each; None without a closed form."""
-        ...
 
 
 @dataclass(frozen=True)

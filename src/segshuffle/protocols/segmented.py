@@ -47,7 +47,7 @@ class Segmented(Collected):
     """
 
     blanket_per_user: float | None = None
-    name: str = "segmented"
+    name = "segmented"
 
     def plan(self, problem: Problem) -> Plan:
         """Fix m and every lambda_k."""

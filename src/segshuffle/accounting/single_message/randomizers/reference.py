@@ -97,20 +97,16 @@ class Randomizer(Protocol):
 
     def __hash__(self) -> int:
         """Return a hash, by which tables are cached."""
-        ...
 
     @property
     def local_epsilon(self) -> float:
         """The randomizer's own guarantee epsilon_0 (pure)."""
-        ...
 
     def blankets(self, side: Side) -> Tables:
         """Return classes against the blanket: for the worst pair of inputs, or for every pair that may be the worst."""
-        ...
 
     def common_input(self, side: Side) -> Tables:
         """Return classes against R_{x*}, one table for every x* that the lower bound tries."""
-        ...
 
 
 # a figure asks several accountants about the same few randomizers, one accountant after the other
