@@ -80,21 +80,23 @@ def contents(outputs: Sequence[str], sources: Sequence[str], *, config: Config) 
     config : dict
         The configuration.
     """
-    lines = ["# Results", ""]
-    for sentence in data_words(data_of(sources)):
-        lines += [sentence, ""]
-    lines += [f"{config['repetitions']} repetitions, seed {config['seed']}.", "", "## Files", ""]
-    lines += [f"figures/NAME stands for NAME.{', NAME.'.join(words.FORMATS)}.", ""]
+    parts = ["# Results", *data_words(data_of(sources))]
+    parts += [f"{config['repetitions']} repetitions, seed {config['seed']}.", "## Files"]
+    parts.append(f"figures/NAME stands for NAME.{', NAME.'.join(words.FORMATS)}.")
     below = [Path(path).relative_to(output_folder(config)).as_posix() for path in outputs]
     sections: dict[words.Group, dict[str, list[str]]] = {}
     for output in words.Words(config).every([*RECORDS, *below]):
         sections.setdefault(output.group, {}).setdefault(output.title, []).append(output.path)
     for group in sorted(sections, key=lambda group: group.rank):
-        lines += [f"### {group.title}", ""]
-        lines += [f"- `{'`, `'.join(paths)}`: {title}" for title, paths in sections[group].items()]
-        lines += [""]
+        titles = {"`, `".join(paths): title for title, paths in sections[group].items()}
+        parts += [f"### {group.title}", _listed(titles)]
     said = words.entries()
-    lines += ["### Intermediate files", "", *(f"- `{name}`: {what}" for name, what in said["parts"].items()), ""]
+    parts += ["### Intermediate files", _listed(said["parts"])]
     for table, columns in said["columns"].items():
-        lines += [f"## Columns of {table}", "", *(f"- `{name}`: {text}" for name, text in columns.items()), ""]
-    return "\n".join(lines)
+        parts += [f"## Columns of {table}", _listed(columns)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _listed(meanings: Mapping[str, str]) -> str:
+    """Write names and what they mean as a list in Markdown."""
+    return "\n".join(f"- `{name}`: {meaning}" for name, meaning in meanings.items())

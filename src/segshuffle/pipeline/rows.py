@@ -27,8 +27,8 @@ def sources_of(table: pd.DataFrame) -> str:
     return "Data: " + ", ".join(f"{name} ({source})" for name, source in sources.items()) + "."
 
 
-def table_of(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> list[str]:
-    """Write a table as lines of Markdown."""
+def table_of(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
+    """Write a table in Markdown."""
     cells = [[str(cell).replace("|", "\\|") for cell in row] for row in (head, *rows)]
     first, *others = (f"| {' | '.join(row)} |" for row in cells)
-    return [first, "|" + "---|" * len(cells[0]), *others]
+    return "\n".join([first, "|" + "---|" * len(cells[0]), *others])

@@ -119,8 +119,8 @@ def appendix(text: str, experiments: list[dict[str, Any]], runtimes: pd.DataFram
         "times": table_of(("experiment", "targets", "human minutes", "compute minutes", "what to expect"), times),
         "claims": table_of(("document", "claim", "experiment", "where the number is"), claims),
     }
-    for name, lines in tables.items():
+    for name, table in tables.items():
         before, _, rest = text.partition(f"<!-- {name} -->")
         after = rest.partition("<!-- end -->")[2]
-        text = "\n".join([f"{before}<!-- {name} -->", *lines, f"<!-- end -->{after}"])
+        text = f"{before}<!-- {name} -->\n{table}\n<!-- end -->{after}"
     return text

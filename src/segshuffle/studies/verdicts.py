@@ -211,14 +211,16 @@ def markdown(
         Value of column paper -> title of its section; one table if it is not given.
     """
     count = f"{len(claims)} statements: {counted(claims)}."
-    lines = [title, "", f"{count} {FOUND}", "", *([] if table is None else [sources_of(table), ""])]
+    parts = [title, f"{count} {FOUND}"]
+    if table is not None:
+        parts.append(sources_of(table))
     tables = [("", claims)] if papers is None else list(claims.groupby("paper", sort=False))
     for paper, rows in tables:
-        lines += [f"## {papers[str(paper)]}", ""] if papers else []
-        lines += [*table_of(("statement", "verdict", "found"), map(_cells, rows.to_dict("records"))), ""]
-    groups = claims.groupby("rule", sort=False)
-    lines += ["How each statement is judged:", "", *(f"- {', '.join(group['id'])}: {rule}" for rule, group in groups)]
-    return "\n".join(lines) + "\n"
+        if papers:
+            parts.append(f"## {papers[str(paper)]}")
+        parts.append(table_of(("statement", "verdict", "found"), map(_cells, rows.to_dict("records"))))
+    rules = [f"- {', '.join(group['id'])}: {rule}" for rule, group in claims.groupby("rule", sort=False)]
+    return "\n\n".join([*parts, "How each statement is judged:", "\n".join(rules)]) + "\n"
 
 
 def _cells(row: Mapping[Any, Any]) -> tuple[str, str, str]:

@@ -243,5 +243,5 @@ def table_markdown(table: pd.DataFrame, *, title: str, paper: str, remark: str) 
     wide = table.assign(shown=shown).pivot_table(index=_ROW, columns="x", values="shown", aggfunc="first", sort=False)
     over, what = common(table, "x_name", "y_name")
     head = [*_ROW, *(f"{what} at {over} = {x:,.6g}" for x in wide.columns)]
-    lines = "\n".join(table_of(head, (map(_plain, row) for row in wide.reset_index().itertuples(index=False))))
-    return f"# {title}\n\n*{paper}*\n\n{lines}\n\n{remark}\n"
+    rows = table_of(head, (map(_plain, row) for row in wide.reset_index().itertuples(index=False)))
+    return f"# {title}\n\n*{paper}*\n\n{rows}\n\n{remark}\n"

@@ -84,17 +84,8 @@ def readable(found: pd.DataFrame, claims: pd.DataFrame) -> str:
         for (*sizes, epsilon, split), case in found.groupby(CASE, sort=False)
     )
     table = table_of(["n", "d", "s", "epsilon", "split", *(f"{share:g} messages" for share in shares)], rows)
-    return "\n".join(
-        [
-            "# Who has the least error within a number of messages",
-            "",
-            _READING,
-            "",
-            *table,
-            "",
-            markdown(claims, title="## What the literature says of its protocols"),
-        ]
-    )
+    title = "# Who has the least error within a number of messages"
+    return "\n\n".join([title, _READING, table, markdown(claims, title="## What the literature says of its protocols")])
 
 
 def _cell(row: Mapping[Any, Any]) -> str:

@@ -50,26 +50,18 @@ def markdown(table: pd.DataFrame) -> str:
     names = [f"**{number}**" if ours else str(number) for number, ours in enumerate(table["ours"], start=1)]
     columns = table.drop(columns="ours").replace(MARKS)
     legend = ", ".join(f"`{mark}` {verdict}" for verdict, mark in MARKS.items())
-    lines = [
+    parts = [
         _HEAD,
-        "",
         place_of_ours(table),
-        "",
         "![Readings](figures/readings.png)",
-        "",
         "## Statements and readings",
-        "",
         f"The reading with most statements reproduced is first, ours is bold: {legend}.",
-        "",
-        *table_of(["reading", *names], ([name, *column] for name, column in columns.items())),
-        "",
+        table_of(["reading", *names], ([name, *column] for name, column in columns.items())),
         "## What one choice changes",
-        "",
         "Each line changes one choice of our reading, and lists the verdicts that change.",
-        "",
-        *_changes(table),
+        "\n".join(_changes(table)),
     ]
-    return "\n".join(lines) + "\n"
+    return "\n\n".join(parts) + "\n"
 
 
 def _changes(table: pd.DataFrame) -> list[str]:

@@ -146,7 +146,7 @@ def report(found: pd.DataFrame) -> str:
 
 def _table(rows: pd.DataFrame) -> str:
     """Write numbers with six digits, so that 1.00002 does not become 1."""
-    return "\n".join(table_of(rows.columns, (map(_cell, row) for row in rows.itertuples(index=False))))
+    return table_of(rows.columns, (map(_cell, row) for row in rows.itertuples(index=False)))
 
 
 def _cell(value: Any) -> str:

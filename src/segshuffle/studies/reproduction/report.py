@@ -308,14 +308,13 @@ def readable(summary: pd.DataFrame, table: pd.DataFrame) -> str:
     rows = summary_table(summary)
     title = "# Proven accounting: errors at the same (epsilon, delta)"
     by_data = "No finding should rest on one dataset, so this table has the range of every ratio within each."
-    meanings = [f"- *{column}*: {meaning}" for column, meaning in MEANINGS.items()]
-    lines = [title, "", sources_of(table), "", READING, "", *meanings, ""]
-    lines += table_of(rows[0], map(dict.values, rows))
-    lines += ["", "## By dataset", "", by_data, "", *_by_dataset(summary)]
-    return "\n".join(lines) + "\n"
+    meanings = "\n".join(f"- *{column}*: {meaning}" for column, meaning in MEANINGS.items())
+    whole = table_of(rows[0], map(dict.values, rows))
+    parts = [title, sources_of(table), READING, meanings, whole, "## By dataset", by_data, _by_dataset(summary)]
+    return "\n\n".join(parts) + "\n"
 
 
-def _by_dataset(summary: pd.DataFrame) -> list[str]:
+def _by_dataset(summary: pd.DataFrame) -> str:
     """Write the least and the largest cell of every ratio, one row per dataset."""
     columns = [title for title in summary_table(summary)[0] if title not in _NO_RATIOS]
     lines = []
