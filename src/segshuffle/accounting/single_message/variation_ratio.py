@@ -345,9 +345,5 @@ class LowerVariationBound(Bound):
         No smaller epsilon is possible at `delta`; 0 if none is excluded.
         """
         check_target(delta)
-
-        def lower_end(epsilon: float, width: float) -> float:
-            return self.interval(epsilon, width).lower
-
         ceiling = min(self.ceiling, LARGEST_EPSILON)
-        return edge_epsilon(lower_end, ceiling=ceiling, delta=delta, rtol=self.rtol, lower=True)
+        return edge_epsilon(self.lower, ceiling=ceiling, delta=delta, rtol=self.rtol, lower=True)
