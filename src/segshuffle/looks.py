@@ -101,10 +101,7 @@ def series_looks(labels: Iterable[str]) -> list[Look]:
         Legend entries, in order.
     """
     colors = list(dict.fromkeys([*(PALETTE[name] for name in _SERIES), *PALETTE.values()]))
-    return [
-        Look(label, colors[i % len(colors)], MARKERS[i % len(MARKERS)], DASHES[i % len(DASHES)])
-        for i, label in enumerate(labels)
-    ]
+    return list(map(Look, labels, itertools.cycle(colors), itertools.cycle(MARKERS), itertools.cycle(DASHES)))
 
 
 #: Accounting -> method -> look. Labels of proven methods say so, unless they are references.
@@ -239,7 +236,7 @@ def spare_look(label: str, index: int) -> Look:
     listed = [*METHODS["published"].values(), *METHODS["proven"].values(), *ACCOUNTANTS.values()]
     taken = {(look.marker, look.dashes) for look in listed}
     # the numbers of markers and of dashes have no common divisor, so every pair occurs once
-    pairs = [(MARKERS[i % len(MARKERS)], DASHES[i % len(DASHES)]) for i in range(len(MARKERS) * len(DASHES))]
+    pairs = zip(MARKERS * len(DASHES), DASHES * len(MARKERS), strict=True)
     free = [pair for pair in pairs if pair not in taken]
     return Look(label, PALETTE[SPARE[index % len(SPARE)]], *free[index % len(free)])
 
