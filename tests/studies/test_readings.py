@@ -26,26 +26,26 @@ def reduction(reading):
     """Return the mean reduction of the error against Weighted SepMM under a reading, by the formulas themselves."""
     found = []
     for n_users, counts in COUNTS.items():
-        problem = Problem(17 + 4 * (reading.padding == "dummy"), 4, (0.5, 1.0, 2.0), counts, 0.01 / n_users, PLAIN)
+        problem = Problem(17 + 4 * (reading["padding"] == "dummy"), 4, (0.5, 1.0, 2.0), counts, 0.01 / n_users, PLAIN)
         users = padded_population(
             data=ROWS,
             domain_size=17,
             n_users=n_users,
             set_size=4,
-            padding=reading.padding,
+            padding=reading["padding"],
             rng=stream(3, "population", f"msnbc-n{n_users}-s4"),
         )
         drawn = 4 - ((users.item_counts / n_users) ** 2).sum()
 
         def error(method, problem=problem, users=users, drawn=drawn):
             plan = method.plan(problem)
-            if reading.error == "bound":
+            if reading["error"] == "bound":
                 return plan.mse_bound
             expected = method.expected_mse(plan, users.item_counts)
-            return expected + drawn / problem.n_users * (reading.error == "distribution")
+            return expected + drawn / problem.n_users * (reading["error"] == "distribution")
 
         ours = min(error(Segmented(m)) for m in (0.1, 1.0, 10.0))
-        found.append(1 - ours / error(BallsIntoBins(reading.analysis, "weighted-sepmm", reading.weight_users)))
+        found.append(1 - ours / error(BallsIntoBins(reading["analysis"], "weighted-sepmm", reading["weight_users"])))
     return np.mean(found)
 
 
@@ -58,7 +58,7 @@ def test_every_reading_has_its_own_errors(full_config, monkeypatch):
     full_config["blanket_per_user"] = {"low": 0.1, "high": 10.0, "points": 3, "include": []}
     full_config["competitors"]["methods"] = ["weighted-sepmm"]
     of = {"datasets": ["msnbc"], "splits": ["S1"], "against": ["weighted-sepmm"]}
-    numbers = {"/".join(reading): reduction(reading) for reading in READINGS}
+    numbers = {"/".join(reading.values()): reduction(reading) for reading in READINGS}
     statements = [
         {
             "id": name,
@@ -86,7 +86,8 @@ def test_every_reading_has_its_own_errors(full_config, monkeypatch):
     for point in points:
         point["plan"]["mse_bound"] *= 1.01
     changed = verdicts(full_config, statements, data, {"msnbc-n40-s4": {"S1": points}}).set_index(list(CHOICES))
-    for name, row in zip(numbers, changed.loc[list(READINGS)].to_dict("records"), strict=True):
+    every = [tuple(reading.values()) for reading in READINGS]
+    for name, row in zip(numbers, changed.loc[every].to_dict("records"), strict=True):
         assert (row[name] == REPRODUCED) == (not name.endswith("in-domain/bound"))
 
 
@@ -96,9 +97,7 @@ def made(ours, *others):
     for reading, count in zip(READINGS, (ours, *others), strict=False):
         each = {"one": REPRODUCED if count else NOT, "two": REPRODUCED if count > 1 else PARTLY}
         counts = [list(each.values()).count(word) for word in (REPRODUCED, PARTLY, NOT)]
-        rows.append(
-            {**reading._asdict(), "ours": reading == READINGS[0], **dict(zip(MARKS, counts, strict=False)), **each}
-        )
+        rows.append({**reading, "ours": reading == READINGS[0], **dict(zip(MARKS, counts, strict=False)), **each})
     return pd.DataFrame(rows)
 
 

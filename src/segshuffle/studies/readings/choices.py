@@ -1,43 +1,25 @@
 """The choices that the paper leaves open; docs/deviations.md says what its text says about each."""
 
-from itertools import product, starmap
-from typing import NamedTuple
+from itertools import product
 
 import pandas as pd
 
 from segshuffle.studies.verdicts import REPRODUCED
 
-
-class Reading(NamedTuple):
-    """One way to read the paper.
-
-    Parameters
-    ----------
-    analysis : {"numerical", "closed-form"}
-        Privacy analysis of balls into bins, which fixes its dummies.
-    weight_users : {"level", "all"}
-        What n is in the weights of Weighted SepMM: the users of the level, or all users.
-    padding : {"in-domain", "dummy"}
-        What fills sets of fewer than s items.
-    error : {"users", "distribution", "bound"}
-        What figures show: the error against the shares of the simulated users, the error against the distribution that
-        these are drawn from, or the paper's bound of the latter.
-    """
-
-    analysis: str
-    weight_users: str
-    padding: str
-    error: str
-
-
+#: Choice -> what may be chosen; ours is the first.
 CHOICES: dict[str, tuple[str, ...]] = {
+    # privacy analysis of balls into bins, which fixes its dummies
     "analysis": ("numerical", "closed-form"),
+    # what n is in the weights of Weighted SepMM: the users of the level, or all users
     "weight_users": ("level", "all"),
+    # what fills sets of fewer than s items
     "padding": ("in-domain", "dummy"),
+    # what figures show: the error against the shares of the simulated users, the error against the distribution that
+    # these are drawn from, or the paper's bound of the latter
     "error": ("users", "distribution", "bound"),
 }
-#: All readings; the first is ours.
-READINGS = tuple(starmap(Reading, product(*CHOICES.values())))
+#: All readings of the paper: choice -> what is chosen. The first is ours.
+READINGS = [dict(zip(CHOICES, chosen, strict=True)) for chosen in product(*CHOICES.values())]
 
 
 def place_of_ours(table: pd.DataFrame) -> str:

@@ -53,11 +53,11 @@ def verdicts(
         chosen = errors
         for key in ("analysis", "weight_users", "padding"):
             # rows that do not depend on the choice have ""
-            chosen = chosen[chosen[key].isin(["", getattr(reading, key)])]
-        judged = evaluate(chosen.assign(mse_expected=chosen[reading.error]), statements, config)
+            chosen = chosen[chosen[key].isin(["", reading[key]])]
+        judged = evaluate(chosen.assign(mse_expected=chosen[reading["error"]]), statements, config)
         verdict = judged.set_index("id")["verdict"]
         counts = verdict.value_counts().reindex([REPRODUCED, PARTLY, NOT], fill_value=0)
-        rows.append({**reading._asdict(), "ours": reading == READINGS[0], **counts, **verdict})
+        rows.append({**reading, "ours": reading == READINGS[0], **counts, **verdict})
     return pd.DataFrame(rows).sort_values([REPRODUCED, PARTLY, "ours"], ascending=False, kind="stable")
 
 
