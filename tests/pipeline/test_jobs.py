@@ -12,7 +12,7 @@ import pytest
 from segshuffle.pipeline.jobs import logged
 from segshuffle.errors import ConfigError, DataError
 from segshuffle.files import write_atomically, writing
-from segshuffle.pipeline.tables import read_tables, remarked, to_csv, to_json
+from segshuffle.pipeline.tables import read_tables, to_csv, to_json, write_markdown
 
 
 def test_output_goes_to_the_log_and_nowhere_else(tmp_path, capsys):
@@ -139,8 +139,9 @@ def test_tables_are_read_as_one_in_their_order(tmp_path):
     ("edition", "remark"),
     [("full", ""), ("quick", "This is a **quick** run"), ("mine", "This is the edition **mine**, with data")],
 )
-def test_a_text_says_below_its_title_which_edition_it_is(edition, remark):
-    title, _, *rest = remarked("# Title\n\nBody.\n", edition).splitlines()
+def test_a_text_says_below_its_title_which_edition_it_is(edition, remark, tmp_path):
+    write_markdown(str(tmp_path / "text.md"), "# Title\n\nBody.\n", edition)
+    title, _, *rest = (tmp_path / "text.md").read_text().splitlines()
     assert title == "# Title"
     assert rest[-1] == "Body."
     assert len(rest) == 1 if edition == "full" else rest[0].startswith(remark)

@@ -53,18 +53,13 @@ def write_json(path: str, value: Any) -> None:
 
 def write_markdown(path: str, text: str, edition: str) -> None:
     """Write a Markdown text; below its title stands the edition, unless it is the full one."""
-    write_atomically(path, remarked(text, edition))
-
-
-def remarked(text: str, edition: str) -> str:
-    """Name the edition below the title of a Markdown text, unless it is the full one."""
-    if edition == "full":
-        return text
     remark = f"This is the edition **{edition}**, with data or settings of its own."
     if edition == "quick":
         remark = "This is a **quick** run: it shows that everything works, and is not a result."
-    title, _, rest = text.partition("\n")
-    return f"{title}\n\n{remark}\n{rest}"
+    if edition != "full":
+        title, _, rest = text.partition("\n")
+        text = f"{title}\n\n{remark}\n{rest}"
+    write_atomically(path, text)
 
 
 def to_csv(table: pd.DataFrame | Rows, *, lower: Collection[str] = (), upper: Collection[str] = ()) -> str:
