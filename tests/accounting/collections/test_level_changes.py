@@ -96,7 +96,7 @@ def test_a_conservative_user_is_not_protected_at_its_own_level():
     reached = grid_divergence(conservative, liberal, levels[0] + level_epsilon)[0]
     assert reached > 10 * 2 * delta
     covered = compose_rounds(
-        levels=levels, delta=delta, kind=plan.kind, levels_epsilon=level_epsilon, levels_delta=delta
+        levels=levels, deltas=[delta] * len(levels), kind=plan.kind, levels_epsilon=level_epsilon, levels_delta=delta
     )[0]
     assert covered.against[0] == (0.5, 0.5, delta)
     assert covered.against[1].epsilon >= 1.1
@@ -113,7 +113,7 @@ def test_both_rounds_together_are_within_the_total(d):
     levels, delta, s, level_epsilon, level_delta = (0.5, 1.5), 0.02, 2, 0.7, 0.03
     mean = least_blanket_mean(copies=1.0, pairs=1, epsilon=level_epsilon, delta=level_delta)
     guarantees = compose_rounds(
-        levels=levels, delta=delta, kind="upper", levels_epsilon=level_epsilon, levels_delta=level_delta
+        levels=levels, deltas=[delta] * 2, kind="upper", levels_epsilon=level_epsilon, levels_delta=level_delta
     )
     first = 8 if d == 3 else 14
     plain = np.array([math.exp(-mean) * mean**x / math.factorial(x) for x in range(first + 1)])

@@ -50,9 +50,7 @@ def test_one_level_has_nothing_to_hide():
 def test_both_rounds_compose():
     """For a change of level: the larger epsilon and delta of both levels, plus those of round 1."""
     levels, deltas = (0.5, 2.0), (1e-5, 1e-6)
-    totals = compose_rounds(
-        levels=levels, delta=1e-6, kind="published", levels_epsilon=0.3, levels_delta=1e-7, level_deltas=deltas
-    )
+    totals = compose_rounds(levels=levels, deltas=deltas, kind="published", levels_epsilon=0.3, levels_delta=1e-7)
     for own, delta, total in zip(levels, deltas, totals, strict=True):
         assert (total.items_epsilon, total.items_delta, total.kind) == (own, delta, "published")
         assert [each.level for each in total.against] == list(levels)
@@ -68,7 +66,8 @@ def test_both_rounds_compose():
 
 @pytest.mark.parametrize("unknown", [{"levels_epsilon": math.inf}, {"levels_epsilon": 0.3, "change_covered": False}])
 def test_nothing_is_claimed_where_nothing_is_proven(unknown):
-    total = compose_rounds(levels=(0.5, 2.0), delta=1e-6, kind="upper", levels_delta=0.0, **unknown)[0].as_dict()
+    levels, deltas = (0.5, 2.0), (1e-6, 1e-6)
+    total = compose_rounds(levels=levels, deltas=deltas, kind="upper", levels_delta=0.0, **unknown)[0].as_dict()
     assert [each["epsilon"] for each in total["against"]] == [0.5, None]
     assert (total["items_epsilon"], total["total_epsilon"]) == (0.5, None)
 

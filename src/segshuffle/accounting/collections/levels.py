@@ -75,12 +75,11 @@ def _known(values: dict[str, Any]) -> dict[str, Any]:
 def compose_rounds(
     *,
     levels: Sequence[float],
-    delta: float,
+    deltas: Sequence[float],
     kind: str,
     levels_epsilon: float,
     levels_delta: float,
     change_covered: bool = True,
-    level_deltas: Sequence[float] = (),
 ) -> tuple[UserGuarantee, ...]:
     """Return the guarantees of the users of every level after both rounds, by basic composition.
 
@@ -95,10 +94,8 @@ def compose_rounds(
 
     Parameters
     ----------
-    levels : sequence of float
-        E_1 < ... < E_K.
-    delta : float
-        Of round 2, for every level.
+    levels, deltas : sequence of float
+        E_1 < ... < E_K, and the delta of each in round 2.
     kind : str
         Kind of round 2's numbers.
     levels_epsilon, levels_delta : float
@@ -106,17 +103,15 @@ def compose_rounds(
     change_covered : bool
         Whether round 2's copies were calibrated at s pairs of independent counters (or do not depend on the level). If
         not, nothing is claimed against a change of level: the number of messages may show it.
-    level_deltas : sequence of float
-        Of round 2, by level, if they differ.
 
     Returns
     -------
     tuple of UserGuarantee
         By level; sums are rounded up.
     """
-    of_level = dict(zip(levels, level_deltas or [delta] * len(levels), strict=True))
-    for level in levels:
-        check_guarantee(epsilon=level, delta=of_level[level])
+    of_level = dict(zip(levels, deltas, strict=True))
+    for level, delta in of_level.items():
+        check_guarantee(epsilon=level, delta=delta)
 
     def against(own: float, other: float) -> Against:
         larger = max(of_level[own], of_level[other])

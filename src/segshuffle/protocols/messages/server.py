@@ -116,10 +116,9 @@ class Server:
         alike = len(plan.collections) == 1 and len(set(plan.scheme.copies)) == 1
         return compose_rounds(
             levels=self.problem.levels,
-            delta=self.problem.delta,
+            deltas=self.problem.deltas,
             kind=plan.kind,
             levels_epsilon=spent[0],
             levels_delta=spent[1],
             change_covered=alike or (plan.kind != "published" and plan.problem.pairs >= self.problem.set_size),
-            level_deltas=self.problem.level_deltas,
         )

@@ -229,7 +229,7 @@ def _row(plan: Plan, round_1: Scheme, epsilon: float, population: Population, fo
     delta_levels = problem.delta if math.isfinite(epsilon) else 0.0
     guarantees = compose_rounds(
         levels=problem.levels,
-        delta=problem.delta,
+        deltas=[problem.delta] * len(problem.levels),
         kind=plan.kind,
         levels_epsilon=epsilon,
         levels_delta=delta_levels,
