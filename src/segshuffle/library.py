@@ -239,8 +239,5 @@ def compose(
     except (TypeError, ValueError):
         raise ParameterError("collections", collections, "a list of pairs (plan, level)") from None
     products = [each for plan, level in asked if (each := product_of(plan, level=level))[1]]
-    if delta is not None and epsilon is None:
-        return composed_epsilon(products, delta=delta)
-    if epsilon is not None and delta is None:
-        return composed_delta(products, epsilon=epsilon)
-    raise ParameterError("delta, epsilon", (delta, epsilon), "exactly one of the two given")
+    target = amplification.target_of(delta, epsilon)
+    return composed_delta(products, **target) if delta is None else composed_epsilon(products, **target)

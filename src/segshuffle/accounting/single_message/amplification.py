@@ -95,7 +95,7 @@ def values(
         If the accountant does not apply to the mechanism, if a parameter is outside its range, or if delta is asked of
         an accountant that gives epsilon alone.
     """
-    ((name, targets),) = _asked(delta, epsilon).items()
+    ((name, targets),) = target_of(delta, epsilon).items()
     (chosen,) = applicable(mechanism, [accountant])
     allowed = "a number, or an array of numbers that fits n_users"
     try:
@@ -134,7 +134,7 @@ def compare(
     left_out : dict
         Accountants that give no number at this point, with the reason.
     """
-    target = _asked(delta, epsilon)
+    target = target_of(delta, epsilon)
     _check(n_users, **target)
     entries, left_out = [], {}
     for each in applicable(mechanism, only):
@@ -253,7 +253,7 @@ def compare_budgets(
     entries, left_out
         As for `compare`.
     """
-    target = _asked(delta, epsilon)
+    target = target_of(delta, epsilon)
     levels, counts = [level for level, _ in budgets], [count for _, count in budgets]
     fits = all(isinstance(count, int | np.integer) and count >= 0 for count in counts)
     if not fits or not 2 <= sum(counts) <= LARGEST_TRIALS:
@@ -276,7 +276,7 @@ def compare_budgets(
     return entries, left_out
 
 
-def _asked(delta: Any, epsilon: Any) -> dict[str, Any]:
+def target_of(delta: Any, epsilon: Any) -> dict[str, Any]:
     """Return the target that is given, by its name; refuse both and neither."""
     given = {name: value for name, value in (("delta", delta), ("epsilon", epsilon)) if value is not None}
     if len(given) != 1:
