@@ -206,8 +206,8 @@ def best_m(panels: Panels, *, datasets: list[str], **asked: Any) -> Measured:
     """Take the largest best m of each panel."""
     parts = {}
     for dataset in datasets:
-        rows = panels.every(datasets=[dataset], **asked)
-        parts[f"largest best m, {dataset}"] = rows["highest m"].set_axis(rows.index + ": " + rows["best m"])
+        rows = _with_best_m(panels.every(datasets=[dataset], **asked))
+        parts[f"largest best m, {dataset}"] = rows["highest m"]
     return Measured(parts, ".4g")
 
 
@@ -222,8 +222,7 @@ def excess_at(panels: Panels, *, blanket: float, **panel: Any) -> Measured:
 
 def rise_at_ends(panels: Panels, **asked: Any) -> Measured:
     """Divide the errors at the smallest and at the largest m of the grid by the least error, and subtract 1."""
-    rows = panels.every(**asked)
-    rows = rows.set_axis(rows.index + ": " + rows["best m"])
+    rows = _with_best_m(panels.every(**asked))
     ends = {"at the smallest m": "first", "at the largest m": "last"}
     return Measured(
         {f"error {end} above the least": rows[column] / rows["segmented"] - 1 for end, column in ends.items()}
@@ -299,9 +298,13 @@ def growth_of_gap(panels: Panels, *, methods: list[str], **asked: Any) -> Measur
 
 def messages(panels: Panels, **asked: Any) -> Measured:
     """Count the messages per user, dummies included, at the best m of each panel."""
-    rows = panels.every(**asked)
-    rows = rows.set_axis(rows.index + ": " + rows["best m"])
+    rows = _with_best_m(panels.every(**asked))
     return Measured({f"{each} messages per user": rows[each] for each in ("fewest", "most")}, ".1f")
+
+
+def _with_best_m(rows: pd.DataFrame) -> pd.DataFrame:
+    """Add its best m to the name of every panel."""
+    return rows.set_axis(rows.index + ": " + rows["best m"])
 
 
 def _by_users(panels: Panels, **asked: Any) -> Iterator[tuple[pd.Series, pd.Series]]:
