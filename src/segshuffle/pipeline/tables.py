@@ -39,11 +39,9 @@ def read_yaml(path: Path | str) -> Any:
     return yaml.safe_load(Path(path).read_text(encoding="utf-8"))
 
 
-def write_table(
-    path: str, table: pd.DataFrame | Rows, *, lower: Collection[str] = (), upper: Collection[str] = ()
-) -> None:
-    """Write a table as CSV; `lower` and `upper` are as in `to_csv`."""
-    write_atomically(path, to_csv(table, lower=lower, upper=upper))
+def write_table(path: str, table: pd.DataFrame | Rows, **bounds: Collection[str]) -> None:
+    """Write a table as CSV; `bounds` are the columns `lower` and `upper` of `to_csv`."""
+    write_atomically(path, to_csv(table, **bounds))
 
 
 def write_json(path: str, value: Any) -> None:
