@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,8 +20,6 @@ from segshuffle.files import check_output
 from segshuffle.pipeline.design import level_counts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from segshuffle.datasets.transactions import Transactions
     from segshuffle.planning.question import Question
     from segshuffle.protocols.base import Problem

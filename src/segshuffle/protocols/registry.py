@@ -1,19 +1,14 @@
 """All methods that the files of this folder declare in ``METHODS``."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from segshuffle.discovered import discovered
 from segshuffle.errors import ConfigError
 from segshuffle.protocols.listed import PACKAGE, listed
-from segshuffle.protocols.method import Declared, Options
-
-if TYPE_CHECKING:
-    from segshuffle.protocols.method import Method
+from segshuffle.protocols.method import Declared, Method, Options
 
 #: Accounting and name; a method may be declared under both accountings.
 Key = tuple[str, str]
