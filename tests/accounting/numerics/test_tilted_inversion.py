@@ -93,6 +93,18 @@ def test_ends_enclose_and_are_near(name, count):
     assert exact - 1e-7 <= mean_positive_part(law, count=count, rtol=1e-7, side="lower") <= exact
 
 
+@pytest.mark.parametrize(("p", "scale"), [(0.25, 1.0), (2.0**-5, 2.0**60)])
+def test_many_copies_are_as_near_as_few(p, scale):
+    """K - n p for K ~ Binomial(n, p): its mean positive part is m (1 - p) Pr[K = m], m = n p + 1 (de Moivre)."""
+    count, rtol = 10**10, 1e-7
+    n, m = MP.mpf(count), count * MP.mpf(p) + 1
+    log_choose = MP.loggamma(n + 1) - MP.loggamma(m + 1) - MP.loggamma(n - m + 1)
+    exact = log_choose + m * MP.log(p) + (n - m + 1) * MP.log1p(-p) + MP.log(m * scale / n)
+    law = AtomLaw(scale * np.array([-p, 1 - p]), np.array([1 - p, p]))
+    lower, upper = (mean_positive_part(law, count=count, rtol=rtol, side=side) for side in ("lower", "upper"))
+    assert exact - rtol <= lower <= exact <= upper <= exact + rtol
+
+
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("count", [1, 2, 3, 7])
 def test_few_copies_are_enumerated_to_the_last_digits(name, count):
