@@ -62,13 +62,22 @@ def assert_encloses(interval, exact, rtol=RTOL):
 
 @pytest.mark.quick(3)
 @pytest.mark.parametrize("blanket", BLANKETS)
-@pytest.mark.parametrize("sent_rate", [F(0), F(1)])
-def test_blanket_alone_is_the_real_protocol_when_all_other_messages_are_certain(blanket, sent_rate):
-    """d = 4, s = 1: other users' messages are constants, wherever they fall but on the two items."""
-    n, rate = 3, F(2, 5)
-    view = view_of(4, n, blanket, rate)
+@pytest.mark.parametrize(
+    ("others", "covered"),
+    [
+        # messages that are constants hide nothing, wherever they fall but on the two items
+        ([((2,), F(0)), ((3,), F(0))], 0),
+        ([((2,), F(1)), ((3,), F(1))], 0),
+        # everybody else holds the same item
+        ([((2,), F(2, 5)), ((2,), F(3, 4)), ((2,), F(1))], 1),
+    ],
+    ids=["silent", "certain", "concentrated"],
+)
+def test_the_view_is_that_of_the_real_protocol(blanket, others, covered):
+    rate = F(2, 5)
+    view = view_of(4, len(others) + 1, blanket, rate, [(1, r) for _, r in others], covered)
     for factor in FACTORS:
-        exact = enumerated(factor, d=4, blanket=blanket, rate=rate, others=[((2,), sent_rate), ((3,), sent_rate)])
+        exact = enumerated(factor, d=4, blanket=blanket, rate=rate, others=others)
         assert_encloses(view.delta(math.log(factor)), exact)
 
 
@@ -82,17 +91,6 @@ def test_the_gain_is_the_sum_over_cells_and_points(excess):
     odds, weight = np.array([[0.0], [0.1], [0.5], [1.0], [1.5], [2.0]]), rng.random((6, 30))
     gains = np.maximum(cells[..., None] - odds[..., None] * value, 0.0) @ mass + lost * np.maximum(cells, 0.0)
     assert law.gain(cells, odds, weight) == pytest.approx(np.vdot(weight, gains), rel=1e-13)
-
-
-@pytest.mark.quick(0)
-@pytest.mark.parametrize("blanket", BLANKETS)
-def test_concentrated_others_are_the_real_protocol(blanket):
-    """d = 4, s = 1: everybody else holds the same item."""
-    rate, rates = F(2, 5), [F(2, 5), F(3, 4), F(1)]
-    view = view_of(4, 4, blanket, rate, [(1, r) for r in rates], covered=1)
-    for factor in FACTORS:
-        exact = enumerated(factor, d=4, blanket=blanket, rate=rate, others=[((2,), r) for r in rates])
-        assert_encloses(view.delta(math.log(factor)), exact)
 
 
 @pytest.mark.quick(0)
@@ -187,11 +185,12 @@ def dense(factor, *, d, slots, gamma, rate, sent, covered):
 
 @pytest.mark.quick(0)
 @pytest.mark.parametrize("gamma", [1.0, 0.97, 0.6])
-@pytest.mark.parametrize("covered", [0, 2, 6])
-def test_middle_sizes_against_a_dense_sum(gamma, covered):
-    """Larger than enumeration allows: 40 slots, 30 messages of others, blocks of several points."""
-    n, d, rate, factor = 20, 8, 0.45, 1.3
-    sent = [(20, 0.45), (10, 0.8)]
+@pytest.mark.parametrize("covered", [0, 2, 4, 6])
+@pytest.mark.parametrize("sent", [[(3, 0.5)], [(20, 0.45), (10, 0.8)], [(80, 0.5)]], ids=["few", "some", "many"])
+@pytest.mark.parametrize("factor", [1.3, 3.0])
+def test_middle_sizes_against_a_dense_sum(gamma, covered, sent, factor):
+    """Larger than enumeration allows: 40 slots, messages of others, blocks of several points."""
+    n, d, rate = 20, 8, 0.45
     exact = dense(factor, d=d, slots=40, gamma=gamma, rate=rate, sent=sent if covered else [], covered=covered)
     interval = view_of(d, n, 2 * gamma, rate, sent, covered).delta(math.log(factor))
     assert_encloses(interval, exact)
