@@ -111,20 +111,19 @@ class Scripts(SphinxTransform):
         """Set the indices and exponents in everything but code."""
         for text in list(self.document.findall(nodes.Text)):
             if not isinstance(text.parent, (nodes.literal, nodes.FixedTextElement, nodes.math, nodes.raw)):
-                parts = _typeset(text.astext())
+                parts = typeset(text.astext())
                 if len(parts) > 1:
                     text.parent.replace(text, parts)
 
 
-def _typeset(text: str) -> list[nodes.Node]:
+def typeset(text: str) -> list[nodes.Node]:
+    """Return the text with its indices and exponents as subscripts and superscripts."""
     parts: list[nodes.Node] = []
     end = 0
     for found in _SCRIPTS.finditer(text):
         parts.append(nodes.Text(text[end : found.start()]))
         below, above = found["index"] or found["letter"], found["exponent"] or found["word"]
-        parts.append(
-            nodes.subscript("", "", *_typeset(below)) if below else nodes.superscript("", "", *_typeset(above))
-        )
+        parts.append(nodes.subscript("", "", *typeset(below)) if below else nodes.superscript("", "", *typeset(above)))
         end = found.end()
     return [*parts, nodes.Text(text[end:])]
 

@@ -165,7 +165,7 @@ def test_a_benchmark_runs(name):
 def test_indices_and_exponents_are_found(text, drawn):
     spec = importlib.util.spec_from_file_location("conf", ROOT / "docs/conf.py")
     spec.loader.exec_module(conf := importlib.util.module_from_spec(spec))
-    found = [(node.tagname, node.astext()) for node in conf._typeset(text) if node.tagname != "#text"]
+    found = [(node.tagname, node.astext()) for node in conf.typeset(text) if node.tagname != "#text"]
     assert found == drawn
 
 

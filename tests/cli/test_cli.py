@@ -160,7 +160,8 @@ def test_the_version_is_that_of_the_package(capsys):
 def test_every_command_and_every_option_is_explained():
     for command in build_parser().commands.values():
         assert len(command.description) > 40
-        assert all(action.help for action in command._actions)
+        _, *options = re.split(r"\n  (?=-)", command.format_help())
+        assert all(re.search(r" {2,}\S", option) for option in options)
 
 
 POISSON = "plan --items 17 --set-size 4 --levels 0.5:1250,1.0:3750 --delta 2e-6 --blanket poisson"

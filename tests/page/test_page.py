@@ -20,7 +20,7 @@ from results_folder import COMPETITORS, GRID, OUTPUTS, PROVEN, SVG, make_results
 
 from segshuffle.looks import METHODS
 from segshuffle.page import findings
-from segshuffle.page.build import build, groups_of, read_results
+from segshuffle.page.build import Results, build, groups_of, read_results
 from segshuffle.page.charts import chart
 from segshuffle.page.inline import ASSETS, data_uri
 from segshuffle.page.tables import audit_table, point_table, referee_table
@@ -163,7 +163,7 @@ def cells(table):
 
 def read_with(run, **tables):
     changed = {f"{name}.csv": table for name, table in tables.items()}
-    return run.results._replace(tables={**run.results.tables, **changed})
+    return Results({**run.results.tables, **changed}, run.results.record, run.results.config)
 
 
 def test_a_stand_in_and_a_quick_edition_are_marked_at_the_top(tmp_path, outline):

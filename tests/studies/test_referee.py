@@ -185,7 +185,8 @@ def test_two_equal_users_in_exact_rationals(name):
 
 def judged(point, proven, claimed, at_claim=math.nan):
     """Judge one claim on a mechanism with local epsilon 1."""
-    row = {"local_epsilon": 1.0, **point._asdict(), "proven": proven, "common": proven}
+    row = {"local_epsilon": 1.0, "n_users": point.n_users, "asked": point.asked, "target": point.target}
+    row |= {"proven": proven, "common": proven}
     return trial.judged(pd.DataFrame([{**row, "claimed": claimed, "at_claim": at_claim}])).iloc[0]
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from segshuffle.datasets.sampling import uniform_population
-from segshuffle.pipeline.design import Scenario, blanket_grid, level_counts
+from segshuffle.pipeline.design import Scenario, Setting, blanket_grid, level_counts
 from segshuffle.pipeline.processors import workers
 from segshuffle.pipeline.scenarios import settings
 from segshuffle.pipeline.seeds import stream
@@ -138,9 +138,8 @@ def drawn_levels(config, scenario, population, **changed):
 @pytest.fixture(params=[40, 400], ids=["users", "sets"])
 def drawn_case(case, request):
     """Return the case, and the case of so many users that levels are drawn for each of the 70 sets of 4 items of 8."""
-    config, scenario, _ = case
-    setting = scenario.setting._replace(n_users=request.param)
-    return config, Scenario(setting, "S1"), population_of(setting)
+    setting = Setting("synthetic", request.param, 4, 8)
+    return case[0], Scenario(setting, "S1"), population_of(setting)
 
 
 @pytest.mark.parametrize("shares", [[0.25, 0.5, 0.25], [0.5, 0.25, 0.25], [0.33, 0.33, 0.34], [0.0, 1.0, 0.0]], ids=str)
@@ -176,11 +175,9 @@ def test_levels_are_given_to_users_at_random(drawn_case):
 @pytest.mark.parametrize(("domain_size", "block"), [(1000, 4), (500_000, 2), (2_000_000, 1)])
 def test_a_large_domain_is_drawn_in_small_blocks(case, domain_size, block):
     """At most 2^22 counts of holders at once, or a single repetition."""
-    config, scenario, _ = case
-    setting = scenario.setting._replace(domain_size=domain_size)
-    samples = draw_samples(
-        {**config, "repetitions": 6, "repetition_block": 4}, Scenario(setting, "S1"), population_of(setting)
-    )
+    config = case[0] | {"repetitions": 6, "repetition_block": 4}
+    setting = Setting("synthetic", 40, 2, domain_size)
+    samples = draw_samples(config, Scenario(setting, "S1"), population_of(setting))
     sizes = {first: sample.repetitions for first, sample in samples}
     assert sum(sizes.values()) == 6
     assert list(sizes) == list(range(0, 6, block))
