@@ -212,23 +212,17 @@ def test_segmented_rates_are_the_largest_allowed(blanket):
     assert plan.messages_per_user == pytest.approx(blanket + own, rel=1e-14)
 
 
-def test_balls_into_bins_meets_the_lowest_level_with_all_users():
-    plan = BallsIntoBins().plan(PROBLEM)
-    assert item_delta(PROBLEM, 0.5, plan.blanket_per_user, 1.0, 200) <= SLACK
-    assert item_delta(PROBLEM, 0.5, 0.998 * plan.blanket_per_user, 1.0, 200) > 1
-    assert plan.messages_per_user == plan.blanket_per_user + 2
-
-
-@pytest.mark.quick(1)
-@pytest.mark.parametrize("name", ["sepmm", "weighted-sepmm", "inverse-variance-sepmm"])
-def test_separate_balls_into_bins_meet_every_level_with_its_users(name):
+@pytest.mark.quick("mm", "sepmm")
+@pytest.mark.parametrize("name", ["mm", "sepmm", "weighted-sepmm", "inverse-variance-sepmm"])
+def test_balls_into_bins_meet_the_lowest_level_with_all_users_or_every_level_with_its_own(name):
     plan = BallsIntoBins(name=name).plan(PROBLEM)
     blankets = [each.announcement.blanket_per_user for each in plan.collections]
-    for level, blanket, n in zip(PROBLEM.levels, blankets, PROBLEM.level_counts, strict=True):
+    counts = (200,) if name == "mm" else PROBLEM.level_counts
+    for level, blanket, n in zip(PROBLEM.levels, blankets, counts, strict=name != "mm"):
         assert item_delta(PROBLEM, level, blanket, 1.0, n) <= SLACK
         assert item_delta(PROBLEM, level, 0.998 * blanket, 1.0, n) > 1
-    expected = np.dot(PROBLEM.level_counts, blankets) / 200
-    assert plan.blanket_per_user == pytest.approx(expected, rel=1e-14)
+    assert plan.blanket_per_user == pytest.approx(np.dot(counts, blankets) / 200, rel=1e-14)
+    assert plan.messages_per_user == plan.blanket_per_user + 2
 
 
 def test_shuffled_subset_exponential_meets_the_lowest_level():

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from oracles import hockey_stick
 from oracles.vectors import shuffled_words, word_of
 from protocols.simulations import check_simulation, make_sample
 from scipy import stats
@@ -60,10 +61,6 @@ def test_hash_of_a_domain():
     assert (family.buckets, family.prime) == (int(50_000 / math.log(50_000)), 10_007)
     assert Hash.of(17, 5000, 1.0) == Hash(17, 0, 17)
     assert Hash.of(17, 5000, 1.0).collision == 0
-
-
-def hockey_stick(first, second, factor):
-    return sum(max(first[key] - factor * second[key], 0) for key in first.keys() | second.keys())
 
 
 def test_a_hashed_message_among_dummies_is_a_pair_of_counters():

@@ -87,16 +87,12 @@ def test_epsilon_with_a_cap(cap, rounds):
     assert capped_epsilon(uncapped, cap=0, rounds=rounds, **common) == math.inf
 
 
-def test_epsilon_with_a_cap_is_certified_up_to_a_hundredth_more():
+@pytest.mark.parametrize("inner", [1.0, 1.00123, 1.0047, 1.0099, 1.0101])
+def test_epsilons_with_a_cap_are_rounded_up_and_certified_up_to_a_hundredth_more(inner):
     common = {"delta": 1e-6, "blanket_per_user": 2.0, "honest_users": 1000, "cap": 60}
-    for more, expected in ((1.0099, 1.0099), (1.0101, math.inf)):
-        found = capped_epsilon(lambda delta, more=more: 1.0 if delta == 1e-6 else more, **common)
-        assert found == pytest.approx(expected, rel=1e-9)
-
-
-def test_epsilons_with_a_cap_are_rounded_up():
-    common = {"delta": 1e-6, "blanket_per_user": 2.0, "honest_users": 1000, "cap": 60}
-    for inner in (1.0, 1.00123, 1.0047, 1.00971):
-        found = capped_epsilon(lambda delta, more=inner: 1.0 if delta == 1e-6 else more, **common)
-        k = MP.mpf(cap_overflow(epsilon=1.01, **common))
+    found = capped_epsilon(lambda delta: 1.0 if delta == 1e-6 else inner, **common)
+    k = MP.mpf(cap_overflow(epsilon=1.01, **common))
+    if inner > 1.01:
+        assert found == math.inf
+    else:
         assert MP.mpf(inner) - MP.log1p(-k) <= found <= inner * (1 + 1e-9)

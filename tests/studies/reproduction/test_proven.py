@@ -140,13 +140,15 @@ def test_projection_has_the_same_draws_and_helps_here(case):
 # -- the summary -----------------------------------------------------------------------------------------------------
 
 
+PLACE = {"dataset": "synthetic", "n_users": 100, "set_size": 2, "split": "S1"}
+
+
 def hand_made():
     """Make a panel whose errors have round numbers as ratios."""
 
     def row(method, role, error, messages, budget=math.nan):
-        key = {"dataset": "synthetic", "n_users": 100, "set_size": 2, "split": "S1"}
         return {
-            **key,
+            **PLACE,
             "accounting": "proven",
             "method": method,
             "role": role,
@@ -178,14 +180,9 @@ def hand_made():
 
 
 def published_table():
-    key = {"accounting": "published", "dataset": "synthetic", "n_users": 100, "set_size": 2, "split": "S1"}
-    rows = [
-        {**key, "method": "segmented", "role": "grid", "mse_expected": 12.0},
-        {**key, "method": "segmented", "role": "best", "mse_expected": 10.0},
-        {**key, "method": "segmented", "role": "recentred", "mse_expected": 9.0},
-        {**key, "method": "mm", "role": "best", "mse_expected": 1.0},
-    ]
-    return pd.DataFrame(rows)
+    errors = {"grid": 12.0, "best": 10.0, "recentred": 9.0}
+    rows = [*(("segmented", *each) for each in errors.items()), ("mm", "best", 1.0)]
+    return pd.DataFrame(rows, columns=["method", "role", "mse_expected"]).assign(**PLACE, accounting="published")
 
 
 def test_summary_by_hand():
