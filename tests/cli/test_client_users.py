@@ -1,0 +1,116 @@
+"""Many users of one file as one client: every user is checked, all pay once, and the messages are kept."""
+
+import json
+import resource
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+from commands import refusal, run
+from scipy import stats
+
+from segshuffle.planning.documents import save_plan
+from segshuffle.protocols.base import Assumptions, Problem
+from segshuffle.protocols.proven import ProvenSegmented
+
+
+@pytest.fixture
+def published(tmp_path):
+    problem = Problem(17, 4, (0.5, 1.0, 2.0), (1250, 2500, 1250), 2e-6, Assumptions("exactly", private_levels=True))
+    save_plan(ProvenSegmented(blanket_per_user=0.46).plan(problem), tmp_path / "plan.json")
+    return tmp_path / "plan.json"
+
+
+def many(plan, options="", text="user,item,level\na,0,0.5\nb,1,2.0\nc,2,2.0\n"):
+    """Return the command for the users of a file, beside the plan."""
+    (plan.parent / "users.csv").write_text(text)
+    own = "" if "--level" in options else "--level-column level"
+    return f"client {plan} --users {plan.parent}/users.csv {own} --account {plan.parent}/all.json {options}".split()
+
+
+def test_many_users_pay_once_and_their_messages_are_kept(published, capsys):
+    """An account of many users has the largest epsilons of any of them; the same call prints the same messages."""
+    held = "user,item,level\na,0,0.5\nb,1,2.0\n" + "".join(f"c,{item},2.0\n" for item in range(5))
+    status, first, said = run(capsys, many(published, "--honest-users 5000", text=held))
+    assert (status, bool(first)) == (0, True)
+    notes = [line.partition(": ")[2] for line in said.splitlines()]
+    assert (
+        notes[0] == "only for those who may know these data: 1 users hold more than 4 items; they send a random choice."
+    )
+    assert notes[1].startswith("the file has 3 users, and the guarantee relies on 5,000 (--honest-users)")
+    assert "all.json is a new account" in notes[2]
+    mix = "must be mixed before anybody who is not trusted sees them: shuf messages.txt > shuffled.txt"
+    assert notes[-1].endswith(mix)
+    (entry,) = json.loads((published.parent / "all.json").read_text())["collections"]
+    assert (entry["level"], entry["items_spent"][0], entry["level_spent"][0]) == (2.0, 2.0, 2.0)
+    status, again, said = run(capsys, many(published, text=held))
+    assert (status, again) == (0, first)
+    assert "nothing more is spent" in said
+    assert mix in said
+    assert "new account" not in said
+    (kept,) = published.parent.glob("*.messages")
+    assert kept.stat().st_mode & 0o077 == 0
+    # one user more, or another level, is another answer; another collection exceeds the budget
+    for text in ("user,item,level\na,0,0.5\nb,1,2.0\n", "user,item,level\na,0,2.0\nb,1,2.0\nc,2,2.0\n"):
+        assert "answered already" in refusal(capsys, many(published, text=text))
+    assert "--budget is 2" in refusal(capsys, many(published, "--collection 2"))
+    kept.unlink()
+    assert ".messages: cannot be read" in run(capsys, many(published, text=held))[2]
+
+
+@pytest.mark.parametrize(
+    ("options", "text", "says"),
+    [
+        ("--level 0.5 --level-column level", None, "Give either --level"),
+        ("", "user,item\na,0\n", "--level-column 'level': there is no such column"),
+        ("--level 1", "who,what\na,0\n", "Give --item COLUMN, and --user COLUMN unless it is the only other"),
+        ("--level 1", "who,what\na,0\n", "--no-header (the first line is data), --format lines (one line per user)"),
+        ("", "user,item,level\na,0,3.0\n", "line 2: '3.0' is not a level on offer"),
+        ("", "user,item,level\na,17,0.5\n", "line 2: the item '17' is not allowed"),
+        ("", "user,item,level\na,17,0.5\n", "give --unknown drop to leave such items out"),
+        ("--sets exactly", None, "a user has the items (0,); allowed are at least 4 items"),
+        ("--honest-users 50", None, "with 50 honest users"),
+        ("--level 0.7", "user,item\na,0\n", "--level 0.7 is not allowed: it must be one of 0.5, 1, 2"),
+    ],
+)
+def test_a_file_of_users_is_refused_in_a_sentence(published, capsys, options, text, says):
+    before = () if "--honest-users" in options else ("--honest-users", "5000")
+    asked = many(published, options, **({} if text is None else {"text": text}))
+    assert says in refusal(capsys, [*asked, *before])
+    assert not (published.parent / "all.json").exists()
+
+
+@pytest.mark.exhaustive
+@pytest.mark.skipif(shutil.which("shuf") is None, reason="needs shuf")
+def test_a_million_users_send_and_are_estimated(tmp_path):
+    """Squared distances of all counts from their means, over their variances, are chi-square; false alarm 2e-6.
+
+    The counts have the law of a rehearsal: independent dummies of each item, and copies of its holders. They are so
+    large that the normal law is close. 360 s are 3 minutes on 2 processors.
+    """
+    d, n = 2000, 10**6
+    user = np.repeat(np.arange(n), 1 + np.arange(n) // d % 2)
+    item = (user**2 + 700 * np.append(False, user[1:] == user[:-1])) % d
+    level = user // (2 * d) % 2
+    pl.DataFrame({"user": user, "item": item, "level": level + 1.0}).write_parquet(tmp_path / "users.parquet")
+    users = tuple(np.bincount(np.arange(n) // (2 * d) % 2).tolist())
+    plan = ProvenSegmented().plan(Problem(d, 4, (1.0, 2.0), users, 1e-8))
+    save_plan(plan, tmp_path / "plan.json")
+    shell = f"""segshuffle() {{ "{sys.executable}" -m segshuffle "$@"; }}
+segshuffle client plan.json --users users.parquet --level-column level --honest-users {n} \
+    --hide-level no --account all.json | shuf > messages
+segshuffle estimate plan.json messages --senders {n} --levels 1:{users[0]},2:{users[1]} --csv out.csv"""
+    begun = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(["bash", "-euo", "pipefail", "-c", shell], cwd=tmp_path, check=True)
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert ended.ru_utime + ended.ru_stime - begun.ru_utime - begun.ru_stime < 360
+    assert ended.ru_maxrss < 2 * 2**20  # in kilobytes, of the largest process
+    out = pl.read_csv(tmp_path / "out.csv").sort("item")
+    level_items = np.bincount(level * d + item, minlength=2 * d).reshape(2, d)
+    mean = np.array(plan.scheme.copies) @ level_items + plan.scheme.net_mean
+    variance = plan.scheme.sampling @ level_items + plan.scheme.noise
+    assert variance.min() > 50
+    assert 1e-6 < stats.chi2(d).sf((((out["messages"].to_numpy() - mean) ** 2) / variance).sum()) < 1 - 1e-6
