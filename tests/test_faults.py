@@ -1,6 +1,6 @@
 """The explanations of faults that no test kills hold for the code as it is; and which faults are made."""
 
-import mutants
+import faults
 from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
 
@@ -10,22 +10,22 @@ def test_explanations_are_of_the_text_that_stands():
     stale = [
         f"{place.file}, {place.within or 'a statement of the module'}, text = {place.text}: read the reasons again; "
         f"delete them, or renew text to one of {[new.text for new in now if new.within == place.within]}"
-        for place in mutants.reasons()
-        for now in [{each for _, each in mutants.places_of(place.file)}]
+        for place in faults.reasons()
+        for now in [{each for _, each in faults.places_of(place.file)}]
         if place not in now
     ]
-    assert not stale, f"{mutants.EXPLAINED}: {stale}"
-    for place, said in mutants.reasons().items():
-        lines = {line.strip() for line in (mutants.ROOT / place.file).read_text(encoding="utf-8").splitlines()}
+    assert not stale, f"{faults.EXPLAINED}: {stale}"
+    for place, said in faults.reasons().items():
+        lines = {line.strip() for line in (faults.ROOT / place.file).read_text(encoding="utf-8").splitlines()}
         for change, reason in said.items():
             assert {line[2:] for line in change if line.startswith("- ")} <= lines, place
             assert len(reason.split()) >= 5, place
 
 
 def test_what_is_left_out_stands():
-    for entry in mutants.explained("left_out"):
-        assert mutants.package_of(entry["file"]), f"nothing is drawn of {entry['file']}"
-        names = {place.within for _, place in mutants.places_of(entry["file"])}
+    for entry in faults.explained("left_out"):
+        assert faults.package_of(entry["file"]), f"nothing is drawn of {entry['file']}"
+        names = {place.within for _, place in faults.places_of(entry["file"])}
         assert set(entry["within"]) <= names - {""}, (entry["file"], names)
         assert len(entry["reason"].split()) >= 5, entry
 
@@ -35,8 +35,8 @@ def test_there_are_faults_of_the_wrong_side():
         "lower = min(found.upper, math.inf)\nend = pick(np.floor(lower), upper=1)\nside = 'a' if x else \"lower\"\n"
     )
     nodes = list(ast_nodes(get_ast(source)))
-    number = sum(1 for node in nodes for _ in mutants.WrongSide().mutation_positions(node))
-    found = [mutate_code(source, mutants.WrongSide(), occurrence) for occurrence in range(number)]
+    number = sum(1 for node in nodes for _ in faults.WrongSide().mutation_positions(node))
+    found = [mutate_code(source, faults.WrongSide(), occurrence) for occurrence in range(number)]
     assert found == [
         source.replace(one, other)
         for one, other in (
@@ -48,14 +48,14 @@ def test_there_are_faults_of_the_wrong_side():
 def test_what_is_drawn_of_a_line_stays_where_others_change(tmp_path, monkeypatch):
     path = tmp_path / "src/segshuffle/accounting/one.py"
     path.parent.mkdir(parents=True)
-    monkeypatch.setattr(mutants, "ROOT", tmp_path)
-    monkeypatch.setattr(mutants, "project_files", lambda: ["src/segshuffle/accounting/one.py"])
-    monkeypatch.setattr(mutants, "lines_left_out", lambda _: set())
+    monkeypatch.setattr(faults, "ROOT", tmp_path)
+    monkeypatch.setattr(faults, "project_files", lambda: ["src/segshuffle/accounting/one.py"])
+    monkeypatch.setattr(faults, "lines_left_out", lambda _: set())
     kept = [f"a{number} = {number} + b * c < d" for number in range(20)]
 
     def drawn(lines, seed=1):
         path.write_text("\n".join(lines) + "\n")
-        return [each.change for each in mutants.sample("accounting", 1000, seed, "*")]
+        return [each.change for each in faults.sample("accounting", 1000, seed, "*")]
 
     before = drawn(kept)
     after = drawn(["x = 3 + 4", *kept[:10], "", "y = 5 - 6", *kept[10:]])
@@ -67,7 +67,7 @@ def test_what_is_drawn_of_a_line_stays_where_others_change(tmp_path, monkeypatch
 def test_looks_annotations_and_words_are_left_alone():
     drawn = 'plot("ε", DASHES[1.0], lw=2.0, step=3.0, **{"ms": 4.0, "x": 5.0})'
     source = f'def f(x: Literal[1]) -> int:\n    return {drawn} if x == "word" else zip(x, strict=True)\n'
-    idle, words = mutants.left_alone(source)
+    idle, words = faults.left_alone(source)
     places = {
         name: (2, source.splitlines()[1].index(name)) for name in ("1.0", "2.0", "3.0", "4.0", "5.0", "True", "==")
     }
@@ -80,5 +80,5 @@ def test_no_faults_are_made_where_they_change_nothing(tmp_path, monkeypatch):
     """What separates parameters is no product; imports for types and sizes of caches change nothing."""
     head = "if TYPE_CHECKING:\n    import a\n\n\n@functools.lru_cache(maxsize=4)\n@twice(3)\n"
     (tmp_path / "one.py").write_text(head + "def f(\n    *,\n    a,\n):\n    return a * 2\n\n\ndef g(a, *, b): ...\n")
-    monkeypatch.setattr(mutants, "ROOT", tmp_path)
-    assert {fault.line for fault in mutants.faults_of("one.py")} == {6, 11}
+    monkeypatch.setattr(faults, "ROOT", tmp_path)
+    assert {fault.line for fault in faults.faults_of("one.py")} == {6, 11}
