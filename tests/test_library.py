@@ -79,12 +79,6 @@ def test_standard_errors_are_those_of_the_estimates(collection):
     assert abs(ratios.mean() - 1) < 5 * math.sqrt(2 / ratios.size)
 
 
-def test_the_same_seed_gives_the_same_counts(collection):
-    made, users = collection
-    assert (simulate(made, users, seed=3) == simulate(made, users, seed=3)).all()
-    assert (simulate(made, users, seed=3) != simulate(made, users, seed=4)).any()
-
-
 @pytest.mark.parametrize(
     "table", [list, lambda sets: pl.DataFrame({"items": sets}), lambda sets: pd.Series(sets, name="items")]
 )

@@ -1,11 +1,11 @@
 """`segshuffle account`: every accountant side by side, matrices, blankets, compositions, curves, inverses."""
 
 import csv
-import itertools
 import math
 from fractions import Fraction
 
 import numpy as np
+import oracles as o
 import pytest
 from commands import answer, printed, refusal, run
 
@@ -118,14 +118,9 @@ def test_a_file_that_is_no_array_is_refused(capsys, tmp_path):
 
 
 def test_balls_into_bins_is_the_exact_divergence(capsys):
-    """Every outcome is enumerated of a ball in bin 0 or in bin 1, among 4 uniform balls in 3 bins."""
-    histograms = [{}, {}]
-    for others in itertools.product(range(3), repeat=4):
-        for own, law in enumerate(histograms):
-            key = tuple(np.bincount([*others, own], minlength=3))
-            law[key] = law.get(key, Fraction(0)) + Fraction(1, 3**4)
-    first, second = histograms
-    exact = sum(max(p - Fraction(3, 2) * second.get(key, 0), 0) for key, p in first.items())
+    """A ball in bin 0 or in bin 1, among 4 uniform balls in 3 bins."""
+    views = [o.segmented_view(3, [(own,)], [1], 4, 1) for own in (0, 1)]
+    exact = o.hockey_stick(*views, Fraction(3, 2))
     question = f"balls-into-bins:domain-size=3,special-bins=1 --blanket-messages 4 --epsilon {math.log(1.5)!r}"
     found = answer(capsys, f"account --randomizer {question}")
     (row,) = [row for row in found["accountants"] if row["accountant"] == "variation-ratio"]

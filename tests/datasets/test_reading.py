@@ -292,7 +292,7 @@ def test_json_is_read_alike_whether_or_not_all_lines_have_the_same_keys_in_the_s
         ({"domain_size": 10**7 + 1}, "domain_size"),
         ({"domain_size": 3, "items": ["a"]}, "left out"),
         ({"items": []}, "items"),
-        ({"items": ["a", "a"]}, "'a' twice"),
+        ({"items": ["a", "a "]}, "'a' twice"),
         ({"layout": Layout(level_column="level")}, "public list of all levels"),
         ({"layout": Layout(unknown="drop")}, "'refuse'"),
     ],

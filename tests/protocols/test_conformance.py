@@ -18,7 +18,6 @@ from segshuffle.accounting.single_message.randomizers import subsets
 from segshuffle.accounting.single_message.variation_ratio import VariationBound
 from segshuffle.accounting.single_message.variation_ratio_tables import subset_exponential
 from segshuffle.digits import rounded
-from segshuffle.errors import ParameterError
 from segshuffle.looks import label_of
 from segshuffle.protocols.balls_into_bins import BallsIntoBins
 from segshuffle.protocols.base import PLAIN, Plan, Problem
@@ -170,15 +169,6 @@ def test_levels_that_nobody_chose(method, levels, counts):
     if len(plan.collections) > 1:
         assert [each.levels for each in plan.collections] == [(k,) for k, count in enumerate(counts) if count]
         assert sum(each.weight for each in plan.collections) == pytest.approx(1.0, rel=1e-14)
-
-
-def test_unknown_names():
-    with pytest.raises(ParameterError, match=r"^analysis = 'asymptotic'"):
-        BallsIntoBins(analysis="asymptotic").plan(PROBLEM)
-    with pytest.raises(ParameterError, match=r"^name = 'equal'"):
-        BallsIntoBins(name="equal")
-    with pytest.raises(ParameterError, match=r"^subset_size = 8"):
-        SubsetExponential(local_epsilon=1.0, subset_size=8).plan(PROBLEM)
 
 
 # -- privacy of the plans --------------------------------------------------------------------------------------------

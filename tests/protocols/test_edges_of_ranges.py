@@ -11,7 +11,8 @@ from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.blankets.clustered import Clustered
 from segshuffle.blankets.poisson import POISSON
 from segshuffle.errors import ParameterError
-from segshuffle.protocols.base import Assumptions, Problem
+from segshuffle.protocols.balls_into_bins import BallsIntoBins
+from segshuffle.protocols.base import PLAIN, Assumptions, Problem
 from segshuffle.protocols.correlated_noise import CorrelatedNoise
 from segshuffle.protocols.fake_users import FakeUsers
 from segshuffle.protocols.item_variance import ItemVariance
@@ -26,6 +27,7 @@ from segshuffle.protocols.subset_exponential import SubsetExponential
 TINY, ABOVE_ONE, BELOW_ONE = 5e-324, math.nextafter(1.0, 2.0), math.nextafter(1.0, 0.0)
 
 problem = partial(Problem, domain_size=8, set_size=2, levels=(0.5, 1.0), level_counts=(3, 4), delta=1e-3)
+plain = problem(assumptions=PLAIN)
 announced = partial(Scheme, domain_size=8, set_size=2, n_users=7, copies=(0.5, 1.0), blanket_per_user=1.0)
 privacy = partial(LevelPrivacy, epsilon=1.0, delta=1e-3)
 intervals = partial(ItemVariance(1.0, 1.0, 1.0).interval, 0.5)
@@ -65,6 +67,12 @@ RANGES = [
         SubsetExponential, "local_epsilon", "in [1e-12, 50]",
         (1e-12, 50.0), (-1.0, 0.0, 1e-13, 50.1, math.inf, math.nan),
     ),
+    (
+        lambda subset_size: SubsetExponential(1.0, subset_size=subset_size).plan(plain), "subset_size", "",
+        (1, 6), (0, 7),
+    ),
+    (BallsIntoBins, "name", "", ("mm",), ("equal",)),
+    (lambda analysis: BallsIntoBins(analysis).plan(plain), "analysis", "", ("closed-form",), ("asymptotic",)),
     (intervals, "confidence", "in (0, 1)", (1e-9, BELOW_ONE), (0.0, 1.0, math.nan)),
     (CorrelatedNoise, "flood_share", "in (0, 1)", (TINY, BELOW_ONE), (0.0, 1.0)),
     (FakeUsers, "fakes_per_user", "an integer in [1, 1000000]", (1, 10**6), (0, 10**6 + 1)),

@@ -251,7 +251,6 @@ def test_rounds_cost_less_together_than_apart(repeated):
     # the plan of a round with its share of epsilon is within the guarantee of all rounds together
     problem = problem_of(CONFIG, PANEL.setting, PANEL.split)
     plan = ProvenSegmented().plan(compute.apart(problem, 4))
-    assert (plan.problem.levels, plan.problem.delta) == ((0.125, 0.25, 0.5), problem.delta / 4)
     together = ProvenSegmented(blanket_per_user=plan.blanket_per_user).plan(assuming(problem, rounds=4))
     assert all(a <= b for a, b in zip(plan.scheme.copies, together.scheme.copies, strict=True))
 

@@ -25,18 +25,6 @@ SYNTHETIC = {"domain_size": 128, "n_users": 5000}
 DELTA = 0.01 / 5000
 
 
-# -- the full view ---------------------------------------------------------------------------------------------------
-
-
-def test_full_view_by_enumeration_exceeds_the_published_number():
-    """A case small enough to enumerate the server's histogram: n = 2, d = 3, m = 2, others at rate 1."""
-    rate, exp_epsilon = F(1, 2), o.exp_fraction(0.25)
-    views = [o.segmented_view(3, [(victim,), (2,)], [rate, F(1)], 4, F(1)) for victim in (0, 1)]
-    full = o.hockey_stick(*views, exp_epsilon)
-    published = published_item_delta(domain_size=3, n_users=2, blanket_per_user=2, sampling_rate=0.5, epsilon=0.25)
-    assert full > F(published.upper) * F(11, 10)
-
-
 # -- the pair of the two theorems ------------------------------------------------------------------------------------
 
 

@@ -31,8 +31,8 @@ def pair_of(heads, tails, law):
     return CountPair(heads - tails, math.log(heads / tails) if tails else math.inf, law)
 
 
-def exact_divergence(trials, clone, heads, tails, epsilon):
-    return o.hockey_stick(*o.count_pair(trials, F(clone), F(heads), F(tails)), o.exp_fraction(epsilon))
+def exact_divergence(trials, clone, heads, tails, epsilon, split=0.5):
+    return o.hockey_stick(*o.count_pair(trials, F(clone), F(heads), F(tails), split=F(split)), o.exp_fraction(epsilon))
 
 
 @settings(derandomize=True)
@@ -162,7 +162,7 @@ def test_floor_of_a_victim_whom_nobody_covers(heads, tails, epsilon):
 # -- where round-off decides ------------------------------------------------------------------------------------------
 
 
-# trials, probability, difference, log_ratio, epsilon
+# trials, probability, difference, log_ratio, epsilon; and the share of the first counter, if it is not one half
 ROUND_OFF_DECIDES = [
     pytest.param((19, 1.5e-7, 0.07125182676967176, math.inf, 300.0), id="a chord through a nearly empty block"),
     pytest.param((40, 1.7219659746602122e-06, 8.077945836989584e-06, math.inf, 100.0), id="a chord, delta of 1e-248"),
@@ -172,6 +172,9 @@ ROUND_OFF_DECIDES = [
     pytest.param((30, 2.0**-15, 0.4 - 2e-15, 0.8472978603872034, 0.8472978603872032), id="no headroom"),
     pytest.param((2, 1.0, 2.0**-38, 2.0**-30 * (1 + 2.0**-31), 2.0**-30), id="room rounds across an integer"),
     pytest.param((14, 2.0**-9, 0.4000000002999999, 0.8472978613872033, 0.8472978613872032), id="heads + tails rounds"),
+    pytest.param((3, 3.427148259768075e-10, 0.0007437442929255516, 2.0, 1.9999980926513672, 0.25), id="rare, uneven"),
+    pytest.param((2, 4.39075368349921e-06, 0.0009764738322876905, 10.0, 5.0, 0.75), id="an integer threshold, uneven"),
+    pytest.param((2, 0.9969560034361371, 0.24491866217561084, 0.5, 0.4999995231628418, 0.75), id="often, uneven"),
 ]
 
 
@@ -183,11 +186,11 @@ ROUND_OFF_DECIDES = [
 )
 @pytest.mark.parametrize("case", ROUND_OFF_DECIDES)
 def test_count_pair_contains_the_exact_value_where_terms_cancel(case):
-    trials, probability, difference, log_ratio, epsilon = case
+    trials, probability, difference, log_ratio, epsilon, *split = case
     heads = F(difference) / (1 - (o.exp_fraction(-log_ratio) if log_ratio < math.inf else 0))
-    exact = exact_divergence(trials, probability, heads, heads - F(difference), epsilon)
+    exact = exact_divergence(trials, probability, heads, heads - F(difference), epsilon, *split)
     assert exact > 0
-    pair = CountPair(difference, log_ratio, BinomialLaw(trials, probability))
+    pair = CountPair(difference, log_ratio, BinomialLaw(trials, probability), *split)
     assert contains(hockey_stick(pair=pair, epsilon=epsilon), exact)
 
 

@@ -9,8 +9,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oracles import tables
 
-from segshuffle.accounting.numerics.hockey_stick import CountPair, hockey_stick
-from segshuffle.accounting.numerics.laws import BinomialLaw
 from segshuffle.accounting.single_message.variation_ratio import LowerVariationBound, VariationBound, VariationRatio
 from segshuffle.accounting.single_message.variation_ratio_tables import randomized_response
 from segshuffle.errors import ParameterError
@@ -95,8 +93,8 @@ def test_below_the_true_divergence(name, n, gain):
 
 
 @pytest.mark.parametrize("k", [3, 4, 10])
-def test_equals_the_published_upper_bound_and_is_exceeded(k):
-    """k-RR: p0 = p and q0 = q1 = q, so Theorem 4.1's number *is* this lower bound; for k > 3 the truth is larger."""
+def test_equals_the_published_upper_bound(k):
+    """k-RR: p0 = p and q0 = q1 = q, so Theorem 4.1's number *is* this lower bound."""
     matrix, n, gain = o.krr(k, F(3)), 5, F(8, 5)
     found = bound_of(*by_definition(matrix[0], matrix[1], matrix))
     lower = LowerVariationBound(lower=found, n_users=n).delta(epsilon=math.log(gain), rtol=1e-7)
@@ -104,8 +102,6 @@ def test_equals_the_published_upper_bound_and_is_exceeded(k):
         epsilon=math.log(gain), rtol=1e-7
     )
     assert lower.lower == pytest.approx(upper.upper, rel=1e-6, abs=0)
-    true = o.shuffled_divergence(matrix, (0, 1), [2] * (n - 1), gain)
-    assert upper.upper < true if k > 3 else upper.upper <= true * F(10**9 + 1, 10**9)
 
 
 def test_fails_for_a_randomizer_without_symmetry():
@@ -136,26 +132,6 @@ def test_bad_parameters(change):
     (name,) = change
     with pytest.raises(ParameterError, match=f"^{name} = "):
         VariationRatio(**{"log_p": math.log(3), "beta": 0.5, "log_q": math.log(3), "log_q_other": 0.0, **change})
-
-
-@pytest.mark.parametrize(
-    ("trials", "probability", "split", "log_ratio", "difference", "epsilon"),
-    [
-        (3, 3.427148259768075e-10, 0.25, 2.0, 0.0007437442929255516, 1.9999980926513672),
-        (2, 4.39075368349921e-06, 0.75, 10.0, 0.0009764738322876905, 5.0),
-        (2, 0.9969560034361371, 0.75, 0.5, 0.24491866217561084, 0.4999995231628418),
-    ],
-)
-def test_uneven_pair_contains_the_exact_value_where_its_terms_cancel(
-    trials, probability, split, log_ratio, difference, epsilon
-):
-    """The threshold lies at an integer but for round-off; the parameters are the floats themselves."""
-    heads = F(difference) / (1 - o.exp_fraction(-log_ratio))
-    p, q = o.count_pair(trials, F(probability), heads, heads - F(difference), split=F(split))
-    exact = o.hockey_stick(p, q, o.exp_fraction(epsilon))
-    pair = CountPair(difference, log_ratio, BinomialLaw(trials, probability), split)
-    found = hockey_stick(pair=pair, epsilon=epsilon)
-    assert F(found.lower) <= exact <= F(found.upper)
 
 
 @pytest.mark.parametrize("below", [1e-3, 1e-6, 1e-9, 1e-12])
