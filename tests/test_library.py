@@ -118,8 +118,9 @@ def test_users_that_were_not_planned_for_are_refused(change, says):
     users = Transactions.from_sets([["a"], ["b"], ["c"]] * 100)
     given = {"domain_size": 3, "set_size": 1, "levels": (1.0, 2.0), "level_counts": (100, 200), "delta": 0.1}
     made = plan(Problem(**given | change))
-    with pytest.raises(DataError, match=says):
-        simulate(made, users)
+    for use in (simulate, rehearse):
+        with pytest.raises(DataError, match=says):
+            use(made, users)
 
 
 def test_what_is_no_count_is_refused(collection):

@@ -41,33 +41,38 @@ def test_names_in_the_source_are_the_names_that_run():
             assert registry.every()[accounting, name].role == role
 
 
-@pytest.mark.parametrize("text", ["METHODS = (", "METHODS = \x00"])
-def test_a_file_that_is_no_python_is_named(package, text):
-    name = package(broken=text)
-    with pytest.raises(ConfigError, match=r"broken\.py: not a Python file"):
-        source.listed(name)
+NOT_READ = r"broken\.py: METHODS must be a tuple of Declared"
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["METHODS = (Declared(NAME),)", "METHODS = (Declared(),)", "OPTIONS = dict(x=1)\nMETHODS = (Declared('a'),)"],
+    ("text", "said"),
+    [
+        ("METHODS = (", r"broken\.py: not a Python file"),
+        ("METHODS = \x00", r"broken\.py: not a Python file"),
+        ("METHODS = (Declared(NAME),)", NOT_READ),
+        ("METHODS = (Declared(),)", NOT_READ),
+        ("OPTIONS = dict(x=1)\nMETHODS = (Declared('a'),)", NOT_READ),
+    ],
 )
-def test_a_declaration_that_cannot_be_read_is_named(package, text):
-    name = package(odd=text)
-    with pytest.raises(ConfigError, match=r"odd\.py: METHODS must be a tuple of Declared"):
-        source.listed(name)
+def test_a_declaration_that_cannot_be_read_is_named(package, text, said):
+    with pytest.raises(ConfigError, match=said):
+        source.listed(package(broken=text))
 
 
-def test_a_file_that_fails_to_import_is_named(package):
-    name = package(guess=COMPETITOR.replace("import numpy", "import nowhere"))
-    with pytest.raises(ConfigError, match=r"guess\.py: cannot be imported: ModuleNotFoundError: .*nowhere"):
-        registry.every(name)
-
-
-def test_a_name_that_is_taken_is_refused_with_both_files(package):
-    name = package(guess=COMPETITOR, other=COMPETITOR)
-    with pytest.raises(ConfigError, match=r"other\.py: declares the published method 'guess', as .*guess\.py does"):
-        registry.every(name)
+@pytest.mark.parametrize(
+    ("file", "text", "said"),
+    [
+        (
+            "broken",
+            COMPETITOR.replace("import numpy", "import nowhere"),
+            "cannot be imported: Mod.*nowhere",
+        ),
+        ("other", COMPETITOR, r"declares the published method 'guess', as .*guess\.py does"),
+    ],
+)
+def test_a_file_that_fails_to_import_or_takes_a_name_is_named(package, file, text, said):
+    with pytest.raises(ConfigError, match=rf"{file}\.py: {said}"):
+        registry.every(package(**{"guess": COMPETITOR, file: text}))
 
 
 def test_the_legend_says_which_local_epsilon_was_configured():

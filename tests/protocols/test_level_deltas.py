@@ -40,14 +40,6 @@ def test_one_delta_may_be_written_for_every_level():
     assert once.as_dict() == thrice.as_dict()
 
 
-@pytest.mark.exhaustive
-def test_more_delta_for_one_level_lowers_the_error_and_for_all_levels_even_more():
-    least, some, most = (
-        ProvenSegmented().plan(problem(*given)).mse_bound for given in ((0.001,), (0.05, 0.001, 0.001), (0.05,))
-    )
-    assert most < some < least
-
-
 def test_who_knows_of_one_delta_takes_the_least():
     apart, together = problem(0.05, 0.002, 0.01), problem(0.002)
     assert WEIGHTED.plan(apart).as_dict() == WEIGHTED.plan(together).as_dict()

@@ -36,13 +36,9 @@ def test_least_mean_is_safe_and_least(name, problem):
     """min(s, d - s) pairs, every item sent once: within 0.1 % of delta, and 1 % less blanket is too little."""
     plan, pairs = planned(name, problem), min(problem.set_size, problem.domain_size - problem.set_size)
     assert plan.messages_per_user == pytest.approx(plan.blanket_per_user + problem.set_size, rel=1e-14)
-    if name == "mm":
-        inside = [(problem.levels[0], problem.n_users, plan.blanket_per_user)]
-    else:
-        blankets = [each.announcement.blanket_per_user for each in plan.collections]
-        inside = list(zip(problem.levels, problem.level_counts, blankets, strict=True))
-    for level, users, blanket in inside:
-        mean = users * blanket / problem.domain_size
+    counts = [problem.n_users] if name == "mm" else problem.level_counts
+    for level, users, each in zip(problem.levels, counts, plan.collections, strict=name != "mm"):
+        mean = users * each.announcement.blanket_per_user / problem.domain_size
         found = delta_interval(ItemPair(mean, 1.0), pairs=pairs, epsilon=level)
         assert 0.999 * problem.delta <= found.upper <= problem.delta
         assert delta_interval(ItemPair(0.99 * mean, 1.0), pairs=pairs, epsilon=level).lower > problem.delta

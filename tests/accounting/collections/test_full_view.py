@@ -63,21 +63,23 @@ def assert_encloses(interval, exact, rtol=RTOL):
 @pytest.mark.quick(3)
 @pytest.mark.parametrize("blanket", BLANKETS)
 @pytest.mark.parametrize(
-    ("others", "covered"),
+    ("others", "covered", "d"),
     [
+        # of two items there is no rest of the histogram, so the pair of counts is everything
+        ([((0,), F(0))], 0, 2),
         # messages that are constants hide nothing, wherever they fall but on the two items
-        ([((2,), F(0)), ((3,), F(0))], 0),
-        ([((2,), F(1)), ((3,), F(1))], 0),
+        ([((2,), F(0)), ((3,), F(0))], 0, 4),
+        ([((2,), F(1)), ((3,), F(1))], 0, 4),
         # everybody else holds the same item
-        ([((2,), F(2, 5)), ((2,), F(3, 4)), ((2,), F(1))], 1),
+        ([((2,), F(2, 5)), ((2,), F(3, 4)), ((2,), F(1))], 1, 4),
     ],
-    ids=["silent", "certain", "concentrated"],
+    ids=["two", "silent", "certain", "concentrated"],
 )
-def test_the_view_is_that_of_the_real_protocol(blanket, others, covered):
+def test_the_view_is_that_of_the_real_protocol(blanket, others, covered, d):
     rate = F(2, 5)
-    view = view_of(4, len(others) + 1, blanket, rate, [(1, r) for _, r in others], covered)
+    view = view_of(d, len(others) + 1, blanket, rate, [(1, r) for _, r in others], covered)
     for factor in FACTORS:
-        exact = enumerated(factor, d=4, blanket=blanket, rate=rate, others=others)
+        exact = enumerated(factor, d=d, blanket=blanket, rate=rate, others=others)
         assert_encloses(view.delta(math.log(factor)), exact)
 
 
@@ -118,13 +120,6 @@ def test_own_second_item_hides_too(blanket):
     worst = view_of(5, 2, blanket, rate, [(1, rate), (2, 1)], covered=1).delta(math.log(1.25))
     assert_encloses(worst, exact)
     assert exact <= view_of(5, 2, blanket, rate).delta(math.log(1.25)).upper
-
-
-def test_two_items_and_no_others():
-    """d = 2: there is no rest of the histogram, so the pair of counts is everything."""
-    for blanket in (F(1, 2), F(1)):
-        exact = enumerated(F(6, 5), d=2, blanket=blanket, rate=F(1, 2), others=[((0,), F(0))])
-        assert_encloses(view_of(2, 2, blanket, F(1, 2)).delta(math.log(1.2)), exact)
 
 
 rates = st.fractions(min_value=F(1, 10), max_value=F(1), max_denominator=10)
