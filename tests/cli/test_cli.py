@@ -177,8 +177,9 @@ CLIENT = "client plan.json --account own.json --honest-users 5000 --level 0.5 --
 def test_a_command_imports_no_more_than_it_needs(command, needed, tmp_path, monkeypatch):
     """Imports take most of the time of a command."""
     monkeypatch.chdir(tmp_path)
-    main(f"{POISSON} --save plan.json".split())
-    Path("messages").write_text("3\n4\n" * 8)
+    if "plan.json" in command:
+        main(f"{POISSON} --save plan.json".split())
+        Path("messages").write_text("3\n4\n" * 8)
     code = "import sys; from segshuffle.cli import main\ntry: main()\nfinally: print(*sys.modules, file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", code, *command.split()], capture_output=True, text=True, check=True)
     imported = set(done.stderr.split())
