@@ -171,6 +171,12 @@ def test_a_try_with_more_noise_that_cannot_be_made_keeps_the_plan_that_was_found
     assert plan.scheme == made[0].scheme
 
 
+def test_copies_do_not_stay_slightly_below_a_whole_number():
+    """With 0.9995 copies the error is a third larger than with one, which 0.7 % more noise allows."""
+    problem = Problem(12, 1, (5.665,), (1235,), 8e-6, PLAIN)
+    assert signed(copies_max=64.0, max_messages=3.0).plan(problem).scheme.copies == (1.0,)
+
+
 def test_no_law_and_no_budget_for_ten_users():
     """A warning of a search without a budget would be an error here."""
     with pytest.raises(InfeasibleError):

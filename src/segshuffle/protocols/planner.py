@@ -37,7 +37,7 @@ from segshuffle.protocols.weights import ErrorTerms, best_copies, simple_copies
 #: Most budgets that are tried until one is enough, each twice the last.
 _DOUBLINGS = 4
 #: Relative increases to try if estimates were too good: of the noise for a budget, or of the budget for an error.
-_MORE = (0.0, FINE, 3 * FINE, 7 * FINE)
+_MORE = (0.0, FINE, 3 * FINE, 7 * FINE, 15 * FINE, 31 * FINE)
 #: Relative widths of a certificate that are tried after `FINE`, until one is reached or the target is met or missed.
 _WIDTHS = (10 * FINE, 100 * FINE, 1.0)
 
@@ -367,7 +367,9 @@ def _tried(search: Search, budget: float) -> tuple[Plan, ...]:
             failure = error
             continue
         before, least = least, search.error_of(plans[-1])
-        if least <= best.error * (1 + FINE) or least >= before:
+        # copies slightly below whole ones may cost much, and yet more noise may allow these
+        missed = (best.copies % 1 == 0) & (best.copies > plans[-1].scheme.copies)
+        if least <= best.error * (1 + FINE) or (least >= before and not missed.any()):
             break
     if not plans:
         raise failure
