@@ -1,15 +1,18 @@
 """The trusted curator: closed forms, weights, calibration."""
 
 import math
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 from plans import SMALL
 from protocols.simulations import check_simulation, make_sample
 
+from segshuffle.accounting.collections.shifted_noise import largest_shift
 from segshuffle.accounting.numerics.gaussian import gaussian_ratio
 from segshuffle.protocols.base import PLAIN, Plan, Problem
-from segshuffle.protocols.central import BEST, DISCRETE_LAPLACE, UNIFORM, WEIGHTED
+from segshuffle.protocols.central import BEST, DISCRETE_LAPLACE, EXPONENTS, UNIFORM, WEIGHTED
 
 CURATORS = {"uniform": UNIFORM, "weighted": WEIGHTED}
 
@@ -34,6 +37,18 @@ def test_nothing_to_hide():
     """With s = d all sets are equal; the curator still answers."""
     problem = Problem(4, 4, (0.5, 2.0), (30, 10), 1e-5, PLAIN)
     assert 0 < CURATORS["weighted"].plan(problem).mse_bound < math.inf
+
+
+@pytest.mark.parametrize(("s", "level"), [(1, 0.25), (1, 4.0), (4, 1.0), (8, 4.0)])
+def test_the_best_exponent_of_all_is_found(s, level):
+    problem = Problem(128, s, (level,), (5000,), 2e-6, PLAIN)
+
+    def choice(_, pairs, exponent):
+        shift = largest_shift(exponent=exponent, pairs=pairs, epsilon=level, delta=2e-6)
+        return [(np.array([shift]), {"exponent": exponent})]
+
+    curators = [replace(BEST, choices=partial(choice, exponent=exponent)) for exponent in EXPONENTS]
+    assert BEST.plan(problem).mse_bound == min(curator.plan(problem).mse_bound for curator in curators)
 
 
 @pytest.mark.parametrize(("curator", "parameters"), [(BEST, {"exponent": 1.4}), (DISCRETE_LAPLACE, {"odds": 0.6})])

@@ -24,7 +24,7 @@ from segshuffle.protocols.base import Plan, Problem, Sample, assignment_spread, 
 from segshuffle.protocols.method import Declared
 from segshuffle.protocols.weights import ErrorTerms, best_copies
 
-#: Exponents q that are tried; between two of them the error hardly changes.
+#: Exponents q that are tried in turn, until the error rises; between two of them it hardly changes.
 EXPONENTS = tuple(round(1.0 + 0.1 * i, 1) for i in range(11))
 
 
@@ -74,6 +74,8 @@ class Curator:
                     mse_bound=float(terms.error(weights, counts)),
                 )
             )
+            if len(plans) > 1 and plans[-1].mse_bound > plans[-2].mse_bound:
+                break  # the error falls along the choices, and then rises
         return min(plans, key=lambda plan: plan.mse_bound)
 
     def _terms(self, problem: Problem, parameters: dict[str, float], item_counts: FloatArray | IntArray) -> ErrorTerms:
