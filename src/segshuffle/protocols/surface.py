@@ -56,7 +56,10 @@ class Surface:
         self.search, self.law = search, search.law
         self.space = self.law.space(search.problem.pairs, search.problem.delta)
         copies = np.array([each.gaussian_copies for each in search.targets])
-        ends = (BLANKET_MEAN_RANGE[0], 2 * max((search.copies_max / copies.min()) ** 2, BLANKET_MEAN_RANGE[0]))
+        # so much that `copies_max` are allowed if it is like Gaussian noise, and hardly ever outnumber the dummies
+        least_delta = min(each.delta for each in search.targets)
+        enough = max((search.copies_max / copies.min()) ** 2, search.copies_max - math.log(least_delta))
+        ends = (BLANKET_MEAN_RANGE[0], 2 * enough)
         self.low, self.high = np.log([ends, *self.space.bounds]).T
         #: log of the largest copies that Gaussian noise with variance 1 would allow
         self.unit = np.log(copies)
