@@ -171,6 +171,24 @@ def test_a_try_with_more_noise_that_cannot_be_made_keeps_the_plan_that_was_found
     assert plan.scheme == made[0].scheme
 
 
+@pytest.mark.parametrize(
+    "problem",
+    [
+        # whole copies take more noise than Gaussian noise would need
+        Problem(6, 2, (4.97, 5.063), (10_250, 20_966), 8.72e-12, Assumptions("at-most")),
+        # slightly more copies make the error much smaller
+        Problem(57_326, 2, (3.277, 5.614, 6.458), (186_333, 113_669, 1_693_672), 7.26e-6, PLAIN),
+        Problem(27, 2, (7.117,), (302_825,), 5.74e-9, Assumptions("at-most")),
+    ],
+)
+def test_no_other_number_of_single_dummies_is_better(problem):
+    method = ProvenSegmented(max_messages=5.0 * problem.set_size)
+    plan = method.plan(problem)
+    for factor in (0.8, 0.95, 1.05, 1.1, 1.25, 1.5, 2.0, 3.0):
+        other = replace(method, blanket_per_user=factor * plan.blanket_per_user)
+        assert plan.mse_bound <= 1.005 * other.plan(problem).mse_bound
+
+
 def test_copies_do_not_stay_slightly_below_a_whole_number():
     """With 0.9995 copies the error is a third larger than with one, which 0.7 % more noise allows."""
     problem = Problem(12, 1, (5.665,), (1235,), 8e-6, PLAIN)

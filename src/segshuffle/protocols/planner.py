@@ -19,19 +19,20 @@ from typing import Any
 
 import numpy as np
 
-from segshuffle.accounting.collections.guides import CLOSE, FINE, guided_copies, guided_noise
+from segshuffle.accounting.collections.guides import CLOSE, FINE, guided_copies
 from segshuffle.accounting.collections.product import SMALLEST_DELTA, closest_interval, log_delta_bound, rounded_delta
 from segshuffle.accounting.collections.published import item_target
 from segshuffle.accounting.numerics.gaussian import gaussian_ratio
 from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET
 from segshuffle.accounting.numerics.search import safe_edge
 from segshuffle.arrays import FloatArray
-from segshuffle.blankets.base import BLANKET_MEAN_RANGE, COPIES_RANGE, Blanket, CounterPair
+from segshuffle.blankets.base import BLANKET_MEAN_RANGE, COPIES_RANGE, Blanket
 from segshuffle.blankets.singles import SINGLES
 from segshuffle.digits import rounded, rounded_down, rounded_up
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.protocols.base import Plan, Problem, assignment_spread, collection_of
-from segshuffle.protocols.surface import Best, Surface
+from segshuffle.protocols.surface import Surface
+from segshuffle.protocols.variances import log_variances
 from segshuffle.protocols.weights import ErrorTerms, best_copies, simple_copies
 
 #: Most budgets that are tried until one is enough, each twice the last.
@@ -193,6 +194,15 @@ class Search:
                 for i, target in enumerate(self.targets)
             ]
         )
+
+    def errors(self, variance: float, copies: FloatArray) -> Any:
+        """Return the error `measure` of copies, shape (..., n_levels), in dummies of one variance about an item."""
+        terms = self.measure.at(variance * self.problem.n_users / self.problem.honest_users)
+        return terms.error(copies, self.counts)
+
+    def least_error(self, law: Blanket, mean: float, limits: FloatArray, budget: float) -> float:
+        """Return the least error of copies within limits and a budget; inf if nothing can be sent."""
+        return best_copies(*self._choice(law.variance(mean), self.per_user(mean), limits, budget))[1]
 
     def error_of(self, plan: Plan) -> float:
         """Return the error `measure` of a plan for the same problem."""
@@ -358,41 +368,24 @@ def _tried(search: Search, budget: float) -> tuple[Plan, ...]:
             f"The plan with the least error has {dummies:.3g} dummy messages per user, and at most {LARGEST_BLANKET:g} "
             "can be announced: set max_messages, or raise the levels, delta or the number of users."
         )
-    log_variance, plans, least = _noise(search, best), list[Plan](), math.inf
-    for more in _MORE:
-        law, mean = search.surface.at(log_variance + more, best.point) or (best.law, best.mean)
-        try:
-            plans.append(search.plan_at(law, rounded_up(search.per_user(mean)), budget))
-        except (InfeasibleError, ParameterError) as error:
-            failure = error
-            continue
-        before, least = least, search.error_of(plans[-1])
-        # copies slightly below whole ones may cost much, and yet more noise may allow these
-        missed = (best.copies % 1 == 0) & (best.copies > plans[-1].scheme.copies)
-        if least <= best.error * (1 + FINE) or (least >= before and not missed.any()):
-            break
+    plans = list[Plan]()
+    for log_variance in log_variances(search, best, budget):
+        least = math.inf
+        for more in _MORE:
+            law, mean = search.surface.at(log_variance + more, best)
+            try:
+                plans.append(search.plan_at(law, rounded_up(search.per_user(mean)), budget))
+            except (InfeasibleError, ParameterError) as error:
+                failure = error
+                continue
+            before, least = least, search.error_of(plans[-1])
+            # copies slightly below whole ones may cost much, and yet more noise may allow these
+            missed = (best.copies % 1 == 0) & (best.copies > plans[-1].scheme.copies)
+            if least <= best.error * (1 + FINE) or (least >= before and not missed.any()):
+                break
     if not plans:
         raise failure
     return tuple(plans)
-
-
-def _noise(search: Search, best: Best) -> float:
-    """Return the log of the best variance; if whole copies or `copies_max` are near, of the least that allows these.
-
-    The points of a surface have rough estimates, and copies slightly below whole ones may cost much.
-    """
-
-    def pair_at(copies: float, log_variance: float) -> CounterPair:
-        law, mean = search.surface.at(log_variance, best.point) or (best.law, best.mean)
-        return law.rough().pair(mean, copies)
-
-    known, least = float(best.point[0]), list[float]()
-    for target, copies in zip(search.targets, best.copies.tolist(), strict=True):
-        goal = min(max(round(copies), 1.0), search.copies_max)
-        if target.pairs and abs(copies / goal - 1) < 2 * FINE:
-            least.append(guided_noise(functools.partial(pair_at, goal), known, **asdict(target)))
-    near = max(filter(math.isfinite, least), default=known)
-    return near if abs(near - known) < CLOSE else known
 
 
 def _has_large_tables(law: Blanket) -> bool:

@@ -132,10 +132,10 @@ class Surface:
         """Append to points the log of the mean that so many dummies per user give, at most the largest."""
         return np.column_stack([points, np.minimum(np.log(per_user / self.search.per_user(1.0)), self.high[-1])])
 
-    def at(self, log_variance: float, point: FloatArray) -> tuple[Blanket, float] | None:
-        """Return the law and the mean of a point with another variance; None if there is no such law."""
-        _, parameters, (mean,) = self._settled(np.append(log_variance, point[1:])[None])
-        return (self._law(parameters), float(mean)) if math.isfinite(mean) else None
+    def at(self, log_variance: float, best: Best) -> tuple[Blanket, float]:
+        """Return the law and the mean of a point with another variance, or its own ones if there is no such law."""
+        _, parameters, (mean,) = self._settled(np.append(log_variance, best.point[1:])[None])
+        return (self._law(parameters), float(mean)) if math.isfinite(mean) else (best.law, best.mean)
 
     def _law(self, parameters: tuple[FloatArray, ...], at: int = 0) -> Blanket:
         """Return the law whose parameters are at one place of the arrays."""
