@@ -28,7 +28,7 @@ _VERY_NEAR, _NEAR = 2 * FINE, 0.1
 _FIRST_STEP, _LAST_STEP = 0.25, 2 * CLOSE
 #: The error is steep if its relative change is more than this multiple of that of the copies.
 _STEEP = 4
-#: Least relative gain for which another plan is made: where the error is flat, less of it may take many more messages.
+#: Least relative gain for which another plan is made: where the error is flat, a lower one may take many more messages.
 _GAIN = 0.01
 
 
