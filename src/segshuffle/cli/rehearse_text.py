@@ -1,11 +1,14 @@
 """The text of a rehearsal: the main results in sentences, what was assumed, and the most frequent items."""
 
-from collections.abc import Mapping
-from typing import Any
+from __future__ import annotations
 
-import polars as pl
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from segshuffle.cli.terminal import table, wrapped
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 def headline(said: Mapping[str, Any], set_size: int) -> list[str]:

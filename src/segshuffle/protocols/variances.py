@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _VERY_NEAR, _NEAR = 2 * FINE, 0.1
 #: First and last distance between logs of variances that are compared.
 _FIRST_STEP, _LAST_STEP = 0.25, 2 * CLOSE
+#: With more levels only the usual variance is tried, to save time.
+_FEW_LEVELS = 8
 #: The error is steep if its relative change is more than this multiple of that of the copies.
 _STEEP = 4
 #: Least relative gain for which another plan is made: where the error is flat, a lower one may take many more messages.
@@ -38,7 +40,7 @@ def log_variances(search: Search, best: Best, budget: float) -> list[float]:
     near = _with_whole_copies(search, best, _VERY_NEAR)
     usual = near if abs(near - known) < CLOSE else known
     steep = _is_steep(search, best)
-    if usual == near and not steep:
+    if (usual == near and not steep) or len(search.targets) > _FEW_LEVELS:
         return [usual]
 
     @functools.cache
