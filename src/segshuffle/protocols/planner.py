@@ -164,9 +164,8 @@ class Search:
         problem, counts, limits = self.problem, self.counts, np.minimum(limits, self.copies_max)
         if self.equal_copies:
             limits, counts = limits.min(axis=-1, keepdims=True), counts.sum(keepdims=True)
-        terms = self.measure.at(variance * problem.n_users / problem.honest_users)
         room = (budget - blanket_per_user) * problem.n_users / problem.set_size
-        return limits, counts, terms, np.maximum(room, 0.0)
+        return limits, counts, self.terms(variance), np.maximum(room, 0.0)
 
     def messages(self, blanket_per_user: float, copies: FloatArray) -> Any:
         """Return the expected messages per user, dummies and copies (shape (..., n_levels)) together."""
@@ -195,10 +194,9 @@ class Search:
             ]
         )
 
-    def errors(self, variance: float, copies: FloatArray) -> Any:
-        """Return the error `measure` of copies, shape (..., n_levels), in dummies of one variance about an item."""
-        terms = self.measure.at(variance * self.problem.n_users / self.problem.honest_users)
-        return terms.error(copies, self.counts)
+    def terms(self, variance: Any) -> ErrorTerms:
+        """Return the coefficients of `measure` for honest users' dummies with this variance about one item."""
+        return self.measure.at(variance * self.problem.n_users / self.problem.honest_users)
 
     def least_error(self, law: Blanket, mean: float, limits: FloatArray, budget: float) -> float:
         """Return the least error of copies within limits and a budget; inf if nothing can be sent."""

@@ -56,7 +56,7 @@ class Surface:
         self.search, self.law = search, search.law
         self.space = self.law.space(search.problem.pairs, search.problem.delta)
         copies = np.array([each.gaussian_copies for each in search.targets])
-        # so much that `copies_max` are allowed if it is like Gaussian noise, and hardly ever outnumber the dummies
+        # Gaussian noise of this size would allow `copies_max`, and there are hardly ever fewer dummies than copies
         least_delta = min(each.delta for each in search.targets)
         enough = max((search.copies_max / copies.min()) ** 2, search.copies_max - math.log(least_delta))
         ends = (BLANKET_MEAN_RANGE[0], 2 * enough)

@@ -70,7 +70,8 @@ def _with_whole_copies(search: Search, best: Best, tolerance: float) -> float:
 
 def _is_steep(search: Search, best: Best) -> bool:
     """Return whether slightly more copies would lower the error by a multiple of that."""
-    error, less = search.errors(best.law.variance(best.mean), np.array([best.copies, best.copies * (1 + FINE)]))
+    copies = np.array([best.copies, best.copies * (1 + FINE)])
+    error, less = search.terms(best.law.variance(best.mean)).error(copies, search.counts)
     return bool(less < error * (1 - _STEEP * FINE))
 
 
