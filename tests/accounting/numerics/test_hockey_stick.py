@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from oracles import MP
 from scipy import optimize, stats
 
-from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
+from segshuffle.accounting.numerics.hockey_stick import CountPair, hockey_stick
+from segshuffle.accounting.numerics.intervals import DeltaInterval
 from segshuffle.accounting.numerics.laws import BinomialLaw
 
 F = Fraction

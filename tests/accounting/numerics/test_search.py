@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
+from segshuffle.accounting.numerics.intervals import DeltaInterval
 from segshuffle.accounting.numerics.search import (
     Bound,
     certified_root,

@@ -29,7 +29,8 @@ from typing import NamedTuple
 import numpy as np
 
 from segshuffle.accounting.collections.silence_ratio import Rest, silence_law, sum_of_binomials, window
-from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
+from segshuffle.accounting.numerics.hockey_stick import CountPair, hockey_stick
+from segshuffle.accounting.numerics.intervals import DeltaInterval
 from segshuffle.accounting.numerics.laws import BinomialLaw, binomial_pmf, binomial_tail, round_off
 from segshuffle.accounting.numerics.ranges import (
     LARGEST_EPSILON,

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from segshuffle.accounting.numerics.gaussian import gaussian_log_delta, gaussian_ratio
-from segshuffle.accounting.numerics.hockey_stick import ZERO, DeltaInterval
+from segshuffle.accounting.numerics.intervals import ZERO, DeltaInterval
 from segshuffle.accounting.numerics.loss_distribution import (
     AccuracyError,
     LossTable,

@@ -17,7 +17,8 @@ from bisect import bisect_left
 from functools import lru_cache
 from typing import Any
 
-from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
+from segshuffle.accounting.numerics.hockey_stick import CountPair, hockey_stick
+from segshuffle.accounting.numerics.intervals import DeltaInterval
 from segshuffle.accounting.numerics.laws import BinomialLaw
 from segshuffle.accounting.numerics.ranges import (
     LARGEST_BLANKET,

@@ -49,16 +49,21 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from segshuffle.accounting.numerics.laws import CountLaw, binomial_pmf, binomial_tail, round_off
+from segshuffle.accounting.numerics.intervals import SMALLEST_DELTA, DeltaInterval
+from segshuffle.accounting.numerics.laws import binomial_pmf, binomial_tail, round_off
 from segshuffle.accounting.numerics.ranges import check_epsilon, check_within
 from segshuffle.arrays import BoolArray, FloatArray
 
-#: Deltas below this are reported as the interval [0, SMALLEST_DELTA]: doubles end near it.
-SMALLEST_DELTA = 1e-290
+if TYPE_CHECKING:
+    from segshuffle.accounting.numerics.laws import BinomialLaw
+    from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
+
+#: Law of a count C >= 0: its mean, deviation and largest value, point and tail probabilities, and their ratios.
+CountLaw: TypeAlias = "BinomialLaw | PoissonBinomialLaw"
 _MAX_ROUNDS = 24
 _MAX_BLOCKS = 2_000_000
 #: Gap reduction asked of one round of splitting: gaps are linear in the width only when they are small.
@@ -78,44 +83,8 @@ TERM_ERROR = 2e-15
 _NEARLY_ALWAYS = 1e-15
 
 
-class _Ends(NamedTuple):
-    lower: float
-    upper: float
-
-
-class DeltaInterval(_Ends):
-    """A certified interval for a delta (or intervals, the ends being arrays): lower <= exact <= upper.
-
-    Raises
-    ------
-    ArithmeticError
-        If lower is above upper: one of the two is then wrong.
-    """
-
-    __slots__ = ()
-
-    def __new__(cls, lower: float, upper: float) -> DeltaInterval:
-        """Refuse crossed ends."""
-        if np.any(np.greater(lower, upper)):
-            raise ArithmeticError(
-                f"the lower end of the certified interval, {lower!r}, is above its upper end, {upper!r}: one of the "
-                "bounds is wrong. This is a defect of the program: please report it with the parameters."
-            )
-        return super().__new__(cls, lower, upper)
-
-    @property
-    def relative_width(self) -> float:
-        """upper/lower - 1 (0 when both are 0, +inf when only the lower end is 0)."""
-        if self.upper == 0.0:
-            return 0.0
-        return self.upper / self.lower - 1.0 if self.lower > 0 else math.inf
-
-
 #: Lower and upper end of a divergence, and how much each block adds to their gap.
 _Bounds = tuple[float, float, FloatArray]
-
-#: Delta of laws that no event tells apart by more than e^epsilon.
-ZERO = DeltaInterval(0.0, 0.0)
 
 
 @dataclass(frozen=True)

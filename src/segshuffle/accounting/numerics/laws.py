@@ -12,19 +12,12 @@ arithmetic); the accountants add it to every certified bound.
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from scipy import fft, special
 
 from segshuffle.accounting.numerics.ranges import check_integer, check_within
 from segshuffle.arrays import FloatArray
-
-if TYPE_CHECKING:
-    from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
-
-#: Law of a count C >= 0: its mean, deviation and largest value, point and tail probabilities, and their ratios.
-CountLaw: TypeAlias = "BinomialLaw | PoissonBinomialLaw"
 
 #: Relative error of every probability at small counts; `round_off` adds the growth with the count.
 ROUND_OFF = 1e-12

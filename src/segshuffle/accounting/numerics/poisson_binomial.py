@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, DeltaInterval
+from segshuffle.accounting.numerics.intervals import SMALLEST_DELTA, DeltaInterval
 from segshuffle.accounting.numerics.ranges import numbers
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
+from segshuffle.accounting.numerics.intervals import DeltaInterval
 from segshuffle.accounting.numerics.ranges import LARGEST_LOCAL_EPSILON, check_epsilon, check_target
 from segshuffle.errors import InfeasibleError, ParameterError
 

@@ -27,7 +27,7 @@ from typing import ClassVar
 import numpy as np
 
 from segshuffle.accounting.numerics.atom_sums import EPS, AtomLaw, Side
-from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, DeltaInterval
+from segshuffle.accounting.numerics.intervals import SMALLEST_DELTA, DeltaInterval
 from segshuffle.accounting.numerics.ranges import check_kind, check_target, check_users, check_within
 from segshuffle.accounting.numerics.search import Bound, edge_epsilon
 from segshuffle.accounting.numerics.tilted_inversion import largest_mean, mean_positive_part

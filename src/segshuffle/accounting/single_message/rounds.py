@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
+from segshuffle.accounting.numerics.intervals import DeltaInterval
 from segshuffle.accounting.numerics.loss_distribution import LossTable, log_delta_upper
 from segshuffle.accounting.numerics.ranges import LARGEST_EPSILON
 from segshuffle.accounting.numerics.search import Bound

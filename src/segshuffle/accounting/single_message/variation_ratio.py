@@ -54,7 +54,8 @@ import math
 from dataclasses import dataclass
 
 from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
-from segshuffle.accounting.numerics.hockey_stick import ZERO, CountPair, DeltaInterval, hockey_stick
+from segshuffle.accounting.numerics.hockey_stick import CountPair, hockey_stick
+from segshuffle.accounting.numerics.intervals import ZERO, DeltaInterval
 from segshuffle.accounting.numerics.laws import BinomialLaw
 from segshuffle.accounting.numerics.ranges import (
     LARGEST_EPSILON,

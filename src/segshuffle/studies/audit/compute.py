@@ -19,7 +19,7 @@ from segshuffle.accounting.collections.full_view import (
     worst_split_user_lower,
 )
 from segshuffle.accounting.collections.published import published_item_delta
-from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
+from segshuffle.accounting.numerics.intervals import DeltaInterval
 from segshuffle.pipeline.design import Config, Setting, least_delta
 from segshuffle.pipeline.tables import Rows
 from segshuffle.protocols.base import Problem

@@ -29,7 +29,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, ZERO, DeltaInterval
+from segshuffle.accounting.numerics.intervals import SMALLEST_DELTA, ZERO, DeltaInterval
 from segshuffle.accounting.numerics.ranges import check_local, check_users
 from segshuffle.accounting.numerics.search import Bound
 from segshuffle.accounting.single_message.accountants.declared import Accountant, of_bound

@@ -23,7 +23,8 @@ import math
 from functools import partial
 from typing import Literal
 
-from segshuffle.accounting.numerics.hockey_stick import ZERO, CountPair, DeltaInterval, hockey_stick
+from segshuffle.accounting.numerics.hockey_stick import CountPair, hockey_stick
+from segshuffle.accounting.numerics.intervals import ZERO, DeltaInterval
 from segshuffle.accounting.numerics.laws import BinomialLaw
 from segshuffle.accounting.numerics.ranges import check_local, check_target, check_users, check_within
 from segshuffle.accounting.numerics.search import Bound

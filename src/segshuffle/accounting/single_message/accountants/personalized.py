@@ -76,7 +76,8 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
-from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, ZERO, CountPair, DeltaInterval, hockey_stick
+from segshuffle.accounting.numerics.hockey_stick import CountPair, hockey_stick
+from segshuffle.accounting.numerics.intervals import SMALLEST_DELTA, ZERO, DeltaInterval
 from segshuffle.accounting.numerics.poisson_binomial import LARGEST_TRIALS, PoissonBinomialLaw
 from segshuffle.accounting.numerics.ranges import (
     LARGEST_EPSILON,
