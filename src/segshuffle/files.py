@@ -12,17 +12,18 @@ from segshuffle.errors import DataError, ParameterError
 
 
 @contextlib.contextmanager
-def writing(path: Path) -> Iterator[Path]:
+def writing(path: Path, *, private: bool = False) -> Iterator[Path]:
     """Yield a temporary name in the folder of `path`, and rename the file at the end; readers never see part of it.
 
-    Missing folders are made. Two writers do not disturb each other.
+    Missing folders are made. Two writers do not disturb each other. A private file is never readable by anybody but
+    its owner.
 
     Raises
     ------
     DataError
         If the file cannot be written, as on a full disk; nothing is left behind then.
     """
-    temporary = _begun(path)
+    temporary = _begun(path, mode=0o600 if private else 0o666)
     try:
         yield temporary
         temporary.replace(path)
@@ -32,7 +33,7 @@ def writing(path: Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
-def _begun(path: Path, *, new_folders: bool = True) -> Path:
+def _begun(path: Path, *, new_folders: bool = True, mode: int = 0o666) -> Path:
     """Make the temporary file that becomes `path`, in its folder."""
     try:
         if not new_folders and not path.parent.is_dir():
@@ -43,7 +44,8 @@ def _begun(path: Path, *, new_folders: bool = True) -> Path:
         temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
         if new_folders:
             path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.touch()
+        # a mode that is set later would come too late: another user may have opened the file
+        os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
     except (OSError, ValueError) as error:  # ValueError: a name that is empty or has a NUL character
         raise _refusal(path, error) from error
     return temporary

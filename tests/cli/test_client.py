@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import subprocess
 import sys
 
@@ -264,6 +265,25 @@ def test_what_could_not_be_written_is_written_by_the_same_call(published, tmp_pa
     assert [path.name for path in account.parent.iterdir()] == ["client.json"]
     assert printed(capsys, asked).strip() == seen[0][0].strip()
     assert json.loads(account.read_text())["collections"][0]["sent"] == 1
+
+
+def test_nobody_else_can_read_an_account_at_any_moment(published, monkeypatch, capsys):
+    """Whoever opens a file while others may read it reads all that is written later."""
+    opened, modes = os.open, []
+
+    def watched(path, *args, **options):
+        descriptor = opened(path, *args, **options)
+        if ".part" in str(path):
+            modes.append(os.fstat(descriptor).st_mode & 0o777)
+        return descriptor
+
+    monkeypatch.setattr(os, "open", watched)
+    printed(capsys, client(published))
+    users = published.parent / "users.csv"
+    users.write_text("user,item\na,0\n")
+    given = f"--users {users} --level 0.5 --account {published.parent}/all.json --honest-users 5000"
+    printed(capsys, f"client {published} {given}")
+    assert set(modes) == {0o600}
 
 
 @pytest.mark.exhaustive

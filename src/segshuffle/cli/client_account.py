@@ -144,8 +144,7 @@ class Account:
         """Write the file completely, readable by its owner only."""
         values = {"format": FORMAT, "version": VERSION, **asdict(self)}
         del values["path"]
-        with writing(self.path) as temporary:
-            temporary.chmod(0o600)
+        with writing(self.path, private=True) as temporary:
             temporary.write_text(json.dumps(values, indent=1) + "\n", encoding="utf-8")
 
 

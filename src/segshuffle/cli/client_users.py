@@ -55,10 +55,8 @@ def draw_all(users: Transactions, levels: Numbers, scheme: Scheme, demands: Mapp
             said(user)
             yield users.codes[ends[user] : ends[user + 1]].tolist(), level
 
-    with writing(path) as temporary:
-        temporary.chmod(0o600)
-        with temporary.open("w", encoding="ascii") as file:
-            file.writelines(send_all(one_by_one(), scheme, demands))
+    with writing(path, private=True) as temporary, temporary.open("w", encoding="ascii") as file:
+        file.writelines(send_all(one_by_one(), scheme, demands))
 
 
 def print_all(path: Path) -> None:
