@@ -277,7 +277,8 @@ import numpy as np
 from scipy import stats
 
 from segshuffle.blankets.atoms import Atoms
-from segshuffle.blankets.base import Blanket, BlanketPair
+from segshuffle.blankets.base import Blanket
+from segshuffle.blankets.pairs import BlanketPair
 from segshuffle.blankets.parts import Part
 
 

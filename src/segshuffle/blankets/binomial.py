@@ -28,6 +28,10 @@ class Binomial(Blanket):
         """Raise an error, because the counters of the items are not independent."""
         raise ParameterError("blanket", self.name, "a law with independent counters")
 
+    def pair(self, mean: float, copies: float) -> NoReturn:
+        """Raise an error, because no guarantee is proven."""
+        self.parts(mean)
+
     def most(self, per_user: float) -> float:
         """Return ceil(m)."""
         return blanket_slots(per_user)[0]

@@ -19,11 +19,11 @@ from segshuffle.blankets.base import (
     LARGEST_P,
     TAIL_STEP,
     Blanket,
-    CountPair,
     Space,
     in_millionths,
     within,
 )
+from segshuffle.blankets.pairs import CountPair
 from segshuffle.blankets.parts import Part
 
 #: Above this variance a counter has too many values for a table. The variance that plans need grows with

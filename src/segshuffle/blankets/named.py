@@ -6,9 +6,11 @@ from typing import Any
 
 from segshuffle.blankets.base import Blanket
 from segshuffle.blankets.binomial import Binomial
-from segshuffle.blankets.singles import SINGLES
 from segshuffle.discovered import discovered
 from segshuffle.errors import ConfigError, ParameterError
+
+#: The simplest law, single dummies, which is the default everywhere; `singles` has the law itself.
+SIMPLEST = "poisson"
 
 
 @functools.cache
@@ -25,7 +27,7 @@ def laws(package: str = __name__.rpartition(".")[0]) -> dict[str, type[Blanket]]
         if law.name != path.stem:
             raise ConfigError(f"{path}: declares the law {law.name!r}, but its name must be {path.stem!r}.")
         found[law.name] = law
-    order = sorted(found, key=lambda name: (name != SINGLES.name, len(found[name].parameters())))
+    order = sorted(found, key=lambda name: (name != SIMPLEST, len(found[name].parameters())))
     return {name: found[name] for name in order}
 
 
@@ -37,11 +39,17 @@ def law_from(values: Mapping[str, Any]) -> Blanket:
     ParameterError
         If there is no such law, or it has other parameters.
     """
-    known: dict[Any, type[Blanket]] = {**laws(), Binomial.name: Binomial}
     name = values.get("name")
-    if name not in known:
-        raise ParameterError("blanket", name, f"one of {', '.join(known)}")
-    own, needed = {key: value for key, value in values.items() if key != "name"}, known[name].parameters()
+    # plans of the paper's protocol need no other law
+    law = Binomial if name == Binomial.name else laws().get(name)  # type: ignore[arg-type]
+    if law is None:
+        raise ParameterError("blanket", name, f"one of {', '.join([*laws(), Binomial.name])}")
+    own, needed = {key: value for key, value in values.items() if key != "name"}, law.parameters()
     if set(own) != set(needed) or not all(isinstance(each, int | float) for each in own.values()):
         raise ParameterError(f"blanket {name}", own, f"a number for each of ({', '.join(needed)})")
-    return known[name](**own)
+    return law(**own)
+
+
+def simplest() -> Blanket:
+    """Return the simplest law, which is found only when it is needed."""
+    return laws()[SIMPLEST]()

@@ -30,11 +30,11 @@ from segshuffle.blankets.base import (
     LARGEST_P,
     TAIL_STEP,
     Blanket,
-    BlanketPair,
     Space,
     in_millionths,
     within,
 )
+from segshuffle.blankets.pairs import BlanketPair
 from segshuffle.blankets.parts import Part
 
 #: Products of two masses that one matrix may take; a larger one would take seconds and hundreds of megabytes.

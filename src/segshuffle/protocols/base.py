@@ -27,7 +27,6 @@ from segshuffle.accounting.numerics.ranges import (
 )
 from segshuffle.arrays import LARGEST_DOMAIN, FloatArray, IntArray, Numbers
 from segshuffle.blankets.base import Blanket
-from segshuffle.blankets.singles import SINGLES
 from segshuffle.declared import described, option
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.scheme import Collection, Scheme
@@ -394,7 +393,7 @@ def collection_of(
     problem: Problem,
     copies: Sequence[float] | FloatArray,
     blanket_per_user: float,
-    law: Blanket = SINGLES,
+    law: Blanket,
     levels: tuple[int, ...] = (),
     weight: float = 1.0,
 ) -> Collection:

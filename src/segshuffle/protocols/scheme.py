@@ -15,9 +15,8 @@ from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET, check_integer
 from segshuffle.arrays import FloatArray, IntArray, Numbers, pieces
 from segshuffle.blankets import exact
 from segshuffle.blankets.base import Blanket
-from segshuffle.blankets.named import law_from
+from segshuffle.blankets.named import law_from, simplest
 from segshuffle.blankets.parts import Part
-from segshuffle.blankets.singles import SINGLES
 from segshuffle.errors import ParameterError
 
 Words = NDArray[np.unsignedinteger[Any]]
@@ -51,7 +50,7 @@ class Scheme:
     n_users: int
     copies: tuple[float, ...]
     blanket_per_user: float
-    law: Blanket = field(default=SINGLES)
+    law: Blanket = field(default_factory=simplest)
     blanket_cap: int | None = None
 
     def __post_init__(self) -> None:

@@ -22,7 +22,8 @@ from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError
 from segshuffle.accounting.numerics.ranges import check_within
 from segshuffle.accounting.numerics.search import Function
-from segshuffle.blankets.base import COPIES_RANGE, Blanket, CounterPair, check_copies
+from segshuffle.blankets.base import COPIES_RANGE, Blanket, CounterPair
+from segshuffle.blankets.pairs import check_copies
 from segshuffle.blankets.singles import SINGLES
 from segshuffle.digits import rounded_up
 from segshuffle.errors import InfeasibleError

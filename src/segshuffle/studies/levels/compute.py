@@ -39,6 +39,7 @@ from numpy.typing import ArrayLike
 from segshuffle.accounting.collections.calibration import largest_copies, least_blanket_mean
 from segshuffle.accounting.collections.levels import compose_rounds
 from segshuffle.arrays import FloatArray
+from segshuffle.blankets.singles import SINGLES
 from segshuffle.datasets.population import Population
 from segshuffle.digits import rounded_down, rounded_up
 from segshuffle.pipeline.design import Config, Scenario, Setting
@@ -126,7 +127,7 @@ def _plan(problem: Problem, limits: FloatArray, blanket: float) -> Plan:
         kind="exact" if attained(problem, copies) else "upper",
         blanket_per_user=blanket,
         messages_per_user=math.nan,
-        collections=(collection_of(problem, copies, blanket),),
+        collections=(collection_of(problem, copies, blanket, SINGLES),),
         mse_bound=math.nan,
     )
 
