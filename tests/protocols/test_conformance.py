@@ -25,6 +25,7 @@ from segshuffle.protocols.listed import listed, names_of, schemas
 from segshuffle.protocols.registry import every, made, paper_competitors
 from segshuffle.protocols.segmented import Segmented
 from segshuffle.protocols.subset_exponential import SubsetExponential
+from segshuffle.protocols.subset_exponential_proven import ProvenSubsetExponential
 
 COMPETITORS = names_of("published", "competitor")
 CLOSED_FORM = {"methods": [], "balls_into_bins": {"analysis": "closed-form"}}
@@ -227,7 +228,7 @@ def test_shuffled_subset_exponential_meets_the_lowest_level():
 def test_among_few_users_shuffling_gains_little_and_no_less():
     """Ten users have local epsilon 1.348 instead of the level, 1. Above 1.348 the proven bound fails."""
     few = Problem(domain_size=8, set_size=2, levels=(1.0,), level_counts=(10,), delta=1e-2, assumptions=PLAIN)
-    local = SubsetExponential(accounting="proven", subset_size=2).plan(few).parameters["local_epsilon"]
+    local = ProvenSubsetExponential(subset_size=2).plan(few).parameters["local_epsilon"]
 
     def delta(local_epsilon):
         randomizer = subsets.SubsetExponential(local_epsilon=local_epsilon, domain_size=8, set_size=2, subset_size=2)
@@ -246,7 +247,7 @@ def test_every_declared_method_has_its_name_its_accounting_and_its_copies():
         method = made(declared, {}, {**OPTIONS, "local_epsilon": 1.0, "flood_share": 0.25})
         assert method.name == name
         assert getattr(method, "accounting", accounting) == accounting
-        assert getattr(method, "analysis", None) in (None, "proven" if accounting == "proven" else "numerical")
+        assert getattr(method, "analysis", None) in (None, "numerical")
         assert getattr(method, "copies_max", None) in (None, 1.0 if name in sampling else 2.0)
 
 

@@ -10,6 +10,7 @@ from segshuffle.protocols.base import PLAIN, Problem
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.segmented import Segmented
 from segshuffle.protocols.subset_exponential import SubsetExponential
+from segshuffle.protocols.subset_exponential_proven import ProvenSubsetExponential
 
 # --- the subset exponential randomizer -------------------------------------------------------------------------------
 
@@ -25,18 +26,18 @@ def test_users_that_hold_everything_have_no_subset_to_report():
         SubsetExponential().plan(subsets_of(0.5, set_size=5))
 
 
-@pytest.mark.parametrize("accounting", ["published", "proven"])
+@pytest.mark.parametrize("shuffled", [SubsetExponential(), ProvenSubsetExponential()], ids=["published", "proven"])
 @pytest.mark.parametrize("level", [49.99999, 50.0, 60.0, 100.0])
-def test_a_level_beyond_the_largest_local_epsilon_is_kept_by_the_largest(accounting, level):
+def test_a_level_beyond_the_largest_local_epsilon_is_kept_by_the_largest(shuffled, level):
     """Local privacy at 50 is not lost by shuffling; at 49.99999 the level itself is the answer, not the 50 above it."""
-    plan = SubsetExponential(accounting=accounting).plan(subsets_of(level))
+    plan = shuffled.plan(subsets_of(level))
     assert plan.parameters["local_epsilon"] == min(level, 50.0)
 
 
-@pytest.mark.parametrize("accounting", ["published", "proven"])
-def test_a_level_below_the_least_local_epsilon_is_refused_by_its_name(accounting):
+@pytest.mark.parametrize("shuffled", [SubsetExponential(), ProvenSubsetExponential()], ids=["published", "proven"])
+def test_a_level_below_the_least_local_epsilon_is_refused_by_its_name(shuffled):
     with pytest.raises(ParameterError, match=r"levels = \(1e-13,\).*at least 1e-12"):
-        SubsetExponential(accounting=accounting).plan(subsets_of(1e-13))
+        shuffled.plan(subsets_of(1e-13))
 
 
 @pytest.mark.parametrize("value", [1e-12, 50.0])

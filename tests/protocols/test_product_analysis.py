@@ -7,14 +7,14 @@ from plans import MSNBC, SMALL
 
 from segshuffle.accounting.collections.product import delta_interval
 from segshuffle.blankets.poisson import ItemPair
-from segshuffle.protocols.balls_into_bins import BallsIntoBins
+from segshuffle.protocols.balls_into_bins_proven import ProvenBallsIntoBins
 from segshuffle.protocols.base import PLAIN, Problem
 
 METHODS = {
-    "mm": BallsIntoBins(analysis="proven"),
-    "sepmm": BallsIntoBins("proven", "sepmm"),
-    "weighted-sepmm": BallsIntoBins(name="weighted-sepmm", analysis="proven"),
-    "inverse-variance-sepmm": BallsIntoBins(name="inverse-variance-sepmm", analysis="proven"),
+    "mm": ProvenBallsIntoBins(),
+    "sepmm": ProvenBallsIntoBins(name="sepmm"),
+    "weighted-sepmm": ProvenBallsIntoBins(name="weighted-sepmm"),
+    "inverse-variance-sepmm": ProvenBallsIntoBins(name="inverse-variance-sepmm"),
 }
 SETTINGS = [
     SMALL,

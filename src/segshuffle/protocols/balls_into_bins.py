@@ -1,47 +1,27 @@
 """Balls into bins: a multi-message protocol for one privacy level, used for all users (MM) or per level (SepMM).
 
-Every user sends each held item, and m uniform blanket messages on average. Three analyses determine m:
+Every user sends each held item, and m uniform blanket messages on average. Two published analyses determine m
+(`balls_into_bins_proven` has a proven one):
 
-- "numerical": the variation-ratio pair at sampling rate 1 with group privacy over the s items (kind: published);
+- "numerical": the variation-ratio pair at sampling rate 1 with group privacy over the s items;
 - "closed-form": the original balls-into-bins bound per item, n m = 32 ln(2/delta') d/eps'^2, with the same group
-  privacy (eps' = eps/s, delta' = delta/(s exp(eps)));
-- "proven": the exact product of docs/proof.md, for a Poisson blanket (kind: exact).
+  privacy (eps' = eps/s, delta' = delta/(s exp(eps))).
 """
 
 import math
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
-from segshuffle.accounting.collections.calibration import least_blanket_mean
 from segshuffle.accounting.collections.published import item_target, least_blanket_per_user
 from segshuffle.accounting.numerics.ranges import check_choice
-from segshuffle.blankets.base import BLANKET_MEAN_RANGE
+from segshuffle.blankets.base import Blanket
 from segshuffle.blankets.binomial import BINOMIAL
-from segshuffle.blankets.singles import SINGLES
 from segshuffle.digits import rounded_up
 from segshuffle.protocols.base import Plan, Problem, collection_of
 from segshuffle.protocols.method import Collected, Declared
 from segshuffle.protocols.scheme import Collection
 
 _NAMES = ("mm", "sepmm", "weighted-sepmm", "inverse-variance-sepmm")
-
-
-def least_blanket(problem: Problem, epsilon: float, n_users: int, analysis: str) -> float:
-    """Return the least expected blanket per user that gives epsilon if every item is sent, by the named analysis.
-
-    `n_users` is the number of users who certainly send their blanket.
-    """
-    check_choice("analysis", analysis, ("numerical", "closed-form", "proven"))
-    d, s, delta = problem.domain_size, problem.set_size, problem.delta
-    if analysis == "numerical":
-        blanket = least_blanket_per_user(domain_size=d, set_size=s, n_users=n_users, epsilon=epsilon, delta=delta)
-        return rounded_up(blanket)
-    if analysis == "closed-form":
-        item_epsilon, item_delta = item_target(epsilon=epsilon, delta=delta, set_size=s)
-        return rounded_up(32.0 * math.log(2.0 / item_delta) * d / (item_epsilon**2 * n_users))
-    mean = BLANKET_MEAN_RANGE[0]
-    if problem.pairs:
-        mean = least_blanket_mean(copies=1.0, pairs=problem.pairs, epsilon=epsilon, delta=delta)
-    return rounded_up(mean * d / n_users)
 
 
 @dataclass(frozen=True)
@@ -51,7 +31,7 @@ class BallsIntoBins(Collected):
     Parameters
     ----------
     analysis : str
-        "numerical" or "closed-form" (published), or "proven".
+        "numerical" or "closed-form".
     name : str
         "mm", or how SepMM averages the levels' estimates: all alike ("sepmm"), by 1/sqrt(d s^2 ln(1/delta)/(n E_k)^2
         + s/n) ("weighted-sepmm"), or by the inverse of the variance, the sampling of the level's users included
@@ -63,8 +43,13 @@ class BallsIntoBins(Collected):
     analysis: str = "numerical"
     name: str = "mm"
     weight_users: str = "level"
+    #: Kind of the numbers, what the analysis covers beyond plain assumptions, and the law of the dummies.
+    kind: ClassVar[str] = "published"
+    covered: ClassVar[tuple[str, ...]] = ()
+    law: ClassVar[Blanket] = BINOMIAL
 
     def __post_init__(self) -> None:
+        check_choice("analysis", self.analysis, ("numerical", "closed-form"))
         check_choice("name", self.name, _NAMES)
         check_choice("weight_users", self.weight_users, ("level", "all"))
 
@@ -73,9 +58,7 @@ class BallsIntoBins(Collected):
 
         The honest fraction is assumed within every collection, a stronger assumption than for all users together.
         """
-        proven, s = self.analysis == "proven", problem.set_size
-        # the blanket of the honest users is a smaller Poisson blanket
-        problem.assumptions.refuse_beyond_plain(self.name, covered=("honest_fraction",) if proven else ())
+        problem.assumptions.refuse_beyond_plain(self.name, covered=self.covered)
         levels = range(len(problem.levels))
         groups = [tuple(levels)] if self.name == "mm" else [(level,) for level in levels if problem.level_counts[level]]
         found = [self._collection(problem, group) for group in groups]
@@ -86,24 +69,35 @@ class BallsIntoBins(Collected):
         return Plan(
             method=self.name,
             problem=problem,
-            kind="exact" if proven else "published",
+            kind=self.kind,
             blanket_per_user=blanket,
-            messages_per_user=blanket + s,
+            messages_per_user=blanket + problem.set_size,
             collections=collections,
-            mse_bound=sum(weight**2 * (m + s) / n for weight, n, m in sent),
+            mse_bound=sum(weight**2 * (m + problem.set_size) / n for weight, n, m in sent),
         )
 
     def _collection(self, problem: Problem, levels: tuple[int, ...]) -> Collection:
         """Return the collection of some levels, all with the lowest of them; its weight is right up to a factor."""
         n, epsilon = sum(problem.level_counts[level] for level in levels), problem.levels[levels[0]]
-        m = least_blanket(problem, epsilon, problem.assumptions.honest_of(n), self.analysis)
+        m = self.least_blanket(problem, epsilon, problem.assumptions.honest_of(n))
         d, s, _ = problem.sizes
         weight = n / (m + s) if self.name == "inverse-variance-sepmm" else 1.0
         if self.name == "weighted-sepmm":
             users = n if self.weight_users == "level" else problem.n_users
             weight = 1.0 / math.sqrt(d * s**2 * math.log(1 / problem.delta) / (users * epsilon) ** 2 + s / users)
-        law = SINGLES if self.analysis == "proven" else BINOMIAL
-        return collection_of(problem, (1.0,) * len(problem.levels), m, law, levels, weight)
+        return collection_of(problem, (1.0,) * len(problem.levels), m, self.law, levels, weight)
+
+    def least_blanket(self, problem: Problem, epsilon: float, n_users: int) -> float:
+        """Return the least expected blanket per user that gives epsilon if every item is sent, rounded up.
+
+        `n_users` is the number of users who certainly send their blanket.
+        """
+        (d, s, _), delta = problem.sizes, problem.delta
+        if self.analysis == "numerical":
+            blanket = least_blanket_per_user(domain_size=d, set_size=s, n_users=n_users, epsilon=epsilon, delta=delta)
+            return rounded_up(blanket)
+        item_epsilon, item_delta = item_target(epsilon=epsilon, delta=delta, set_size=s)
+        return rounded_up(32.0 * math.log(2.0 / item_delta) * d / (item_epsilon**2 * n_users))
 
 
 OPTIONS = {
@@ -137,25 +131,5 @@ METHODS = (
     Declared(
         "inverse-variance-sepmm",
         lambda options: BallsIntoBins(options["analysis"], "inverse-variance-sepmm"),
-    ),
-    Declared(
-        "mm",
-        lambda _: BallsIntoBins("proven"),
-        accounting="proven",
-    ),
-    Declared(
-        "sepmm",
-        lambda _: BallsIntoBins("proven", "sepmm"),
-        accounting="proven",
-    ),
-    Declared(
-        "weighted-sepmm",
-        lambda _: BallsIntoBins("proven", "weighted-sepmm"),
-        accounting="proven",
-    ),
-    Declared(
-        "inverse-variance-sepmm",
-        lambda _: BallsIntoBins("proven", "inverse-variance-sepmm"),
-        accounting="proven",
     ),
 )

@@ -7,12 +7,12 @@ estimate is w_j = (c_j/n - b)/(a - b).
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from segshuffle.accounting.numerics.ranges import SMALLEST_LOG_RATIO, check_choice, check_local
+from segshuffle.accounting.numerics.ranges import SMALLEST_LOG_RATIO, check_local
 from segshuffle.accounting.numerics.search import largest_local_epsilon
-from segshuffle.accounting.single_message.decomposition import BlanketBound
 from segshuffle.accounting.single_message.randomizers import subsets
 from segshuffle.accounting.single_message.variation_ratio import VariationBound
 from segshuffle.accounting.single_message.variation_ratio_tables import subset_exponential
@@ -26,7 +26,8 @@ from segshuffle.protocols.method import Declared, ErrorAsPlanned, Influence
 _CHUNK = 65_536
 #: Largest subset that is tried; a larger one may be best at a low local epsilon in a large domain.
 _LARGEST_SUBSET = 64
-_SEARCH_RTOL = 2e-4
+#: Relative widths of the intervals that a search for the local epsilon asks for.
+SEARCH_RTOL = 2e-4
 
 
 class Report(subsets.SubsetExponential):
@@ -87,16 +88,15 @@ class SubsetExponential(ErrorAsPlanned):
         The local privacy parameter, in [1e-12, 50]; None calibrates it so that shuffling gives the lowest level.
     subset_size : int or None
         k; None takes the size up to 64 with the least error. If shuffled, every size has its own local epsilon.
-    accounting : str
-        Accounting if shuffled: "published" (variation ratio, kind: published) or "proven" (decomposition, kind: upper).
     """
 
     local_epsilon: float | None = None
     subset_size: int | None = None
-    accounting: str = "published"
+    #: Kind of the numbers if shuffled, and what their analysis covers beyond plain assumptions.
+    amplified: ClassVar[str] = "published"
+    covered: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
-        check_choice("accounting", self.accounting, ("published", "proven"))
         if self.local_epsilon is not None:
             check_local(self.local_epsilon, least=SMALLEST_LOG_RATIO)
 
@@ -113,9 +113,8 @@ class SubsetExponential(ErrorAsPlanned):
         ParameterError
             If every user holds all items, or, if shuffled, the lowest level is below 1e-12.
         """
-        # users who drop out or collude leave fewer messages to hide among
-        proven = self.local_epsilon is not None or self.accounting == "proven"
-        problem.assumptions.refuse_beyond_plain(self.name, covered=("honest_fraction",) if proven else ())
+        covered = self.covered if self.local_epsilon is None else ("honest_fraction",)
+        problem.assumptions.refuse_beyond_plain(self.name, covered=covered)
         subsets.check_subset(
             domain_size=problem.domain_size, set_size=problem.set_size, subset_size=self.subset_size or 1
         )
@@ -131,11 +130,10 @@ class SubsetExponential(ErrorAsPlanned):
             if len(errors) - errors.index(min(errors)) > 4:
                 break
         report = tried[errors.index(min(errors))]
-        amplified = "published" if self.accounting == "published" else "upper"
         return Plan(
             method=self.name,
             problem=problem,
-            kind=amplified if self.local_epsilon is None else "exact",
+            kind=self.amplified if self.local_epsilon is None else "exact",
             blanket_per_user=0.0,
             messages_per_user=1.0,
             parameters={"local_epsilon": report.local_epsilon, "subset_size": report.subset_size},
@@ -150,16 +148,21 @@ class SubsetExponential(ErrorAsPlanned):
         target = problem.levels[0]
 
         def bound(local_epsilon: float) -> float:
-            if self.accounting == "proven":
-                law = Report(local_epsilon=local_epsilon, **shape)
-                proven = BlanketBound(randomizer=law, n_users=problem.honest_users, rtol=_SEARCH_RTOL)
-                return proven.upper(target, _SEARCH_RTOL)
-            variation = subset_exponential(local_epsilon=local_epsilon, **shape)
-            published = VariationBound(variation=variation, n_users=problem.n_users)
-            return published.delta(epsilon=target, rtol=_SEARCH_RTOL).upper
+            return self.delta_at(Report(local_epsilon=local_epsilon, **shape), problem, target)
 
         largest = largest_local_epsilon(bound, epsilon=target, delta=problem.delta)
         return Report(**shape, local_epsilon=rounded_down(largest))
+
+    def delta_at(self, report: Report, problem: Problem, epsilon: float) -> float:
+        """Return the delta of a shuffled report at some epsilon, by the variation ratio (kind: published)."""
+        variation = subset_exponential(
+            local_epsilon=report.local_epsilon,
+            domain_size=report.domain_size,
+            set_size=report.set_size,
+            subset_size=report.subset_size,
+        )
+        bound = VariationBound(variation=variation, n_users=problem.n_users)
+        return bound.delta(epsilon=epsilon, rtol=SEARCH_RTOL).upper
 
     def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
         """Simulate one subset per user, user by user, because the items of one report are not independent."""
@@ -225,12 +228,5 @@ METHODS = (
         "subexp-shuffle",
         lambda _: SubsetExponential(),
         in_paper=True,
-    ),
-    Declared(
-        "subexp-shuffle",
-        lambda _: SubsetExponential(accounting="proven"),
-        accounting="proven",
-        # plans for these sizes would take minutes
-        compared=(),
     ),
 )

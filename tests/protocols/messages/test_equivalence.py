@@ -22,6 +22,7 @@ from segshuffle.blankets.clustered import Clustered
 from segshuffle.blankets.poisson import POISSON
 from segshuffle.blankets.signed import Signed
 from segshuffle.protocols.balls_into_bins import BallsIntoBins
+from segshuffle.protocols.balls_into_bins_proven import ProvenBallsIntoBins
 from segshuffle.protocols.base import PLAIN, Problem, Sample
 from segshuffle.protocols.messages import engine, run_protocol
 from segshuffle.protocols.messages.server import tally
@@ -172,8 +173,8 @@ def assert_same_law(one, other):
         (ProvenSegmented(copies_max=2.0), 4.0),
         (ProvenSegmented(), (Clustered(0.5), 2.0)),
         (ProvenSegmented(copies_max=2.0), (Signed(0.5, 0.6, 0.4), 4.0)),
-        (BallsIntoBins(analysis="proven"), 3.3),
-        (BallsIntoBins("proven", "sepmm"), (4.5, 2.0, 0.7)),
+        (ProvenBallsIntoBins(), 3.3),
+        (ProvenBallsIntoBins(name="sepmm"), (4.5, 2.0, 0.7)),
     ],
     ids=lambda value: getattr(value, "name", str(value)),
 )
