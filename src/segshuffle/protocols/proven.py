@@ -8,6 +8,7 @@ default the guarantee is the exact product of docs/proof.md. For the Poisson bla
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from segshuffle.accounting.collections.product import check_product
@@ -120,6 +121,11 @@ class ProvenSegmented(Collected):
         for delta in problem.deltas:
             check_product(delta=delta)
         return replace(self._plan(self.searches(problem)), method=self.name)
+
+    def plans_within(self, problem: Problem, budgets: Sequence[float]) -> list[Plan]:
+        """Plan for the least error within each of several budgets: what is found out for one serves the others."""
+        searches = self.searches(problem)
+        return [replace(least_error(searches, budget), method=self.name) for budget in budgets]
 
     def _plan(self, searches: list[Search]) -> Plan:
         first, budget = searches[0], self.max_messages or math.inf

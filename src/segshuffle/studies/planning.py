@@ -19,7 +19,6 @@ from segshuffle.pipeline.processors import parallel
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.base import PLAIN, Assumptions, Problem, Sample
 from segshuffle.protocols.method import Method, Row
-from segshuffle.protocols.planner import least_error
 from segshuffle.protocols.registry import declared, every, made
 
 #: Split -> points; a point has its role, its budget of messages (None without one) and its plan.
@@ -107,11 +106,11 @@ def plan_setting(config: Config, setting: Setting, accounting: str, *, left_out:
 
 def _planned(problem: Problem, methods: Sequence[Any]) -> list[dict[str, Any]]:
     """Plan with variants of one method that differ in one option."""
-    if not getattr(methods[0], "max_messages", None):
-        return [method.plan(problem).as_dict() for method in methods]
-    searches = methods[0].searches(problem)  # what is found out for one budget serves the others
-    plans = (least_error(searches, method.max_messages) for method in methods)
-    return [replace(plan, method=methods[0].name).as_dict() for plan in plans]
+    if getattr(methods[0], "max_messages", None):
+        plans = methods[0].plans_within(problem, [method.max_messages for method in methods])
+    else:
+        plans = [method.plan(problem) for method in methods]
+    return [plan.as_dict() for plan in plans]
 
 
 def _variants(
