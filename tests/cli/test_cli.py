@@ -12,10 +12,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from commands import answer, printed, run
+from commands import answer, printed, refusal, run
 from hypothesis import given
 from hypothesis import strategies as st
 
+from segshuffle import plan, save_plan
 from segshuffle.accounting.collections.published import proven_lower_item_delta, published_item_delta
 from segshuffle.accounting.single_message.mechanisms import MECHANISMS
 from segshuffle.cli import build_parser, main
@@ -223,13 +224,31 @@ def test_a_reader_that_has_gone_gives_status_1_and_no_message():
         assert program(ACCOUNT, pipe) == (1, "")
 
 
-def test_a_character_that_the_output_cannot_show_is_one_sentence(monkeypatch, capsys):
-    monkeypatch.setattr("segshuffle.cli.fetch_msnbc.run", lambda options: "\udcff: verified")
-    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(io.BytesIO(), encoding="utf-8"))
-    assert main(["fetch-msnbc", "x"]) == 1
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1
-    assert "surrogates not allowed" in said
+@pytest.mark.parametrize(("encoding", "shown"), [("ascii", r"caf\xe9 \udcff \u202e"), ("utf-8", r"café \udcff \u202e")])
+def test_characters_that_the_output_cannot_show_are_escaped(monkeypatch, encoding, shown):
+    monkeypatch.setattr("segshuffle.cli.fetch_msnbc.run", lambda options: "café \udcff \u202e")
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(io.BytesIO(), encoding=encoding))
+    assert main(["fetch-msnbc", "x"]) == 0
+    assert sys.stdout.buffer.getvalue().decode(encoding) == f"{shown}\n"
+
+
+#: What clears the screen, starts a command of the terminal in one character, writes backwards, and begins a new line.
+STEERING = "\x1b[2J\x9b\u202e\n\x7f"
+
+
+def test_names_do_not_steer_the_terminal(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    save_plan(plan(Problem(3, 1, (1.0,), (300,), 1e-4)), "plan.json", ["tea", f"milk{STEERING}", "salt"])
+    sent = f"sent{STEERING}"
+    Path(sent).write_text("nonsense\n" + "1\n" * 2000, encoding="utf-8")
+    estimate = ["estimate", "plan.json", sent, "--anyway"]
+    screen, left_out = run(capsys, [*estimate, "--unknown", "drop"])[1:]
+    shown = [screen, left_out, refusal(capsys, estimate), refusal(capsys, ["account", f"--{STEERING}"])]
+    for text in shown:
+        assert all(each.isprintable() or each == "\n" for each in text), text
+    assert r"milk\u001b[2J\u009b\u202e" in screen
+    rows = answer(capsys, [*estimate, "--unknown", "drop"])["estimates"]
+    assert f"milk{STEERING}" in [row["item"] for row in rows]
 
 
 # --- fuzz --------------------------------------------------------------------------------------------------------

@@ -236,7 +236,7 @@ def _short(value: object) -> str:
         return "none"
     if isinstance(value, float):
         return f"{value:.6g}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
+    return f"{value:,}" if isinstance(value, int) else printable(str(value))
 
 
 def wrapped(sentences: Sequence[str], mark: str = "", hang: str = "") -> str:
@@ -300,13 +300,14 @@ def write(program: str, text: str) -> int:
     try:
         if sys.stdout is None:
             raise OSError("it is closed")
+        safe, encoding = printable(text, "\n\t"), sys.stdout.encoding
         # no empty line for an empty text: a client may have no message to send
-        print(text, end="\n" if text else "", flush=True)
-    except (OSError, ValueError) as error:  # ValueError: the output is closed, or cannot show a character
+        print(safe.encode(encoding, "backslashreplace").decode(encoding), end="\n" if text else "", flush=True)
+    except (OSError, ValueError) as error:  # ValueError: the output is closed
         # a closed pipe (head, less) is no error
         if not isinstance(error, BrokenPipeError):
             reason = getattr(error, "strerror", None) or error
-            complain(f"{program}: standard output cannot be written ({reason}). Write to a disk with room.")
+            complain(f"{program}: standard output cannot be written ({reason}). Send it elsewhere, such as > FILE.")
         # Python flushes the buffer again at exit: send the rest to nowhere
         with contextlib.suppress(OSError, ValueError, AttributeError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -327,8 +328,13 @@ def seldom(line: Callable[..., str]) -> Callable[..., None]:
     return say
 
 
+def printable(text: str, kept: str = "") -> str:
+    """Return a text in which characters that steer a terminal, or are not seen, are written as in JSON, but `kept`."""
+    odd = {each for each in set(text).difference(kept) if not each.isprintable()}
+    return text.translate({ord(each): f"\\u{ord(each):04x}" for each in odd})
+
+
 def complain(message: str) -> None:
     """Write a line to standard error, if it is open."""
     with contextlib.suppress(OSError, ValueError):
-        # an option may hold what no text does, such as half of a character
-        print(message.encode(errors="backslashreplace").decode(), file=sys.stderr, flush=True)
+        print(printable(message), file=sys.stderr, flush=True)
