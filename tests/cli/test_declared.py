@@ -42,13 +42,20 @@ def test_every_option_has_an_example():
     assert set(EXAMPLES) == set(options_of(Assumptions, Goal, Limits, Guess, Question))
 
 
+def in_toml(typed):
+    """Write what is typed as a value of TOML: a number has no quotes."""
+    if typed is None:
+        return "true"
+    return typed if typed.replace(".", "", 1).isdigit() else repr(typed)
+
+
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_a_flag_a_key_and_a_keyword_mean_the_same(capsys, tmp_path, name):
     typed, value, more = EXAMPLES[name]
     words = {name: typed} | {key: each for key, (each, _) in more.items()}
     flags = " ".join(f"--{key.replace('_', '-')}{'' if each is None else f' {each}'}" for key, each in words.items())
     found = answer(capsys, f"plan {PUBLIC} {flags}")
-    keys = [f"{key} = {'true' if each is None else repr(each)}" for key, each in words.items()]
+    keys = [f"{key} = {in_toml(each)}" for key, each in words.items()]
     public = ["items = 6", "set_size = 3", "levels = ['0.5:200', '1:300']", "delta = 1e-4"]
     (tmp_path / "asked.toml").write_text("\n".join([*public, *keys]) + "\n")
     assert answer(capsys, f"plan {tmp_path}/asked.toml") == found

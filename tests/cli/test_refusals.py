@@ -1,10 +1,23 @@
 """What a command refuses, in one sentence: the name, the value and what is allowed, or what to leave out or add."""
 
+import contextlib
 import os
+from argparse import ArgumentTypeError
 
 import pytest
 from commands import refusal
 
+from segshuffle.cli import build_parser
+from segshuffle.errors import DataError
+
+#: File -> a key in it, and its value, which is not of the kind of the option.
+QUOTED = {
+    "fraction.toml": ("honest_fraction", "'0.9'"),
+    "list.toml": ("honest_fraction", "[0.9]"),
+    "true.toml": ("rounds", "True"),
+    "size.toml": ("set_size", "'2'"),
+    "delta.toml": ("delta", "'1e-4'"),
+}
 PLAN = "plan --items 6 --set-size 2 --levels 1:300 --delta 1e-4"
 PLANS = [
     # one value
@@ -77,6 +90,11 @@ PLANS = [
     ("ranges.toml", "ranges.toml, line 2: --copies-max 100.0 is not allowed: it must be in [1e-120, 64]"),
     ("cut.toml", "cut.toml is no TOML file: Unclosed array (at end of document)"),
     ("typed.toml", "typed.toml, line 2: equal_copies: 'yes' is not allowed; expected is true or false"),
+    *(
+        (name, f"{name}, line 1: {key}: {value} is not allowed; expected is a number, without quotes")
+        for name, (key, value) in QUOTED.items()
+    ),
+    ("nan.toml", "nan.toml, line 1: argument --honest-fraction: 'nan' is not allowed"),
     ("chosen.toml", "chosen.toml, line 1: argument --sets: invalid choice: 'some' (choose from"),
     # several together
     (
@@ -224,9 +242,20 @@ def test_a_refusal_is_one_sentence(capsys, tmp_path, monkeypatch, command, says)
     (tmp_path / "ranges.toml").write_text("rounds = 2\ncopies_max = 100\n", encoding="utf-8")
     (tmp_path / "cut.toml").write_text("delta = [1e-4", encoding="utf-8")
     (tmp_path / "typed.toml").write_text("rounds = 2\nequal_copies = 'yes'\n", encoding="utf-8")
+    for name, (key, value) in QUOTED.items():
+        (tmp_path / name).write_text(f"{key} = {value.lower()}\n", encoding="utf-8")
+    (tmp_path / "nan.toml").write_text("honest_fraction = nan\n", encoding="utf-8")
     (tmp_path / "chosen.toml").write_text("sets = 'some'\n", encoding="utf-8")
     (tmp_path / "zero").symlink_to("/dev/zero")
     os.mkfifo(tmp_path / "pipe")
     before = sorted(tmp_path.iterdir())
     assert says in refusal(capsys, command)
     assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("form", ["{}", "{},1", "{}:5", "1:{}", "1:{}%", "{}%", "zipf:{}", "1,{}", "parallel:1,{}"])
+def test_no_option_takes_nan_for_a_number(form):
+    for parser in build_parser().commands.values():
+        for action in filter(lambda action: action.type, parser._actions):
+            with contextlib.suppress(ValueError, ArgumentTypeError, DataError):
+                assert "nan" not in repr(action.type(form.format("NaN"))), action.dest

@@ -21,7 +21,7 @@ general --users 1e6 --epsilon 0.1 --delta 1e-8.
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from segshuffle.cli.options import integers, numbers, output, picture, spec
+from segshuffle.cli.options import integers, number, numbers, output, picture, spec
 from segshuffle.cli.terminal import as_json, leave_out, need, shown
 from segshuffle.errors import ParameterError
 
@@ -60,7 +60,7 @@ def add_options(parser: ArgumentParser) -> None:
         help="several randomizers in one message: joint: all of them, each on its own value; parallel: one of "
         "them, drawn with the given probabilities (default: equal), as in parallel:0.25,0.75",
     )
-    sent.add_argument("--subsample", type=float, metavar="RATE", help="probability with which each user takes part")
+    sent.add_argument("--subsample", type=number, metavar="RATE", help="probability with which each user takes part")
     sent.add_argument(
         "--rounds",
         type=integers,

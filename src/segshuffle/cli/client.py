@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Literal
 
 from segshuffle.cli.client_account import Account, Answer, Entry, Limit, default_path, opened, plan_digest, said
 from segshuffle.cli.client_users import digest, draw_all, print_all, users_and_levels
-from segshuffle.cli.options import add_declared, guarantee, layout_of, positive
+from segshuffle.cli.options import add_declared, guarantee, layout_of, number, positive
 from segshuffle.cli.terminal import complain
 from segshuffle.datasets.layout import Layout, number_of, tidied
 from segshuffle.declared import options_of
@@ -61,7 +61,7 @@ def add_options(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--level",
-        type=float,
+        type=number,
         metavar="EPSILON",
         help="the epsilon of the level that the user picked, or all users of the file, if it has no column of levels",
     )
@@ -75,7 +75,7 @@ def add_options(parser: ArgumentParser) -> None:
     )
     own.add_argument(
         "--delta",
-        type=float,
+        type=number,
         default=1e-5,
         help="largest probability of failure of the guarantee that the user accepts (default 1e-5)",
     )
@@ -114,7 +114,7 @@ def add_options(parser: ArgumentParser) -> None:
     )
     own.add_argument(
         "--most-messages",
-        type=float,
+        type=number,
         default=10_000.0,
         metavar="MESSAGES",
         help="most messages that the user is ready to send, on average (default 1e4)",

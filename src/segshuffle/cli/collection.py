@@ -12,12 +12,13 @@ Paths in it are relative to its folder.
 """
 
 import argparse
+import contextlib
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from segshuffle.cli.options import flag
+from segshuffle.cli.options import flag, number
 from segshuffle.errors import DataError, similar
 from segshuffle.files import read_bounded
 
@@ -48,8 +49,8 @@ class Collection(argparse.Action):
         namespace.lines = {}
         for name, (line, value) in self._read(path).items():
             parser.place = f"{path}, line {line}: "
-            if self.declared[name].metadata.get("type") == "boolean" and not isinstance(value, bool):
-                parser.error(f"{name}: {value!r} is not allowed; expected is true or false")
+            if wanted := _wanted(self.declared[name].metadata.get("type"), value):
+                parser.error(f"{name}: {value!r:.60} is not allowed; expected is {wanted}")
             found = getattr(parser.parse_args(_words(name, value)), name)
             if name in _FILES and isinstance(found, str | Path) and (path.parent / found).exists():
                 found = type(found)(path.parent / found)
@@ -73,6 +74,18 @@ class Collection(argparse.Action):
                 told = f"{path}, line {lines[name]}: {name[:40]} is unknown{similar(name, self.declared)}"
                 raise DataError(f"{told}. Known are {', '.join(self.declared)}.")
         return {name: (lines[name], value) for name, value in found.items()}
+
+
+def _wanted(kind: str | None, value: Any) -> str:
+    """Say what is expected in place of a value of another kind than is declared; empty for a value of this kind."""
+    if kind == "boolean":
+        return "" if isinstance(value, bool) else "true or false"
+    fits = kind is None or (isinstance(value, int | float | str) and not isinstance(value, bool))
+    if isinstance(value, str):
+        with contextlib.suppress(ValueError):
+            number(value)  # a number, but in quotes
+            fits = False
+    return "" if fits else "a number, without quotes"
 
 
 def _words(name: str, value: Any) -> list[str]:

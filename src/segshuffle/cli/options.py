@@ -46,6 +46,14 @@ def whole(text: str) -> int:
     return int(value)
 
 
+def number(text: str) -> float:
+    """Read a number; nan is none."""
+    value = float(text)
+    if math.isnan(value):
+        raise ValueError(f"{text} is no number")
+    return value
+
+
 def positive(text: str) -> int:
     """Read an integer of 1 or more."""
     value = whole(text)
@@ -56,7 +64,7 @@ def positive(text: str) -> int:
 
 def numbers(text: str) -> tuple[float, ...]:
     """Read ``1``, ``0.1,0.2`` or ``0.1..10`` (evenly on a logarithmic scale; ``0.1..10/25`` for 25 values)."""
-    return _several(text, float, "{:.3g}")
+    return _several(text, number, "{:.3g}")
 
 
 def integers(text: str) -> tuple[int, ...]:
@@ -96,7 +104,7 @@ def picture(text: str) -> Path:
 def guarantee(text: str) -> tuple[float, float | None]:
     """Read an epsilon, and optionally a delta after a comma."""
     epsilon, comma, delta = text.partition(",")
-    found = float(epsilon), float(delta) if comma else None
+    found = number(epsilon), number(delta) if comma else None
     if not (0.0 < found[0] <= 1e6 and (found[1] is None or 0.0 < found[1] < 1.0)):
         raise ParameterError("guarantee", text, "an epsilon in (0, 1e6], or one with a delta in (0, 1): 1,1e-6")
     return found
@@ -121,8 +129,8 @@ def pair(text: str) -> Level:
     """Read one level with its users: a number, a share, or none."""
     level, colon, users = text.partition(":")
     if users.endswith("%"):
-        return float(level), float(users[:-1]) / 100
-    return float(level), whole(users) if colon else None
+        return number(level), number(users[:-1]) / 100
+    return number(level), whole(users) if colon else None
 
 
 def counted(levels: Sequence[Level], n_users: int | None) -> LevelCounts:
@@ -206,7 +214,7 @@ def target(text: str) -> tuple[float, bool]:
     if text.startswith("epsilon:"):
         raise ParameterError("target_error", text, f"written as --target-error {text[8:]} --least epsilon")
     of_top = text.endswith("%")
-    value = float(text.removesuffix("%"))
+    value = number(text.removesuffix("%"))
     if not 0.0 < value < math.inf:
         raise ValueError(text)
     return (value / 100 if of_top else value), of_top
@@ -239,7 +247,7 @@ _READ: dict[str, tuple[Callable[[str], Any], str, str]] = {
         "P% is that of a top item of the guess, a number that of all items together",
     ),
     "integer": (whole, "N", ""),
-    "number": (float, "X", ""),
+    "number": (number, "X", ""),
 }
 
 

@@ -24,6 +24,7 @@ from segshuffle.cli.options import (
     add_declared,
     counted,
     integers,
+    number,
     participants,
     positive,
     question_of,
@@ -126,7 +127,7 @@ def add_options(parser: ArgumentParser) -> None:
     )
     simulated.add_argument(
         "--take-part",
-        type=float,
+        type=number,
         metavar="P",
         help="with --messages: probability, in (0, 1], with which each user sends items; the others drop out after "
         "sending their level; fewer users than honest-fraction relies on are refused (default 1)",
@@ -222,7 +223,7 @@ def _data(text: str) -> str | dict[int, float]:
 
 def _zipf(text: str) -> float:
     """Read the exponent of Zipf's law."""
-    return float(text.removeprefix("zipf:"))
+    return number(text.removeprefix("zipf:"))
 
 
 def _compared(options: Namespace) -> str:
