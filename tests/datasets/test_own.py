@@ -6,7 +6,7 @@ import pytest
 from segshuffle.arrays import NO_ITEM
 from segshuffle.datasets import registry
 from segshuffle.datasets.declared import Place
-from segshuffle.datasets.registry import KEYS
+from segshuffle.datasets.own.dataset import KEYS
 from segshuffle.errors import DataError
 from segshuffle.pipeline.config import check_config
 from segshuffle.pipeline.design import figures_of

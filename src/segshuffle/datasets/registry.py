@@ -8,35 +8,21 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from segshuffle.datasets.declared import ITEMS, PADDING, Dataset, DataSource, Place, Section, padded_size, padded_users
-from segshuffle.datasets.layout import OPTIONS, Layout
+from segshuffle.datasets.declared import Dataset
 from segshuffle.discovered import discovered
-from segshuffle.errors import ConfigError, DataError
+from segshuffle.errors import ConfigError
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+_PACKAGE = __name__.rpartition(".")[0]
 #: Names of sections: they become parts of file names.
 NAME = "^[a-z][a-z0-9-]*$"
 
-#: JSON schema of every key of a file of your own beside n_users and set_sizes. Levels are drawn, not read.
-KEYS: Mapping[str, Mapping[str, Any]] = {
-    "path": {"description": "The file, in any format that is read", "type": "string", "minLength": 1},
-    "domain_size": {"description": "Number of items, which is public; at least the number in the file", **ITEMS},
-    "items": {
-        **OPTIONS["user"],
-        "description": "Public list of all items, one per line; without it, the items of the file",
-    },
-    "padding": PADDING,
-    **{name: rules for name, rules in OPTIONS.items() if name != "level_column"},
-}
-
 
 @functools.cache
-def every(package: str = __name__.rpartition(".")[0]) -> dict[str, Dataset]:
+def every(package: str = _PACKAGE) -> dict[str, Dataset]:
     """Find all datasets, by name.
 
     Raises
@@ -57,37 +43,12 @@ def dataset_of(name: str) -> Dataset:
     return every().get(name) or own_dataset(name)
 
 
+@functools.cache
 def own_dataset(name: str) -> Dataset:
-    """Describe a section that is a file of your own."""
-    return Dataset(
-        name=name,
-        label=name,
-        licence=f"{name}: a file of your own, under the licence of its owner",
-        domain_size=lambda section, set_size: padded_size(section["domain_size"], section, set_size),
-        population=lambda **asked: padded_users(asked["section"]["domain_size"], **asked),
-        keys=KEYS,
-        obtain=_obtain,
-        given_is="a table of users and items (see docs/data.md)",
-    )
-
-
-def _obtain(section: Section, place: Place) -> tuple[NDArray[Any], DataSource]:
-    """Read the file: a row per user, filled up with `NO_ITEM`."""
-    from segshuffle.datasets.reading import read_transactions
-    from segshuffle.files import sha256_of
-
-    assert place.given is not None
-    items = None if section["items"] is None else Path(section["items"]).expanduser()
-    layout = Layout(**{name: section[name] for name in OPTIONS if name in section})
-    users = read_transactions(place.given, items=items, layout=layout)
-    for note in users.notes:
-        place.log(note)
-    if users.domain_size > section["domain_size"]:
-        raise DataError(
-            f"{place.given}: {users.domain_size} items, but domain_size = {section['domain_size']}. Raise it, or give "
-            "a list of items and unknown: drop."
-        )
-    return users.rows(), DataSource("real", sha256_of(place.given), place.given.name)
+    """Describe a section that is a file of your own; what reads such files is imported only when it is asked for."""
+    (own,) = discovered(f"{_PACKAGE}.own", "OWN").values()
+    assert isinstance(own, Dataset)
+    return replace(own, name=name, label=name, licence=f"{name}: {own.licence}")
 
 
 def schema() -> dict[str, Any]:
