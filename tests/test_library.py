@@ -36,6 +36,7 @@ from segshuffle import (
 )
 from segshuffle.accounting.single_message import amplification
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS
+from segshuffle.datasets.reading import users_of
 from segshuffle.errors import DataError, ParameterError
 from segshuffle.protocols.base import PLAIN
 from segshuffle.protocols.segmented import Segmented
@@ -91,7 +92,7 @@ def test_users_are_lists_or_tables(table):
     found = rehearse(made, users, names=names, repetitions=1)
     assert (found.first.names, found.true.tolist()) == (names, [0.5, 1.0, 0.0])
     with pytest.raises(ParameterError, match=r"names = .* left out for Transactions"):
-        simulate(made, Transactions.from_sets(users, names), names=names)
+        simulate(made, users_of(users, names), names=names)
 
 
 def test_levels_of_the_users_are_kept():

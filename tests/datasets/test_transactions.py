@@ -3,6 +3,7 @@
 from collections import Counter
 
 import numpy as np
+import polars as pl
 import pytest
 
 from segshuffle.arrays import NO_ITEM
@@ -90,6 +91,8 @@ def test_what_is_refused():
     for sets, items in ((3, None), (["milk"], None), ([["a"]], "ab"), ([["a"]], 3)):
         with pytest.raises(DataError, match="users must be lists"):
             Transactions.from_sets(sets, items)
+    with pytest.raises(DataError, match="users are given as a table"):  # its columns are no users
+        Transactions.from_sets(pl.DataFrame({"user": [1, 2], "item": ["a", "b"]}))
     with pytest.raises(DataError, match="'a' twice"):
         Transactions.from_sets([["a"]], ["a", "a"])
     assert Transactions.from_sets([[2]], [1, 2]).item_counts.tolist() == [0, 1]

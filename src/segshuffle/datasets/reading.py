@@ -3,14 +3,14 @@
 `sources` opens any layout with Polars, and `collector` makes users of what it finds. This module does not need Polars.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import IO
 
 from segshuffle.arrays import LARGEST_DOMAIN, Table
 from segshuffle.datasets.layout import Layout, read_items, tidied
 from segshuffle.datasets.population import check_integer
-from segshuffle.datasets.transactions import Transactions, numbered
+from segshuffle.datasets.transactions import Transactions, numbered, texts
 from segshuffle.errors import ParameterError
 
 
@@ -85,3 +85,27 @@ def read_transactions(
         collected = Collector(source, layout, codes, domain_size, levels)
         collected.take(progress)
         return collected.transactions(label or Path(source.name).name.partition(".")[0] or "transactions")
+
+
+def users_of(
+    users: Iterable[Iterable[object]] | Table, items: Iterable[object] | None = None, *, label: str = "transactions"
+) -> Transactions:
+    """Make users of a table in memory by `read_transactions`, or of sets or lists by `Transactions.from_sets`.
+
+    Parameters
+    ----------
+    users : iterable of iterables, or table
+        The items of each user; or a table of Polars, Arrow or pandas.
+    items : iterable, optional
+        All items, which are taken by their text; by default those that are held.
+    label : str
+        Name of the data.
+
+    Raises
+    ------
+    DataError
+        If the data are not as described.
+    """
+    if isinstance(users, Table):
+        return read_transactions(users, items=None if items is None else texts(items), label=label)
+    return Transactions.from_sets(users, items, label=label)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -177,18 +178,17 @@ class Transactions:
     @classmethod
     def from_sets(
         cls,
-        sets: Iterable[Iterable[object]] | Table,
+        sets: Iterable[Iterable[object]],
         items: Iterable[object] | None = None,
         *,
         label: str = "transactions",
     ) -> Transactions:
-        """Make users of Python sets or lists of items, or of a table.
+        """Make users of Python sets or lists of items; `reading.users_of` also takes tables.
 
         Parameters
         ----------
-        sets : iterable of iterables, or table
-            The items of each user, which are taken by their text; or a table of Polars, Arrow or pandas, as
-            `read_transactions` reads it.
+        sets : iterable of iterables
+            The items of each user, which are taken by their text.
         items : sequence of str, optional
             All items. By default those that are held, in alphabetical order. A plan with their number then uses the
             data, and the guarantee does not cover that.
@@ -200,19 +200,10 @@ class Transactions:
         DataError
             If a user holds an item twice or one that is not in `items`, or there is no user or no item.
         """
-        try:
-            names = None if items is None else _texts(items)
-            if isinstance(sets, Table):
-                # it needs the extra `data`, and imports this module
-                from segshuffle.datasets.reading import read_transactions
-
-                return read_transactions(sets, items=names, label=label)
-            held = list(map(_texts, sets))
-            names = sorted(set(chain.from_iterable(held))) if names is None else names
-        except TypeError as error:
-            raise DataError(
-                f"users must be lists, such as [[0, 1], [2]], or a table, and items a list: {error}."
-            ) from error
+        if isinstance(sets, Table):  # it would be taken column by column
+            raise DataError("users are given as a table, which segshuffle.read_transactions reads.")
+        held = [texts(user) for user in _list_of(sets)]
+        names = sorted(set(chain.from_iterable(held))) if items is None else texts(items)
         if not held or not names:
             raise DataError("there is no user or no item; give at least one of each.")
         codes = numbered(names)
@@ -237,11 +228,16 @@ def numbered(names: Sequence[str]) -> dict[str, int]:
     return codes
 
 
-def _texts(items: Iterable[object]) -> list[str]:
+def texts(items: Iterable[object]) -> list[str]:
     """Return the texts of some items; refuse a single text in place of a list."""
-    if isinstance(items, str):
-        raise TypeError(f"{items!r} is text")
-    return list(map(str, items))
+    return list(map(str, _list_of(items)))
+
+
+def _list_of(values: Iterable[Any]) -> Iterable[Any]:
+    """Return the values, if they are many; refuse a single text or number in their place."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise DataError(f"users must be lists, such as [[0, 1], [2]], and items a list, but this is {values!r}.")
+    return values
 
 
 def _offsets(sizes: ArrayLike) -> IntArray:

@@ -12,6 +12,7 @@ import numpy as np
 
 from segshuffle.accounting.numerics.ranges import check_integer, check_kind
 from segshuffle.arrays import FloatArray, IntArray, Numbers, Table, pieces
+from segshuffle.datasets.reading import users_of
 from segshuffle.datasets.transactions import Transactions
 from segshuffle.errors import DataError, ParameterError
 from segshuffle.estimates import Estimate
@@ -228,7 +229,7 @@ def _fitting(plan: Plan, users: Users, names: Iterable[object] | None) -> Transa
     """Return the users as `Transactions`; refuse users that do not fit the plan."""
     check_kind("plan", plan, Plan)
     if not isinstance(users, Transactions):
-        users = Transactions.from_sets(users, range(plan.problem.domain_size) if names is None else names)
+        users = users_of(users, range(plan.problem.domain_size) if names is None else names)
     elif names is not None:
         raise ParameterError("names", names, "left out for Transactions, which have names of their own")
     check_users(plan.problem, users)
