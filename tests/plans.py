@@ -1,5 +1,7 @@
-"""Plans with given numbers: what they guarantee does not matter where they are used."""
+"""Plans with given numbers: what they guarantee does not matter where they are used. And plans that were edited."""
 
+import hashlib
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -36,3 +38,15 @@ def separate_plan(problem, blankets, weights, law=BINOMIAL, *, kind="published")
     )
     mean = float(np.dot(problem.level_counts, np.array(blankets, dtype=float))) / problem.n_users
     return Plan("sepmm", problem, kind, mean, mean + problem.set_size, 1.0, collections=collections)
+
+
+def edited(path, *, signed=True, **changes):
+    """Change the values of a plan's file, given by part, and its digest as docs/collect.md describes it."""
+    values = json.loads(path.read_text(encoding="utf-8"))
+    for part, change in changes.items():
+        values[part] = {**values[part], **change} if isinstance(change, dict) else change
+    if signed:
+        rest = {name: value for name, value in values.items() if name != "digest"}
+        content = json.dumps(rest, sort_keys=True, separators=(",", ":"))
+        values["digest"] = hashlib.sha256(content.encode("ascii")).hexdigest()
+    path.write_text(json.dumps(values), encoding="utf-8")

@@ -372,7 +372,7 @@ def test_plan_writes_what_the_others_read(tmp_path, capsys):
 @pytest.mark.exhaustive
 def test_ten_million_items_are_estimated_in_a_gigabyte(tmp_path):
     d = 10**7
-    save_plan(given_plan(Problem(d, 1, (1.0,), (10**5,), 1e-6), (1.0,), 4.0), tmp_path / "p")
+    save_plan(given_plan(Problem(d, 1, (1.0,), (10**5,), 0.999), (1.0,), 4.0), tmp_path / "p")
     drawn = np.random.default_rng(5).integers(0, d, 4 * 10**5)
     (tmp_path / "m").write_text("".join(f"{item}\n" for item in drawn.tolist()))
     limited = f'ulimit -v {2**20}; exec "{sys.executable}" -m segshuffle estimate p m --csv all.csv --top 1000 --json'

@@ -21,7 +21,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from segshuffle.cli.client_account import Account, Answer, Entry, Limit, default_path, opened, plan_digest, said
+from segshuffle.cli.client_account import Account, Answer, Entry, Limit, default_path, opened, said
 from segshuffle.cli.client_users import digest, draw_all, print_all, users_and_levels
 from segshuffle.cli.options import add_declared, guarantee, layout_of, number, positive
 from segshuffle.cli.terminal import complain
@@ -137,11 +137,11 @@ def _hidden(text: str) -> tuple[float, float | None] | Literal["no"]:
 def run(options: Namespace) -> str:
     """Check the plan, store the privacy spent and the messages, and return the messages."""
     from segshuffle.files import refuse_overwriting
-    from segshuffle.planning.documents import read_plan
+    from segshuffle.planning.documents import read_announcement
     from segshuffle.protocols.messages import Client
     from segshuffle.protocols.messages.message_lines import lines_of
 
-    document = read_plan(options.plan)
+    document = read_announcement(options.plan)
     scheme, levels = document.plan.scheme, document.plan.problem.levels
     if options.level not in (None, *levels):
         raise ParameterError("level", options.level, f"one of {', '.join(f'{each:g}' for each in levels)}")
@@ -157,7 +157,7 @@ def run(options: Namespace) -> str:
         many = users_and_levels(options, document)
         asked = Answer(collection, users=digest(*many))
         picked = sorted(set(many[1].tolist()))
-    entry = Entry(plan_digest(document), levels[picked[-1]], options.sets, options.rounds or 1)
+    entry = Entry(document.digest, levels[picked[-1]], options.sets, options.rounds or 1)
     kept = path.with_name(f"{path.name}.{entry.plan[:16]}-{collection}.messages")
     with opened(path) as account:
         answer = account.sent_before(entry.plan, entry.level, asked)

@@ -7,7 +7,7 @@ r"""A user's own file: the user's settings, and the privacy spent in all collect
                       "answers": [{"collection": 1, "items": [0, 3], "messages": "3\n5\n", "users": null}]}]}
 
 Epsilons and deltas are summed (basic composition), which is valid for any plans. `hide_level` is "no" if the level is
-not secret. `plan` is a digest of the announcement and the names of the items. `answers` are kept so that lost messages
+not secret. `plan` is the digest of the plan. `answers` are kept so that lost messages
 can be sent again: other messages about the same items would reveal more. They say which items the user holds. An
 account of many users has what a user of the highest level has spent; their messages are in a file beside it, and
 `users` is a digest of who holds what.
@@ -16,7 +16,6 @@ account of many users has what a user of the highest level has spent; their mess
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 import re
@@ -24,14 +23,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from segshuffle.digits import rounded_up
 from segshuffle.errors import DataError, RefusedError
 from segshuffle.files import read_bounded, writing
-
-if TYPE_CHECKING:
-    from segshuffle.planning.documents import Document
 
 FORMAT, VERSION = "segshuffle-client", 1
 _LARGEST = 2**26
@@ -155,13 +151,6 @@ def said(epsilon: float | Fraction, delta: float | Fraction) -> str:
 
 def _larger(one: Guarantee, other: Guarantee) -> Guarantee:
     return max(one[0], other[0]), max(one[1], other[1])
-
-
-def plan_digest(document: Document) -> str:
-    """Return a digest of what users are told: the announcement and the names of the items."""
-    # does not depend on the format of the file
-    announced = json.dumps([document.plan.scheme.as_dict(), document.items], sort_keys=True)
-    return hashlib.sha256(announced.encode()).hexdigest()
 
 
 def default_path() -> Path:

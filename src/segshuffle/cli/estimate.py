@@ -23,7 +23,6 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from segshuffle.cli.client_account import plan_digest
 from segshuffle.cli.options import levels, output, participants, positive, whole
 from segshuffle.cli.terminal import as_json, complain, shown, table, write_table
 from segshuffle.errors import DataError, OptionsError
@@ -133,7 +132,7 @@ def run(options: Namespace) -> str:
     told = largest[found.told_from_zero[largest]]
     chosen = (told if options.told_from_zero else largest)[: options.top]
     rows = functools.partial(rows_of, found, received.counts, options.clip)
-    guarantee, digest = _guarantee(document.plan, plan), plan_digest(document)[:16]
+    guarantee, digest = _guarantee(document.plan, plan), document.digest[:16]
     mark = {"impossible": True} if odd else {}  # a reader of rows alone must know this
     if options.publish is not None:
         made = _made(plan, guarantee, odd)

@@ -54,7 +54,7 @@ WORDS = {
     "mse_bound": "bound on the expected squared error, summed over the items, whatever the users hold",
     "mse_sample": "expected squared error, summed over the items, at the item frequencies given (or uniform ones)",
     "not_noticed": "damage that this call could not notice, and the option that would help",
-    "plan": "first digits of the SHA-256 digest of what users are told: what they send, and the names of the items",
+    "plan": "first digits of the digest in the file of the plan",
     "proposition_1": "proven lower bound on the delta for a change of one item (the paper's Proposition 1)",
     "share_expected": "share of users who must take part and be honest; the command estimate says what holds for fewer",
     "smallest_share_told_from_zero": "share of the users who must hold an item so that it is told from zero with "

@@ -1,13 +1,15 @@
-"""A plan as a file: what a server publishes, and what `client` and `estimate` read. Version 2, JSON.
+"""A plan as a file: what a server publishes, and what `client` and `estimate` read. Version 3, JSON.
 
-    {"format": "segshuffle-plan", "version": 2, "messages": 1, "problem": {...}, "assumptions": {...},
-     "scheme": {...}, "plan": {...}, "asked": {...}, "items": ["a", "b"] or null}
+    {"format": "segshuffle-plan", "version": 3, "messages": 1, "problem": {...}, "assumptions": {...},
+     "scheme": {...}, "plan": {...}, "asked": {...}, "items": ["a", "b"] or null, "digest": "9f..."}
 
 `problem`, `assumptions`, `scheme` and `plan` have fields of `Problem`, `Assumptions`, `Scheme` and `Plan`; `asked` has
 the limits, guess and goal that were given, for people. `messages` is the version of the lines that clients send
-(`message_lines`).
+(`message_lines`). `digest` is the SHA-256 of all the rest, so a file that was edited is noticed. Whoever edits may also
+renew the digest: what a reader is promised is therefore computed from the scheme.
 """
 
+import hashlib
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,14 +20,16 @@ from typing import Any
 
 from segshuffle.accounting.numerics.ranges import check_choice, check_kind, check_within
 from segshuffle.blankets.base import COPIES_RANGE
+from segshuffle.digits import rounded_up
 from segshuffle.errors import DataError
 from segshuffle.files import read_bounded, write_atomically
 from segshuffle.protocols.base import Assumptions, Plan, Problem
+from segshuffle.protocols.messages.verification import Exchange
 from segshuffle.protocols.planner import checked_mean
 from segshuffle.protocols.scheme import Collection, Scheme
 
 #: Format, its version, and the version of the lines that clients of such a plan send.
-HEAD = {"format": "segshuffle-plan", "version": 2, "messages": 1}
+HEAD = {"format": "segshuffle-plan", "version": 3, "messages": 1}
 #: Largest file of a plan, in bytes: a list of a million names.
 _LARGEST = 2**26
 #: Kinds of plans that are carried out.
@@ -41,7 +45,7 @@ _PARTS = {
 
 @dataclass(frozen=True)
 class Document:
-    """A plan, and the names of its items.
+    """A plan that was read, and the names of its items.
 
     Parameters
     ----------
@@ -49,10 +53,13 @@ class Document:
         A plan with a number of copies (messages about a held item) for each level.
     items : sequence of str or None
         Names, in the order of the items' numbers; None for the numbers themselves.
+    digest : str
+        SHA-256 of everything in the file, which identifies the plan: 64 hexadecimal digits.
     """
 
     plan: Plan
-    items: Sequence[str] | None = None
+    items: Sequence[str] | None
+    digest: str
 
     def name(self, item: int) -> str:
         """Return the name of an item."""
@@ -95,11 +102,12 @@ def save_plan(
     }
     parts = {part: {name: said[part][name] for name in names} for part, names in _PARTS.items()}
     whole = {**HEAD, **parts, "asked": dict(asked), "items": checked_names(names, plan.problem.domain_size)}
+    whole = {**whole, "digest": _digest(whole)}
     write_atomically(path, json.dumps(whole, indent=1, ensure_ascii=False) + "\n")
 
 
 def read_plan(path: Path | str) -> Document:
-    """Read a plan that `save_plan` or ``segshuffle plan --save`` wrote.
+    """Read a plan that `save_plan` or ``segshuffle plan --save`` wrote, and compute that it keeps its promises.
 
     Parameters
     ----------
@@ -109,17 +117,29 @@ def read_plan(path: Path | str) -> Document:
     Returns
     -------
     Document
-        Its ``plan`` is the plan, and its ``items`` are the names of the items, or None.
+        Its ``plan`` is the plan, its ``items`` are the names of the items, or None, and its ``digest`` identifies it.
 
     Raises
     ------
     DataError
-        If the file is not a plan of this version, or its numbers contradict each other or are not proven. The error
-        names the file and what is wrong.
+        If the file is not a plan of this version, was edited, or its numbers contradict each other, or if what users
+        send gives a level a larger delta than the plan promises. The error names the file and what is wrong.
     """
+    return _read(path, promises=True)
+
+
+def read_announcement(path: Path | str) -> Document:
+    """Read a plan for a client, which computes its own guarantee; otherwise as `read_plan`."""
+    return _read(path, promises=False)
+
+
+def _read(path: Path | str, *, promises: bool) -> Document:
     content = read_bounded(path, limit=_LARGEST)
     try:
-        return _document(json.loads(content))
+        document = _document(json.loads(content))
+        if promises:
+            _check_promises(document.plan)
+        return document
     except (json.JSONDecodeError, UnicodeDecodeError):
         raise DataError(f"{path} is no JSON file, as segshuffle plan --save makes. Give the file of a plan.") from None
     except (ValueError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
@@ -132,6 +152,9 @@ def _document(values: Any) -> Document:
     for name, known in HEAD.items():
         if values.get(name) != known:
             raise DataError(f"{name} = {values.get(name)!r:.60}, but this program knows {name} = {known!r}.")
+    digest = _digest(values)
+    if values.get("digest") != digest:
+        raise DataError("it was changed after it was written, because its digest is not that of its content.")
     problem, assumptions, own, plan = (_part(values, name) for name in _PARTS)
     asked = Problem(**problem, assumptions=Assumptions(**assumptions))
     if not isinstance(own["copies"], list) or len(own["copies"]) != len(asked.levels):
@@ -152,7 +175,25 @@ def _document(values: Any) -> Document:
         certificate=tuple(plan["certificate"]),
     )
     checked_mean(asked, scheme.law, scheme.blanket_per_user)
-    return Document(made, checked_names(values.get("items"), asked.domain_size))
+    return Document(made, checked_names(values.get("items"), asked.domain_size), digest)
+
+
+def _digest(values: Mapping[str, Any]) -> str:
+    """Return the digest of a file's values, however they are laid out in it."""
+    read = json.loads(json.dumps({name: value for name, value in values.items() if name != "digest"}))
+    return hashlib.sha256(json.dumps(read, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def _check_promises(plan: Plan) -> None:
+    """Refuse a plan in which what users send gives a level a larger delta than it is promised."""
+    problem = plan.problem
+    for level, promised, copies in zip(problem.levels, problem.deltas, plan.scheme.copies, strict=True):
+        delta = Exchange(plan.scheme, problem, copies).delta(level, promised)
+        if delta > promised:
+            raise DataError(
+                f"level {level:g} is promised delta = {promised:g}, but what users send is only proven to give "
+                f"{rounded_up(delta, 4):.4g}."
+            )
 
 
 def _part(values: dict[str, Any], name: str) -> dict[str, Any]:
