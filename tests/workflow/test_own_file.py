@@ -20,7 +20,7 @@ def test_the_panels_of_a_file_of_ones_own(checkout):
     rows = "".join(f"{user},item-{(user * 5 + k * k) % 9}\n" for user in range(100) for k in range(1 + user % 3))
     pl.read_csv(f"user,item\n{rows}".encode()).write_csv(checkout.folder / "shop.csv.zst", compression="zstd")
     shop = {"path": "shop.csv.zst", "domain_size": 9, "n_users": [60], "set_sizes": [2]}
-    table = "panels/published/shop-n60-s2-S1.csv"
+    table = "panels/published/shop-n60-s2.csv"
     made = run(checkout, "shop", {"shop": shop}, table)
     found = pd.read_csv(made / table)
     assert set(found["dataset"]) == {"shop"}

@@ -98,10 +98,10 @@ def test_changing_the_configuration(checkout, path, value, expected):
         (
             "datasets.synthetic.domain_size",
             20,
-            {"population": 1, "plan": 3, "simulate": 6, "figure": 8, "audit_setting": 1, "levels": 1},
+            {"population": 1, "plan": 3, "simulate": 2, "figure": 8, "audit_setting": 1, "levels": 1},
         ),
-        ("datasets.msnbc.n_users", [200, 800], {"population": 1, "plan": 3, "simulate": 6, "figure": 6}),
-        ("competitors.methods", ["mm"], {"plan": 2, "simulate": 6, "figure": 12}),
+        ("datasets.msnbc.n_users", [200, 800], {"population": 1, "plan": 3, "simulate": 2, "figure": 6}),
+        ("competitors.methods", ["mm"], {"plan": 2, "simulate": 2, "figure": 12}),
     ],
     ids=["domain size", "population", "competitor"],
 )

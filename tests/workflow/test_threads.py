@@ -1,7 +1,6 @@
-"""A job computes on as many cores as its rule claims: Snakemake tells the numerical libraries, joblib its workers."""
+"""A job computes on as many cores as its rule claims: joblib uses them, and the numerical libraries one each."""
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -10,34 +9,43 @@ from checkouts import Workflow
 pytestmark = pytest.mark.pipeline
 
 SNAKEFILE = """
+config["edition"] = "quick"
+
 rule all:
     input: "1.json", "2.json"
 
 rule count:
     output: "{threads}.json"
+    log: "{threads}.log"
     threads: lambda wildcards: int(wildcards.threads)
     script: "count.py"
 """
 
 SCRIPT = """
-import json, os, re
+import json, re, threading
 from pathlib import Path
+
+from segshuffle.pipeline.jobs import job
+from segshuffle.pipeline.processors import parallel
 
 import numpy as np
 
-from segshuffle.pipeline.processors import parallel, workers
+meeting = threading.Barrier(snakemake.threads)
 
 
-def allowed(number):
-    return os.environ["OPENBLAS_NUM_THREADS"]
+def meet():
+    # a task waits until as many run at the same time as the rule has threads
+    meeting.wait(timeout=60)
+    return threading.get_ident()
 
 
-matrix = np.ones((600, 600))
-matrix @ matrix
-threads = int(re.search(r"Threads:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
-with workers(snakemake.threads):
-    found = parallel(allowed, [(number,) for number in range(4)])
-Path(snakemake.output[0]).write_text(json.dumps({"threads": threads, "workers": found}))
+with job(snakemake):
+    matrix = np.ones((600, 600))
+    matrix @ matrix
+    threads = int(re.search(r"Threads:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
+    met = parallel(meet, [()] * 2 * snakemake.threads)
+    text = json.dumps({"before joblib": threads, "in tasks": len(set(met))})
+    Path(snakemake.output[0]).write_text(text)
 """
 
 
@@ -47,7 +55,6 @@ def test_a_job_has_the_threads_that_its_rule_claims(tmp_path):
     (tmp_path / "Snakefile").write_text(SNAKEFILE)
     (tmp_path / "count.py").write_text(SCRIPT)
     Workflow(tmp_path).finish("--cores", "2")
-    found = {claimed: json.loads((tmp_path / f"{claimed}.json").read_text()) for claimed in (1, 2)}
-    assert {claimed: job["threads"] for claimed, job in found.items()} == {1: 1, 2: min(2, os.cpu_count())}
-    # joblib's two workers would have two threads each otherwise: four on two cores
-    assert found[2]["workers"] == ["1"] * 4
+    for claimed in (1, 2):
+        found = json.loads((tmp_path / f"{claimed}.json").read_text())
+        assert found == {"before joblib": 1, "in tasks": claimed}

@@ -75,7 +75,6 @@ wildcard_constraints:
     n_users=r"\d+",
     domain_size=r"\d+",
     set_size=r"\d+",
-    split="[^/]+",
     figure=r"fig\d(-proven)?|panels-.+|summary|messages-proven",
     exhibit=r"(decomposition|variation|personalized)(-table)?\d+",
 
@@ -93,12 +92,6 @@ def honest():
 def setting_of(wildcards):
     """Return the population of a job."""
     return of_configuration(SETTINGS, "{dataset}-n{n_users}-s{set_size}", wildcards)
-
-
-def panel_of(wildcards):
-    """Return the panel of a job."""
-    name = "{dataset}-n{n_users}-s{set_size}-{split}"
-    return of_configuration(PANELS, name, wildcards)
 
 
 def of_configuration(found, pattern, wildcards):

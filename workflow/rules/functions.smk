@@ -1,6 +1,13 @@
 # Inputs: wildcards. Outputs: the files and settings that rules name by functions.
 
 
+def half_of_the_cores(wildcards):
+    """Return the threads of a job that simulates: two such jobs keep up to eight cores busy."""
+    # a cluster has no number of cores; its profile sets the threads
+    cores = workflow.resource_settings.cores or 2
+    return max(1, min(4, cores // 2))
+
+
 def figure(name):
     """Name the three files of a figure; Snakemake's report shows the SVG."""
     path = f"<results>/figures/{name}"
@@ -110,17 +117,18 @@ def plans_of_panel(wildcards):
 
 
 def panels_of_figure(wildcards):
-    """Name the tables that a figure is drawn from; proven figures also have the paper's curve."""
+    """Name the tables that a figure is drawn from, one per population; proven figures also have the paper's curve."""
     name = wildcards.figure.removesuffix("-proven")
     if name in ("summary", "messages"):
-        panels = list(PANELS)
+        populations = list(SETTINGS)
     else:
-        panels = [panel.id for panel in of_configuration(FIGURE_PANELS, name, {})]
+        panels = of_configuration(FIGURE_PANELS, name, {})
+        populations = list(dict.fromkeys(panel.setting.id for panel in panels))
     proven = ["proven"] if wildcards.figure.endswith("-proven") else []
     return collect(
-        "<results>/panels/{accounting}/{panel}.csv",
+        "<results>/panels/{accounting}/{setting}.csv",
         accounting=["published", *proven],
-        panel=panels,
+        setting=populations,
     )
 
 

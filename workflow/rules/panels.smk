@@ -25,25 +25,25 @@ rule plan:
 
 
 rule simulate:
-    """Every method, m and repetition of one panel: squared errors, and rows of the tidy table."""
+    """Every method, m and repetition of one population: squared errors, and rows of the tidy table."""
     input:
         population="<results>/populations/{dataset}-n{n_users}-s{set_size}.npz",
         plans=plans_of_panel,
     output:
-        "<results>/panels/{accounting}/{dataset}-n{n_users}-s{set_size}-{split}.csv",
+        "<results>/panels/{accounting}/{dataset}-n{n_users}-s{set_size}.csv",
     log:
-        "<logs>/simulate/{accounting}/{dataset}-n{n_users}-s{set_size}-{split}.log",
+        "<logs>/simulate/{accounting}/{dataset}-n{n_users}-s{set_size}.log",
     benchmark:
-        "<benchmarks>/simulate/{accounting}/{dataset}-n{n_users}-s{set_size}-{split}.tsv"
+        "<benchmarks>/simulate/{accounting}/{dataset}-n{n_users}-s{set_size}.tsv"
     priority: published_first
     conda:
         "../envs/segshuffle.yaml"
-    threads: 1
+    threads: half_of_the_cores
     resources:
         mem_mb=memory,
         runtime=minutes(13),
     params:
-        panel=panel_of,
+        setting=setting_of,
         settings=simulate_settings,
         code=code_of(*PLANNING, "studies/reproduction"),
     script:
@@ -54,9 +54,9 @@ rule aggregate:
     """The tidy table of all panels: mean, standard error, closed form and plan of every curve point."""
     input:
         collect(
-            "<results>/panels/{accounting}/{panel}.csv",
+            "<results>/panels/{accounting}/{setting}.csv",
             accounting=["published", "proven"],
-            panel=PANELS,
+            setting=SETTINGS,
         ),
     output:
         "<results>/mse.csv",

@@ -1,16 +1,14 @@
 # Inputs: the published panels and the paper's statements. Outputs: a verdict on each.
 
 
-# the paper's own panels, where there are any: verdicts are about nothing else
-JUDGED = [
-    panel.id for name in FIGURES for panel in FIGURE_PANELS.get(name, [])
-] or PANELS
+# the paper's own populations, where there are any: verdicts are about nothing else
+JUDGED = [name for name, each in SETTINGS.items() if each.dataset in PAPER] or [*SETTINGS]
 
 
 rule verdicts:
     """Verdict on every statement of the paper's section 6."""
     input:
-        panels=collect("<results>/panels/published/{panel}.csv", panel=JUDGED),
+        panels=collect("<results>/panels/published/{setting}.csv", setting=JUDGED),
         readings=READINGS[:1],
         statements=workflow.source_path("../../config/reference/claims.yaml"),
     output:

@@ -1,16 +1,16 @@
-"""Simulate every method, m and repetition of one panel."""
+"""Simulate every method, m and repetition of one population."""
 
 from segshuffle.pipeline.jobs import job
 from segshuffle.datasets.population import load_population
 from segshuffle.pipeline.tables import read_json, write_table
-from segshuffle.studies.reproduction.compute import panel_table
+from segshuffle.studies.reproduction.compute import setting_table
 
 with job(snakemake):
-    table = panel_table(
+    table = setting_table(
         load_population(snakemake.input.population),
         *map(read_json, snakemake.input.plans),
         config=snakemake.params.settings,
-        scenario=snakemake.params.panel,
+        setting=snakemake.params.setting,
         accounting=snakemake.wildcards.accounting,
     )
     write_table(snakemake.output[0], table)

@@ -2,10 +2,14 @@
 
 import contextlib
 import gc
+import os
 import sys
 import traceback
 from collections.abc import Iterator
 from typing import Any
+
+# joblib uses the threads of a rule; BLAS, which reads this when numpy is imported, would start as many more for each
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import numpy
 

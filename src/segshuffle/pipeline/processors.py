@@ -1,4 +1,4 @@
-"""What jobs compute with: the same instructions on every x86-64 processor, and as many processes as a rule has threads.
+"""What jobs compute with: the same instructions on every x86-64 processor, and joblib with the threads of a rule.
 
 numpy and OpenBLAS choose their loops by what the processor offers. Newer loops of exp, log and dot products give other
 last bits, and if the last bit of a rate changes, every draw changes. The oldest loops exist everywhere, and the
@@ -38,17 +38,16 @@ def job_environment() -> dict[str, str]:
 
 
 def parallel(function: Callable[..., T], calls: Iterable[tuple[Any, ...]]) -> list[T]:
-    """Call a function with every tuple of arguments, in the processes of `workers`; return the results in order."""
+    """Call a function with every tuple of arguments, in the threads of `workers`; return the results in order."""
     import joblib
 
     return list(joblib.Parallel()(joblib.delayed(function)(*call) for call in calls))
 
 
-def workers(processes: int) -> contextlib.AbstractContextManager[Any]:
-    """Let `parallel` use so many processes, each with one BLAS thread."""
-    if processes == 1:
+def workers(threads: int) -> contextlib.AbstractContextManager[Any]:
+    """Let `parallel` use so many threads: a process each would load all libraries again."""
+    if threads == 1:
         return contextlib.nullcontext()
     import joblib
 
-    config = joblib.parallel_config("loky", n_jobs=processes, inner_max_num_threads=1)
-    return cast(contextlib.AbstractContextManager[Any], config)
+    return cast(contextlib.AbstractContextManager[Any], joblib.parallel_config("threading", n_jobs=threads))

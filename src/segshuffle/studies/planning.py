@@ -15,7 +15,6 @@ from segshuffle.arrays import IntArray, Numbers
 from segshuffle.blankets.base import BLANKET_MEAN_RANGE
 from segshuffle.datasets.population import Population
 from segshuffle.pipeline.design import Config, Scenario, Setting, blanket_grid, least_delta, level_counts, level_deltas
-from segshuffle.pipeline.processors import parallel
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.base import PLAIN, Assumptions, Problem, Sample
 from segshuffle.protocols.method import Method, Row
@@ -96,9 +95,8 @@ def plan_setting(config: Config, setting: Setting, accounting: str, *, left_out:
             for split, problem in problems.items()
             for role, variants in _variants(config, accounting, problem, method, rows).items()
         ]
-        planned = parallel(_planned, ((problems[split], variants) for split, _, variants in groups))
-        for (split, role, variants), found in zip(groups, planned, strict=True):
-            for variant, plan in zip(variants, found, strict=True):
+        for split, role, variants in groups:
+            for variant, plan in zip(variants, _planned(problems[split], variants), strict=True):
                 budget = getattr(variant, "max_messages", None)
                 plans[split].append({"role": role, "max_messages": budget, "plan": plan})
     return plans
@@ -136,14 +134,21 @@ def _variants(
 
 
 def draw_samples(config: Config, scenario: Scenario, population: Population) -> Iterator[tuple[int, Sample]]:
-    """Draw the level of every user at random, with exact counts, for every repetition.
+    """Yield the first repetition of every block, and the block, as `level_drawer` draws it."""
+    draw = level_drawer(config, scenario, population)
+    for block in blocks_of(config, population):
+        yield block.start, draw(block)
+
+
+def blocks_of(config: Config, population: Population) -> list[range]:
+    """List the repetitions of every block of a scenario."""
+    return blocks(population, len(config["levels"]), config["repetitions"], config["repetition_block"])
+
+
+def level_drawer(config: Config, scenario: Scenario, population: Population) -> Callable[[range], Sample]:
+    """Return how to draw the level of every user at random, with exact counts, for the repetitions of a block.
 
     Shared by all methods of the scenario (common random numbers).
-
-    Yields
-    ------
-    int, Sample
-        First repetition of a block, and the block (`in_blocks`).
     """
     counts = level_counts(population.n_users, config["splits"][scenario.split])
     # users with the same set are alike: if they are many, only their number at every level is drawn
@@ -153,20 +158,19 @@ def draw_samples(config: Config, scenario: Scenario, population: Population) -> 
     def drawn(repetition: int) -> Numbers:
         return draw(stream(config["seed"], "levels", scenario.id, repetition))
 
-    yield from in_blocks(population, drawn, len(counts), config["repetitions"], config["repetition_block"])
+    return lambda block: sample_of(population, drawn, block)
 
 
-def in_blocks(
-    population: Population, drawn: Callable[[int], Numbers], n_levels: int, repetitions: int, block: int = 2**31
-) -> Iterator[tuple[int, Sample]]:
-    """Yield the first repetition of each block, and the block, of what `drawn` returns (shape (n_levels, d)).
-
-    A block has fewer than `block` repetitions if the domain is large.
-    """
+def blocks(population: Population, n_levels: int, repetitions: int, block: int = 2**31) -> list[range]:
+    """Split repetitions into blocks of `block`, or of fewer if the domain is large."""
     block = min(block, max(_MOST_CELLS // (n_levels * population.domain_size), 1))
-    for first in range(0, repetitions, block):
-        held = np.array([drawn(repetition) for repetition in range(first, min(first + block, repetitions))], np.int32)
-        yield first, Sample(population.items, population.domain_size, held)
+    return [range(first, min(first + block, repetitions)) for first in range(0, repetitions, block)]
+
+
+def sample_of(population: Population, drawn: Callable[[int], Numbers], block: range) -> Sample:
+    """Return the repetitions of a block, of each of which `drawn` returns the holders, shape (n_levels, d)."""
+    held = np.array([drawn(repetition) for repetition in block], np.int32)
+    return Sample(population.items, population.domain_size, held)
 
 
 def _draws_by_user(population: Population, counts: Sequence[int]) -> Callable[[np.random.Generator], Numbers]:

@@ -10,13 +10,12 @@ import pandas as pd
 import pytest
 
 from segshuffle.datasets.sampling import uniform_population
-from segshuffle.pipeline.design import Scenario
 from segshuffle.pipeline.scenarios import settings
 from segshuffle.pipeline.seeds import stream
 from segshuffle.pipeline.tables import to_csv, to_json
 from segshuffle.protocols.postprocessing import recentred_mse
 from segshuffle.studies.planning import plan_setting
-from segshuffle.studies.reproduction.compute import checked, panel_table, simulate_scenario
+from segshuffle.studies.reproduction.compute import checked, setting_table, simulate_setting
 
 
 @functools.cache
@@ -30,16 +29,15 @@ def case(tiny_config):
     tiny_config["splits"] = {"S2": tiny_config["splits"]["S2"]}
     setting = next(s for s in settings(tiny_config) if s.dataset == "synthetic")
     population = uniform_population(domain_size=8, set_size=2, n_users=setting.n_users, rng=stream(0, "p"))
-    scenario = Scenario(setting, "S2")
     plans = json.loads(planned(json.dumps(tiny_config), setting))
-    found = simulate_scenario(tiny_config, scenario, "published", population, plans)
-    table = pd.DataFrame(panel_table(population, plans, config=tiny_config, scenario=scenario, accounting="published"))
+    found = simulate_setting(tiny_config, setting, "published", population, plans)
+    table = pd.DataFrame(setting_table(population, plans, config=tiny_config, setting=setting, accounting="published"))
     return population, found, table
 
 
 def test_means_and_standard_errors_are_those_of_the_rows(case, tiny_config):
     _, found, table = case
-    for (task, errors), row in zip(found, table.to_dict("records"), strict=True):
+    for (_, task, errors), row in zip(found, table.to_dict("records"), strict=True):
         assert (row["method"], row["role"]) == (task.method.name, task.role)
         values, n = errors.tolist(), len(errors)
         mean = math.fsum(values) / n
@@ -51,7 +49,7 @@ def test_means_and_standard_errors_are_those_of_the_rows(case, tiny_config):
 
 def test_closed_forms_and_parameters_are_those_of_the_plans(case):
     population, found, table = case
-    for (task, _), row in zip(found, table.to_dict("records"), strict=True):
+    for (_, task, _), row in zip(found, table.to_dict("records"), strict=True):
         closed = recentred_mse if task.role == "recentred" else type(task.method).expected_mse
         assert row["mse_expected"] == closed(task.method, task.plan, population.item_counts)
         assert row["mse_bound"] == task.plan.mse_bound

@@ -19,7 +19,7 @@ from segshuffle.protocols.registry import declared, every
 from segshuffle.studies import planning
 from segshuffle.studies.planning import lineup, plan_setting, problem_of
 from segshuffle.studies.reproduction import compute as simulation
-from segshuffle.studies.reproduction.compute import panel_table, proven_summary, tasks_of
+from segshuffle.studies.reproduction.compute import proven_summary, setting_table, tasks_of
 from segshuffle.studies.reproduction.report import budgets_of, readable, summary_table
 
 SLOW = "subexp-shuffle"
@@ -55,7 +55,7 @@ def plans_of(config, scenario):
 def run(case):
     config, scenario, population = case
     plans = plans_of(config, scenario)
-    return pd.DataFrame(panel_table(population, plans, config=config, scenario=scenario, accounting="proven"))
+    return pd.DataFrame(setting_table(population, plans, config=config, setting=scenario.setting, accounting="proven"))
 
 
 def tasks(case):

@@ -16,7 +16,7 @@ from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.listed import names_of
 from segshuffle.protocols.segmented import Segmented
 from segshuffle.studies.planning import draw_samples, plan_setting, problem_of
-from segshuffle.studies.reproduction.compute import simulate_scenario, tasks_of
+from segshuffle.studies.reproduction.compute import simulate_setting, tasks_of
 
 COMPETITORS = names_of("published", "competitor")
 
@@ -52,10 +52,11 @@ def plans_of(config, setting):
 
 def simulated(config, scenario, population):
     """Return a table of squared errors, one row per repetition of every curve point."""
-    found = simulate_scenario(config, scenario, "published", population, plans_of(config, scenario.setting))
+    setting = scenario.setting
+    simulated_points = simulate_setting(config, setting, "published", population, plans_of(config, setting))
     rows = [
         (task.method.name, task.role, task.plan.blanket_per_user, repetition, error)
-        for task, errors in found
+        for _, task, errors in simulated_points
         for repetition, error in enumerate(errors.tolist())
     ]
     return pd.DataFrame(rows, columns=["method", "role", "blanket_per_user", "repetition", "squared_error"])
@@ -114,7 +115,7 @@ def test_results_do_not_depend_on_the_other_points_of_the_grid(case):
     pd.testing.assert_frame_equal(few, kept, check_exact=True)
 
 
-def test_plans_and_results_do_not_depend_on_the_number_of_processes(case):
+def test_plans_and_results_do_not_depend_on_the_number_of_threads(case):
     alone = simulated(*case)
     with workers(2):
         pd.testing.assert_frame_equal(simulated(*case), alone, check_exact=True)
@@ -128,6 +129,15 @@ def test_more_repetitions_in_whole_blocks_keep_the_first_ones(case):
     six = simulated(config, scenario, population)
     kept = six[six["repetition"] < 4].reset_index(drop=True)
     pd.testing.assert_frame_equal(four, kept, check_exact=True)
+
+
+@pytest.mark.quick(0)
+def test_a_panel_does_not_depend_on_the_other_splits_of_its_population(case):
+    config, scenario, population = case
+    alone = simulated(config, scenario, population)
+    config["splits"] = {"S2": [0.5, 0.25, 0.25], **config["splits"]}
+    both = simulated(config, scenario, population)
+    pd.testing.assert_frame_equal(both.tail(len(alone)).reset_index(drop=True), alone, check_exact=True)
 
 
 def drawn_levels(config, scenario, population, **changed):

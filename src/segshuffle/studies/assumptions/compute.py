@@ -24,7 +24,7 @@ from segshuffle.protocols.capped import Capped
 from segshuffle.protocols.item_variance import bias_given_levels, error_given_levels
 from segshuffle.protocols.method import Influence, Method
 from segshuffle.protocols.proven import ProvenSegmented
-from segshuffle.studies.planning import Plans, assuming, holders_by_level, in_blocks, lineup, problem_of
+from segshuffle.studies.planning import Plans, assuming, blocks, holders_by_level, lineup, problem_of, sample_of
 
 Rows = Iterator[dict[str, Any]]
 #: Shares that plans assume, for the curves of epsilon.
@@ -247,7 +247,8 @@ def dependence_table(config: Config, panel: Scenario, populations: Mapping[str, 
         ]
         found = list[list[FloatArray]]([] for _ in plans)
         # the same levels for all methods
-        for _, sample in in_blocks(population, drawn, counts.size, config["repetitions"]):
+        for block in blocks(population, counts.size, config["repetitions"]):
+            sample = sample_of(population, drawn, block)
             for (method, plan), rng, outcomes in zip(plans, streams, found, strict=True):
                 errors = method.simulate(plan, sample, rng) - sample.frequencies
                 bias = bias_given_levels(np.array(plan.scheme.copies), sample.level_item_counts, counts)[:, item]

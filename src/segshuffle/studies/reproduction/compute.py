@@ -14,7 +14,7 @@ import numpy as np
 
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.datasets.population import Population
-from segshuffle.pipeline.design import ACCOUNTINGS, Config, Scenario
+from segshuffle.pipeline.design import ACCOUNTINGS, Config, Scenario, Setting
 from segshuffle.pipeline.processors import parallel
 from segshuffle.pipeline.seeds import stream
 from segshuffle.pipeline.tables import Rows, to_json
@@ -22,7 +22,7 @@ from segshuffle.protocols.base import Plan, Sample
 from segshuffle.protocols.method import Method
 from segshuffle.protocols.postprocessing import project, recentred, recentred_mse
 from segshuffle.protocols.registry import declared
-from segshuffle.studies.planning import Plans, draw_samples, lineup, problem_of
+from segshuffle.studies.planning import Plans, blocks_of, level_drawer, lineup, problem_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,18 +61,38 @@ def tasks_of(config: Config, scenario: Scenario, accounting: str, *plans: Plans)
     return tasks
 
 
-def simulate_scenario(
-    config: Config, scenario: Scenario, accounting: str, population: Population, *plans: Plans
-) -> list[tuple[Task, FloatArray]]:
-    """Simulate every curve point of one scenario on common levels: squared errors, each of shape (repetitions,)."""
-    tasks = tasks_of(config, scenario, accounting, *plans)
-    groups = [list(same) for _, same in groupby(tasks, key=lambda task: id(task.plan))]
-    found: list[list[FloatArray]] = [[] for _ in groups]
-    for first, sample in draw_samples(config, scenario, population):
-        calls = ((config["seed"], each, sample, (scenario.id, accounting), first) for each in groups)
-        for blocks, errors in zip(found, parallel(_squared_errors, calls), strict=True):
-            blocks.append(errors)
-    return list(zip(tasks, (row for blocks in found for row in np.hstack(blocks)), strict=True))
+def simulate_setting(
+    config: Config, setting: Setting, accounting: str, population: Population, *plans: Plans
+) -> list[tuple[Scenario, Task, FloatArray]]:
+    """Simulate every curve point of one population: squared errors, each of shape (repetitions,).
+
+    A block of repetitions of a scenario is a task for joblib. Its levels are common to all curve points.
+    """
+    scenarios = [Scenario(setting, split) for split in config["splits"]]
+    points = {scenario: tasks_of(config, scenario, accounting, *plans) for scenario in scenarios}
+    draws = {scenario: level_drawer(config, scenario, population) for scenario in scenarios}
+    blocks = blocks_of(config, population)
+    calls = [
+        (config["seed"], points[scenario], draws[scenario], (scenario.id, accounting), block)
+        for scenario in scenarios
+        for block in blocks
+    ]
+    simulated = iter(parallel(_simulate_block, calls))
+    errors = {scenario: np.hstack([next(simulated) for _ in blocks]) for scenario in scenarios}
+    return [
+        (scenario, task, row)
+        for scenario in scenarios
+        for task, row in zip(points[scenario], errors[scenario], strict=True)
+    ]
+
+
+def _simulate_block(
+    seed: int, tasks: Sequence[Task], draw: Callable[[range], Sample], role: tuple[str, ...], block: range
+) -> FloatArray:
+    """Return the squared errors of all curve points of a scenario in a block, shape (n_tasks, repetitions)."""
+    sample = draw(block)
+    same_plan = (list(same) for _, same in groupby(tasks, key=lambda task: id(task.plan)))
+    return np.vstack([_squared_errors(seed, each, sample, role, block.start) for each in same_plan])
 
 
 def _squared_errors(seed: int, tasks: Sequence[Task], sample: Sample, role: tuple[str, ...], first: int) -> FloatArray:
@@ -97,8 +117,8 @@ def _squared(change: Callable[..., FloatArray] | None, estimates: FloatArray, sa
     return np.asarray(errors.sum(axis=1))
 
 
-def panel_table(population: Population, *plans: Plans, config: Config, scenario: Scenario, accounting: str) -> Rows:
-    """Simulate one panel under one accounting: mean, standard error and closed form of every curve point.
+def setting_table(population: Population, *plans: Plans, config: Config, setting: Setting, accounting: str) -> Rows:
+    """Simulate all panels of a population under one accounting: mean, standard error and closed form of every point.
 
     Parameters
     ----------
@@ -110,12 +130,12 @@ def panel_table(population: Population, *plans: Plans, config: Config, scenario:
     list of dict
         Rows of results/mse.csv.
     """
-    simulated = simulate_scenario(config, scenario, accounting, population, *plans)
+    simulated = simulate_setting(config, setting, accounting, population, *plans)
     item_counts = population.item_counts
     return [
         {
             "accounting": accounting,
-            **scenario.setting._asdict(),
+            **setting._asdict(),
             "split": scenario.split,
             "method": task.method.name,
             "role": task.role,
@@ -131,7 +151,7 @@ def panel_table(population: Population, *plans: Plans, config: Config, scenario:
             "source": population.source,
             "parameters": to_json(task.plan.chosen, sort_keys=True),
         }
-        for task, values in simulated
+        for scenario, task, values in simulated
     ]
 
 

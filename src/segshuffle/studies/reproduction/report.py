@@ -109,6 +109,12 @@ def panels_by_figure(errors: pd.DataFrame) -> dict[str, list[Panel]]:
     }
 
 
+def rows_shown(errors: pd.DataFrame, figure: str) -> pd.DataFrame:
+    """Return the rows of the panels that a figure shows, in its order; all rows for a figure of all panels."""
+    panels = panels_by_figure(errors).get(figure.removesuffix("-proven"))
+    return errors if panels is None else pd.concat([panel.errors for panel in panels], ignore_index=True)
+
+
 # --- figures ---------------------------------------------------------------------------------------------------------
 
 
