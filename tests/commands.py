@@ -37,3 +37,10 @@ def refusal(capsys, asked):
     status, out, err = run(capsys, asked)
     assert (status, out, err.count("\n")) == (2, "", 1), (status, out, err)
     return err
+
+
+def messages_of(sent):
+    """Return the lines of messages that a client printed, after the first one, which names the collection."""
+    named, *messages = sent.splitlines()
+    assert named.startswith("#")
+    return messages

@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 import pytest
-from commands import printed, refusal, run
+from commands import messages_of, printed, refusal, run
 from plans import edited, given_plan
 
 from segshuffle.cli import main
@@ -100,7 +100,7 @@ def test_every_level_of_every_honest_plan_sends(seed, tmp_path, capsys):
 def test_the_level_is_told_at_the_larger_of_two_epsilons_and_no_less(published, capsys):
     """The plan promises a user of a conservative level its own epsilon for items, and the larger one for the level."""
     _, messages, said = run(capsys, client(published, "--delta 2e-6"))
-    assert set(messages.split()) <= set(map(str, range(17)))
+    assert set(messages_of(messages)) <= set(map(str, range(17)))
     (entry,) = spent(published)
     assert (entry["items_spent"][0], entry["level_spent"][0]) == (0.5, 2.0)
     assert "at most epsilon = 0.5 and delta = 2e-06 about the items" in said
@@ -340,7 +340,7 @@ def test_of_too_many_items_a_random_choice_is_sent(tmp_path, capsys):
     for turn in range(40):
         _, messages, said = run(capsys, client(plan, "--delta 0.5", **user, account=str(turn)))
         assert "holds 5 items; a random choice of 2" in said
-        chosen = set(map(int, messages.split())) & set(range(5))
+        chosen = set(map(int, messages_of(messages))) & set(range(5))
         assert len(chosen) >= 2
         seen |= chosen
     assert seen == set(range(5))

@@ -49,11 +49,12 @@ def test_a_database_counts_what_estimate_counts(queries, tmp_path, monkeypatch, 
     query = query.replace("range(3)", "range(12)").replace("3 - 1", "12 - 1")
     rng = np.random.default_rng(3)
     drawn = zip(rng.choice(["+", "-"] if signs else [""], 500), rng.integers(0, 11, 500), strict=True)
-    lines = "".join(f"{sign}{item}\n" for sign, item in drawn)
+    lines = "#9f86d081884c7d65-1\n" + "".join(f"{sign}{item}\n" for sign, item in drawn) + "#9f86d081884c7d65-1\n"
     expected = read_counts(io.BytesIO(lines.encode()), "f", 12, signed=signs)
     found = read_counts(io.BytesIO(engine(query, lines)), "f", 12, signed=signs)
     assert found.counts.tolist() == expected.counts.tolist()
+    assert found.collections == expected.collections == {"#9f86d081884c7d65-1": 2}
     assert found.counts[11] == 0
-    for odd in ("", "x", "12", "01", " 1", "+-1" if signs else "+1", '"1"', "1,1"):
+    for odd in ("", "x", "#x", "12", "01", " 1", "+-1" if signs else "+1", '"1"', "1,1"):
         with pytest.raises(DataError, match="is no line ITEM,COUNT"):
             read_counts(io.BytesIO(engine(query, f"{lines}{odd}\n")), "f", 12, signed=signs)

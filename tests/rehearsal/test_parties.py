@@ -6,14 +6,13 @@ import io
 import json
 import math
 import re
-import shutil
 import subprocess
 import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from commands import answer, printed, refusal, run
+from commands import answer, messages_of, printed, refusal, run
 from plans import given_plan
 from scipy import stats
 
@@ -70,16 +69,14 @@ def estimated(capsys, asked):
     return [found[name] for name in NAMES]
 
 
-def test_client_shuf_and_estimate_are_simulate(plan, published, capsys):
+def test_client_sort_and_estimate_are_simulate(plan, published, capsys):
     """Squares of counts, standardised by mean and covariance of simulations, are chi-square; false alarm 1.1e-4."""
     made = Transactions.from_sets(sets(), range(D))
     levels = np.repeat([0, 1], (40, 20)).astype(np.int16)
     users = Transactions(made.offsets, made.codes, D, levels=levels)
     law = np.array([simulate(plan, users, seed=seed) for seed in range(1000)])
     lines = collected(published, capsys)
-    if shutil.which("shuf"):
-        lines = subprocess.run(["shuf"], input=lines, capture_output=True, text=True, check=True).stdout
-    (published.parent / "messages").write_text(lines)
+    (published.parent / "messages").write_text("".join(sorted(lines.splitlines(keepends=True))))
     away = np.array([row["messages"] for row in estimated(capsys, "messages")]) - law.mean(axis=0)
     distance = float(away @ np.linalg.solve(np.cov(law.T), away)) / (1 + 1 / len(law))
     assert 1e-4 < stats.chi2(D).sf(distance) < 1 - 1e-5
@@ -190,7 +187,7 @@ def test_a_client_without_items_sends_one_dummy_at_most(tmp_path, capsys):
     problem = Problem(3, 1, (1.0,), (10**6,), 1e-6)
     save_plan(given_plan(problem, (1e-6,), 1e-4), tmp_path / "p")
     sent = printed(capsys, f"client {tmp_path}/p --items= --level 1 --honest-users 1000000")
-    assert sent in ("", "0\n", "1\n", "2\n")
+    assert messages_of(sent) in ([], ["0"], ["1"], ["2"])
 
 
 @pytest.mark.parametrize(
@@ -296,6 +293,70 @@ def test_what_the_shuffler_knows_is_compared(plan, published, capsys, tmp_path, 
     assert says in answer(capsys, f"{command} --anyway")["impossible"]
 
 
+def named(published, collection=1):
+    """Return the line that names a collection, as docs/wire.md describes it."""
+    return f"#{json.loads(published.read_text())['digest'][:16]}-{collection}\n"
+
+
+@pytest.mark.parametrize("counted", [False, True])
+def test_messages_say_to_which_collection_they_belong(plan, published, capsys, tmp_path, counted):
+    """A line that names another collection is refused: a plan whose items have another order, or last week's file."""
+    lines, own, last = sent_by(plan), named(published), named(published, 2)
+    other = json.loads(published.read_text())["items"][::-1]
+    save_plan(plan, tmp_path / "other.json", other)
+    moved = named(tmp_path / "other.json")
+
+    def write(*names):
+        """Write the messages, or their counts, with lines that name collections in the middle."""
+        if not counted:
+            half = lines.index("\n", len(lines) // 2) + 1
+            (tmp_path / "m").write_text(lines[:half] + "".join(names) + lines[half:])
+            return
+        counts = np.bincount(np.array(lines.split(), dtype=int), minlength=D)
+        (tmp_path / "m").write_text(counts_text(counts) + "".join(f"{each.strip()},1\n" for each in names))
+
+    unnamed = "messages of another plan or collection"
+    write()
+    assert unnamed in answer(capsys, "estimate PLAN.json m")["not_noticed"]
+    write(own, own)
+    found = answer(capsys, f"estimate PLAN.json m --messages {lines.count(chr(10))}")
+    assert unnamed not in found["not_noticed"]
+    assert found["messages"] == lines.count("\n")
+    for names, options in (((last,), ""), ((moved, own), ""), ((own,), "--collection 2"), ((moved,), "--unknown drop")):
+        write(*names)
+        if counted and "drop" in options:
+            continue
+        said = refusal(capsys, f"estimate PLAN.json m {options}")
+        assert f"of {len(names)} lines that name a collection" in said
+        assert (
+            "another collection than --collection"
+            in answer(capsys, f"estimate PLAN.json m {options} --anyway")["impossible"]
+        )
+    write(last)
+    assert "impossible" not in answer(capsys, "estimate PLAN.json m --collection 2")
+    # one sender who is mistaken, or lies, can be left out
+    if not counted:
+        write(own, last, own)
+        assert answer(capsys, "estimate PLAN.json m --unknown drop")["dropped"] == 1
+
+
+def test_clients_name_the_collection(published, capsys):
+    lines = collected(published, capsys)
+    assert lines.startswith(named(published))
+    assert lines.count("#") == 1
+    asked = f"client PLAN.json --items tea --level 1 --delta 0.01 --honest-users {N} --hide-level no --budget 2,0.1"
+    for collection in (1, 2, 1):
+        sent = printed(capsys, f"{asked} --account {published.parent}/one.json --collection {collection}")
+        assert sent.startswith(named(published, collection))
+
+
+@pytest.mark.parametrize("text", ["{mark}0\r\n1\n{mark}1\n", "{mark}item,count\n0,1\n1,2\n2,0\n3,0\n4,0\n5,0\n"])
+def test_byte_order_marks_are_no_part_of_a_message(published, capsys, tmp_path, text):
+    """Several files with a mark may have been joined."""
+    (tmp_path / "m").write_text(text.format(mark="\ufeff"), encoding="utf-8")
+    assert [row["messages"] for row in estimated(capsys, "m --anyway")] == [1, 2, 0, 0, 0, 0]
+
+
 def test_an_output_is_never_an_input(published, plan, capsys, tmp_path, monkeypatch):
     lines = sent_by(plan)
     (tmp_path / "m").write_text(lines)
@@ -382,7 +443,6 @@ def test_ten_million_items_are_estimated_in_a_gigabyte(tmp_path):
 
 
 @pytest.mark.exhaustive
-@pytest.mark.skipif(shutil.which("shuf") is None, reason="needs shuf")
 def test_the_commands_of_the_guide_run(tmp_path, capsys, monkeypatch, root):
     guide = (root / "docs/collect.md").read_text(encoding="utf-8")
     (names,) = re.findall(r"```text\n(.*?)```", guide, re.DOTALL)

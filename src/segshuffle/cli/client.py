@@ -4,12 +4,12 @@ The plan is checked first, because its publisher may lie. The program computes w
 prints no message if that is less than the user asks for. A file of the user's own stores the user's settings, the
 privacy spent in all collections and the messages, before any message is printed. The same call then prints the same
 messages again, without spending more. Messages are drawn without rounding errors, with random numbers from the
-operating system's secure source. They are printed one per line, and go to a shuffler, which removes the senders and
-mixes the messages of all users: only then is anything private.
+operating system's secure source. They are printed one per line, after a line that names the plan and the collection,
+and go to a shuffler, which removes the senders and mixes the messages of all users: only then is anything private.
 
 With --users FILE the messages of all users of a file are drawn, on all processors, and each user has random numbers of
 its own. The plan is checked once for every level. The messages stand in the order of the users. They must be mixed
-before anybody who is not trusted sees them, for example by `shuf messages.txt > shuffled.txt`.
+before anybody who is not trusted sees them, for example by `sort messages.txt > mixed.txt`.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def run(options: Namespace) -> str:
     from segshuffle.files import refuse_overwriting
     from segshuffle.planning.documents import read_announcement
     from segshuffle.protocols.messages import Client
-    from segshuffle.protocols.messages.message_lines import lines_of
+    from segshuffle.protocols.messages.message_lines import collection_line, lines_of
 
     document = read_announcement(options.plan)
     scheme, levels = document.plan.scheme, document.plan.problem.levels
@@ -176,13 +176,15 @@ def run(options: Namespace) -> str:
                 f"segshuffle client: collection {collection} was answered before. These are the same messages, from "
                 f"{path}; nothing more is spent. The shuffler must take them only once"
             )
+    named = collection_line(document.digest, collection)
     if many is not None:
-        print_all(kept)
+        print_all(kept, named)
         complain(
             "segshuffle client: these messages stand in the order of the users and must be mixed before anybody who is "
-            "not trusted sees them: shuf messages.txt > shuffled.txt"
+            "not trusted sees them: sort messages.txt > mixed.txt"
         )
-    return answer.messages.removesuffix("\n")
+        return ""
+    return f"{named}\n{answer.messages}".removesuffix("\n")
 
 
 def _need(options: Namespace, problem: Problem, path: Path) -> None:

@@ -59,12 +59,14 @@ def draw_all(users: Transactions, levels: Numbers, scheme: Scheme, demands: Mapp
         file.writelines(send_all(one_by_one(), scheme, demands))
 
 
-def print_all(path: Path) -> None:
-    """Copy a file of messages to standard output; exit if it cannot be written."""
+def print_all(path: Path, named: str) -> None:
+    """Print the line that names the collection and a file of messages; exit if they cannot be written."""
     try:
         with path.open(encoding="ascii") as file:
-            while lines := file.readlines(2**20):
+            lines = [named]
+            while lines:
                 if status := write("segshuffle client", "".join(lines).removesuffix("\n")):
                     raise SystemExit(status)
+                lines = file.readlines(2**20)
     except OSError as error:
         raise unreadable(path, error) from error

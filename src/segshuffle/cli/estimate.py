@@ -1,6 +1,6 @@
 """The server's side: read a plan and shuffled messages, or their counts, and print estimates with intervals.
 
-Messages are lines as `segshuffle client` writes them, mixed by a shuffler (`shuf messages.txt > shuffled.txt`): whoever
+Messages are lines as `segshuffle client` writes them, mixed by a shuffler (`sort messages.txt > mixed.txt`): whoever
 sees them in the order of the users learns what each user holds. Counts have the header item,count and then a line for
 each item. An answer has, for each item, the number of users who hold it and their share of all users. Users with more
 items than the plan's set size send a random choice of them, which lowers both. A 95 % interval contains the number that
@@ -20,6 +20,7 @@ from __future__ import annotations
 import functools
 import math
 from argparse import ArgumentParser, Namespace
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +51,17 @@ def add_options(parser: ArgumentParser) -> None:
         "received", metavar="messages", help="messages or counts, plain or packed by gzip; - is standard input"
     )
     parser.add_argument(
-        "--messages", type=whole, metavar="N", help="number of messages that the shuffler sent: no other is accepted"
+        "--collection",
+        type=positive,
+        default=1,
+        metavar="K",
+        help="number of this collection among all with this plan, as the clients gave it (default 1)",
+    )
+    parser.add_argument(
+        "--messages",
+        type=whole,
+        metavar="N",
+        help="number of messages that the shuffler sent, without lines that name a collection: no other is accepted",
     )
     parser.add_argument(
         "--senders",
@@ -111,6 +122,7 @@ def run(options: Namespace) -> str:
     from segshuffle.library import estimate, read_messages, read_plan
     from segshuffle.planning.foresight import CONFIDENCE
     from segshuffle.protocols.item_variance import coverage_of_nothing
+    from segshuffle.protocols.messages.message_lines import collection_line
     from segshuffle.protocols.messages.received import PossibleCounts, impossible
 
     refuse_overwriting("csv", options.csv, (options.plan, options.received))
@@ -120,9 +132,14 @@ def run(options: Namespace) -> str:
     document = read_plan(options.plan)
     plan, assumed = _present(options, document.plan)
     possible = PossibleCounts.of(plan).messages
-    drop, most_lines = options.unknown == "drop", _MOST_LINES * possible.most
+    # a line of every user may name the collection
+    drop, most_lines = options.unknown == "drop", _MOST_LINES * (possible.most + plan.problem.n_users)
     received = read_messages(options.received, plan, drop=drop, most_lines=most_lines)
-    odd = _damaged(options, plan, received) or impossible(plan, received.counts, received.messages, document.name)
+    own = collection_line(document.digest, options.collection)
+    others = received.collections.total() - received.collections[own]
+    dropped = received.dropped + others if drop else received.dropped
+    odd = _elsewhere(options, received.collections, own) or _damaged(options, plan, received)
+    odd = odd or impossible(plan, received.counts, received.messages, document.name)
     if odd and not options.anyway:
         raise DataError(
             f"{options.received}: {odd} Give --anyway to print the estimates all the same, marked as impossible."
@@ -138,8 +155,8 @@ def run(options: Namespace) -> str:
         made = _made(plan, guarantee, odd)
         write_table(options.publish, PUBLISHED, rows(told), made)
     if options.csv is not None:
-        own = {"plan": digest, "guarantee": _promised(guarantee), **mark}
-        write_table(options.csv, [*COLUMNS, *own], ({**row, **own} for row in rows(chosen)))
+        added = {"plan": digest, "guarantee": _promised(guarantee), **mark}
+        write_table(options.csv, [*COLUMNS, *added], ({**row, **added} for row in rows(chosen)))
     known = {
         "impossible": odd,
         "plan": digest,
@@ -148,8 +165,8 @@ def run(options: Namespace) -> str:
         "guarantee": guarantee,
         "messages": received.messages,
         "messages_possible": possible,
-        "dropped": received.dropped,
-        "not_noticed": _not_noticed(options, plan),
+        "dropped": dropped,
+        "not_noticed": _not_noticed(options, plan, received),
         "confidence": CONFIDENCE,
         "told_from_zero_above": found.threshold,
         "told_from_zero": told.size,
@@ -157,7 +174,7 @@ def run(options: Namespace) -> str:
         "kind": plan.kind,
     }
     summary = {name: value for name, value in known.items() if value is not None}
-    _say_what_is_missing(options.received, received.dropped, document.plan, plan)
+    _say_what_is_missing(options.received, dropped, document.plan, plan)
     if options.json:
         return as_json({**FORMAT, **summary, "estimates": [{**row, **mark} for row in rows(chosen)]})
     warning = "IMPOSSIBLE, see above:\n" if odd else ""
@@ -239,6 +256,19 @@ def _made(plan: Plan, guarantee: Guarantee, odd: str | None) -> str:
     )
 
 
+def _elsewhere(options: Namespace, collections: Counter[str], own: str) -> str | None:
+    """Say which lines name another collection, if any do; with --unknown drop some senders may be mistaken."""
+    names = [each for each, _ in collections.most_common() if each != own]
+    if not names or (options.unknown == "drop" and own in collections):
+        return None
+    lines = collections.total() - collections[own]
+    return (
+        f"{lines} of {collections.total()} lines that name a collection, such as {names[0]}, name another plan than "
+        f"{options.plan} or another collection than --collection {options.collection}, which is {own}. Give the plan "
+        "and the number that the clients had, or remove the messages of these senders before all are mixed."
+    )
+
+
 def _damaged(options: Namespace, plan: Plan, received: Counted) -> str | None:
     """Say what differs from what the shuffler knows, if anything does."""
     n_users = plan.problem.n_users
@@ -259,9 +289,11 @@ def _damaged(options: Namespace, plan: Plan, received: Counted) -> str | None:
     return None
 
 
-def _not_noticed(options: Namespace, plan: Plan) -> str:
+def _not_noticed(options: Namespace, plan: Plan, received: Counted) -> str:
     """Say which damage this call cannot notice, and which option or limit would help."""
     found = ["messages that the shuffler itself lost or took twice"]
+    if not received.collections:
+        found.append("messages of another plan or collection, because no line names theirs (docs/wire.md)")
     if options.messages is None:
         found.append("messages that were lost or repeated on the way, if only some (--messages N)")
     if options.senders is None:

@@ -34,7 +34,7 @@ WORDS = {
     "delta": "probability with which the guarantee of epsilon may fail",
     "deviation": "standard deviation of the estimate of a rare item, as a share of the users",
     "deviation_users": "deviation as a number of users",
-    "dropped": "lines that are not messages and were left out",
+    "dropped": "lines that are no messages, or name another collection, and were left out",
     "epsilon_if_honest": "the epsilons that hold if only this share of the users send dummies and keep them secret",
     "guarantee": "epsilon of each level for those who took part, if honest_users are honest; none: not certified",
     "honest_users": "users whose dummy messages the guarantee relies on",

@@ -1,9 +1,11 @@
-r"""Messages as lines of text, and counts of them: what clients write, `shuf` mixes and `estimate` reads. Version 1.
+r"""Messages as lines of text, and counts of them: what clients write, `sort` mixes and `estimate` reads. Version 1.
 
 Messages: one per line, the number of an item in decimal digits, 0..d-1, without leading zeros; with a signed blanket
 ``+`` or ``-`` before it. Lines end in LF; there is no header, so lines may come in any order. Counts: the header
 ``item,count``, then a line for each of the d items, such as ``3,120``, in any order. A missing line is an error: the
-file may have been cut off.
+file may have been cut off. A line such as ``#9f86d081884c7d65-1`` names the collection, anywhere and any number of
+times: the first digits of the plan's digest, and the number of the collection among all with this plan. In counts it
+has a count, too.
 """
 
 import contextlib
@@ -32,6 +34,8 @@ HEADER = b"item,count"
 _BLOCK = 2**22
 #: An item, and the size of a count: numbers without leading zeros.
 _ITEM, _SIZE = rb"(?P<item>0|[1-9][0-9]{0,7})", rb"(?:0|[1-9][0-9]{0,17})"
+#: The name of a collection, and what a program may write before the first line of a file.
+_COLLECTION, _MARK = rb"(?P<collection>#[0-9a-f]{16}-[1-9][0-9]{0,17})", b"\xef\xbb\xbf"
 
 
 class Counted(NamedTuple):
@@ -43,6 +47,13 @@ class Counted(NamedTuple):
     """Messages that name an item; None if the file has only differences of pluses and minuses."""
     dropped: int
     """Lines that name no item."""
+    collections: Counter[str]
+    """How many lines name each collection (`collection_line`); empty if none does."""
+
+
+def collection_line(digest: str, collection: int) -> str:
+    """Return the line that names a collection: that with a number, from 1, among all with the plan of a digest."""
+    return f"#{digest[:16]}-{collection}"
 
 
 def lines_of(messages: Iterable[int], announcement: Scheme) -> str:
@@ -131,28 +142,32 @@ def read_counts(
     """
     blocks = _blocks(stream, name, max(most_lines, domain_size + 1))
     first = next(blocks, [])
-    tabulated = bool(first) and first[0].removesuffix(b"\r") == HEADER
+    tabulated = bool(first) and first[0].removeprefix(_MARK).removesuffix(b"\r") == HEADER
     if tabulated and drop:
         raise DataError(f"{name}: --unknown drop is only for messages, and this is a file of counts.")
     if tabulated:
-        pattern = _ITEM + b",(?P<count>" + (b"-?" if signed else b"") + _SIZE + b")"
+        # databases write quotes around a text with #
+        pattern = b'(?:%b|(?P<quote>"?)%b(?P=quote)),(?P<count>%b%b)' % (_ITEM, _COLLECTION, b"-?" if signed else b"", _SIZE)
         least = "" if signed else " >= 0"
         expected = f"line ITEM,COUNT with an item in 0..{domain_size - 1} and as count an integer{least} below 10^18."
     else:
-        pattern = (b"[+-]" if signed else b"") + _ITEM
+        pattern = b"(?P<sign>%b)%b|%b" % (b"[+-]" if signed else b"", _ITEM, _COLLECTION)
         expected = (
             f"message of this plan; a message is {'+ or - and ' if signed else ''}an integer in 0..{domain_size - 1}. "
             "Give --unknown drop to leave such lines out."
         )
-    line_of = re.compile(pattern + b"\r?")
+    # files with a mark may have been joined to one
+    line_of = re.compile(b"(?:%b)?(?:%b)\r?" % (_MARK, pattern))
     counts, named = np.zeros((2, domain_size), dtype=np.int64)
-    before, dropped = int(tabulated), 0
+    before, dropped, collections = int(tabulated), 0, Counter[str]()
     for lines in chain([first[before:]], blocks):
         for line, times in Counter(lines).items():
             found = line_of.fullmatch(line)
-            if found and (item := int(found["item"])) < domain_size:
+            if found and found["collection"]:
+                collections[found["collection"].decode()] += int(found["count"]) if tabulated else times
+            elif found and (item := int(found["item"])) < domain_size:
                 named[item] += times
-                sign = -1 if line.startswith(b"-") else 1
+                sign = -1 if not tabulated and found["sign"] == b"-" else 1
                 counts[item] = int(found["count"]) if tabulated else counts[item] + sign * times
             elif drop:
                 dropped += times
@@ -161,13 +176,13 @@ def read_counts(
                 raise DataError(f"{name}, line {before + lines.index(line) + 1}: {shown} is no {expected}")
         before += len(lines)
     if not tabulated:
-        return Counted(counts, int(named.sum()), dropped)
+        return Counted(counts, int(named.sum()), dropped, collections)
     for item in np.flatnonzero(named != 1)[:1]:
         raise DataError(
             f"{name}: {named[item]} lines for item {item}; every item in 0..{domain_size - 1} needs one, with 0 if "
             "there is no message. Was the file cut off?"
         )
-    return Counted(counts, None if signed else sum(map(int, counts)), 0)
+    return Counted(counts, None if signed else sum(map(int, counts)), 0, collections)
 
 
 def _blocks(stream: IO[bytes], name: str, most_lines: float) -> Iterator[list[bytes]]:
