@@ -5,7 +5,7 @@
 # make mutants        how many small faults in the code the tests notice, of a sample of MUTANTS=200
 # make check          lint, format and types
 # make docs           the documentation as a site, in build/site (open build/site/index.html)
-# make lock           pin the dependencies of pyproject.toml again (needs uv)
+# make lock           pin the dependencies of pyproject.toml again, at one version for all Pythons (needs uv)
 SHELL := /bin/bash
 PYTHON ?= python3
 CORES ?= all
@@ -61,7 +61,7 @@ $(VENV)/.installed: requirements.lock pyproject.toml
 	touch $@
 
 lock:
-	uv pip compile --quiet pyproject.toml --all-extras --group dev --universal --python-version 3.11 --generate-hashes --no-header --output-file requirements.lock
+	uv pip compile --quiet pyproject.toml --all-extras --group dev --universal --python-version 3.11 --fork-strategy fewest --generate-hashes --no-header --output-file requirements.lock
 
 clean:
 	rm -rf $(filter-out results/README.md,$(wildcard results/*)) .test/results .snakemake .test/.snakemake

@@ -82,6 +82,14 @@ def test_the_lock_holds_all_that_the_project_asks_for(root, lock, python):
         assert requirement.specifier.contains(locked[canonicalize_name(requirement.name)]), requirement
 
 
+def test_all_pythons_get_the_same_versions(lock):
+    """Otherwise the last bits of plans, and so the drawn numbers, would hang on the version of Python."""
+    oldest, *newer = (versions_for(lock, python) for python in ("3.11", "3.12", "3.13"))
+    for versions in newer:
+        differing = {name for name in oldest.keys() & versions.keys() if oldest[name] != versions[name]}
+        assert differing == set()
+
+
 def test_this_environment_is_the_locked_one(lock):
     locked = versions_for(lock, f"{sys.version_info.major}.{sys.version_info.minor}")
     for name in ("numpy", "scipy", "pandas", "matplotlib", "joblib", "polars", "snakemake"):
