@@ -200,6 +200,54 @@ def test_every_protocol_of_the_project_is_there(capsys):
     assert all(row["none"] for row in rows[len(deviations) :])
 
 
+@pytest.fixture
+def beside(monkeypatch):
+    """Return the rows of some protocols beside an answer."""
+
+    def rows(found, *names):
+        chosen = {key: each for key, each in every().items() if key[1] in names}
+        monkeypatch.setattr(what_if, "every", lambda: chosen)
+        return {row["name"]: row for row in what_if.side_by_side(found)}
+
+    return rows
+
+
+@pytest.mark.parametrize("sets", ["exactly", "at-most"])
+def test_the_local_protocol_has_the_lowest_level_that_is_asked_for(beside, sets):
+    """Of one item, k-ary randomized response: the closed form of a d = 2 domain, padded to 3 for at most one item."""
+    for epsilon in (0.25, 1.0, 3.0):
+        problem = Problem(2, 1, (epsilon, 4.0), (300, 200), 1e-4, Assumptions(sets=sets))
+        row = beside(ask(Question(problem, guess=Guess([0.5, 0.5]))), "subexp-local")["subexp-local"]
+        gain, others = math.exp(epsilon), 1 if sets == "exactly" else 2
+        held, not_held = (odds / (gain + others) for odds in (gain, 1.0))
+        error = (held * (1 - held) + not_held * (1 - not_held)) / 500 / (held - not_held) ** 2
+        assert row["deviation"] == pytest.approx(math.sqrt(error / 2), rel=1e-9)
+        assert (row["kind"], row["messages_per_user"]) == ("exact", 1.0)
+
+
+@pytest.mark.parametrize(
+    ("limits", "goal"), [(Limits(copies_max=8.0), Goal()), (Limits(copies_max=8.0), Goal(target_error=0.01))]
+)
+def test_both_tables_of_alternatives_have_the_same_plans(beside, limits, goal):
+    """The laws of dummies stand in both; with a guess of the mean size they are planned for this guess."""
+    problem = Problem(40, 6, (1.0,), (4000,), 1e-6)
+    found = ask(Question(problem, goal, limits, Guess(mean_size=2.0)), patience=math.inf)
+    rows = beside(found, "poisson-copies", *laws())
+    assert len(found.rows) == len(laws())
+    for above in found.rows:
+        below = rows["poisson-copies" if above["blanket"] == "poisson" else above["blanket"]]
+        if "none" in above:
+            assert below["none"]
+            continue
+        assert below["messages_per_user"] == pytest.approx(above["messages_per_user"], rel=1e-9)
+        assert problem.domain_size * below["deviation"] ** 2 == pytest.approx(above["mse_sample"], rel=1e-9)
+
+
+def test_a_guess_by_zipfs_law_is_written_alike_everywhere():
+    asked = Question.of(PROBLEM, guess="zipf:0.9", top=3)
+    assert asked.as_dict() == Question.of(PROBLEM, guess=0.9, top=3).as_dict() == {"guess": 0.9, "top": 3}
+
+
 # --- in words --------------------------------------------------------------------------------------------------------
 
 

@@ -16,7 +16,8 @@ from protocols.simulations import check_simulation, make_sample
 from segshuffle.arrays import NO_ITEM
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.balls_into_bins import BallsIntoBins
-from segshuffle.protocols.base import PLAIN, Assumptions, Plan, Problem
+from segshuffle.protocols.balls_into_bins_proven import ProvenBallsIntoBins
+from segshuffle.protocols.base import PLAIN, Assumptions, Plan, Problem, Sample
 from segshuffle.protocols.messages import LevelPrivacy, Server, run_protocol
 from segshuffle.protocols.planner import attained
 from segshuffle.protocols.proven import ProvenSegmented
@@ -101,6 +102,12 @@ def test_decimal_shares_are_whole_numbers_of_users():
 def test_other_protocols_refuse_what_they_have_no_analysis_for(method, assumptions):
     with pytest.raises(ParameterError, match=next(iter(assumptions))):
         method.plan(under(**assumptions))
+
+
+@pytest.mark.parametrize("name", ["sepmm", "weighted-sepmm", "inverse-variance-sepmm"])
+def test_collections_by_level_are_refused_if_levels_are_private(name):
+    with pytest.raises(ParameterError, match=f"private_levels = True.*False for {name}"):
+        ProvenBallsIntoBins(name=name).plan(under(private_levels=True))
 
 
 # -- plans -------------------------------------------------------------------------------------------------------------
@@ -218,3 +225,19 @@ def test_messages_of_ragged_sets(copies):
     assert np.all(np.abs(run.counters[0] - means) < 6 * np.sqrt(means))
     truth = np.array([2, 2, 1, 1]) / 5
     assert np.sum((run.estimate - truth) ** 2) < 0.1
+
+
+def test_a_local_protocol_pads_sets_of_at_most_s_items():
+    """Reports are subsets of the items and s padding items, and so as private as those of full sets."""
+    problem = Problem(6, 3, (1.0,), (300,), 1e-3)
+    method = SubsetExponential(local_epsilon=1.0)
+    plan = method.plan(problem)
+    full = method.plan(Problem(9, 3, (1.0,), (300,), 1e-3, PLAIN))
+    assert (plan.parameters, plan.kind) == (full.parameters, "exact")
+    rng = np.random.default_rng(5)
+    items = np.argsort(rng.random((300, 6)), axis=1)[:, :3]
+    items[np.arange(3) >= rng.integers(4, size=300)[:, None]] = NO_ITEM
+    held = np.bincount(items[items != NO_ITEM], minlength=6)
+    sample = Sample(items, 6, np.broadcast_to(held, (3000, 1, 6)))
+    check_simulation(method, plan, sample)
+    assert method.expected_mse(plan, held) < plan.mse_bound

@@ -81,7 +81,7 @@ def test_one_level_degenerates_to_balls_into_bins():
 def test_subset_size_has_the_least_error(d, s, local_epsilon):
     problem = Problem(d, s, (0.5,), (1000,), 1e-5, PLAIN)
     errors = {
-        k: Report(domain_size=d, set_size=s, subset_size=k, local_epsilon=local_epsilon).error(1000)
+        k: Report(domain_size=d, set_size=s, subset_size=k, local_epsilon=local_epsilon).error(1000, d, s)
         for k in range(1, d - s + 1)
     }
     plan = SubsetExponential(local_epsilon=local_epsilon).plan(problem)

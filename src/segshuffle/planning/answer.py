@@ -67,6 +67,16 @@ class Answer:
         """Warnings about a meaningless guarantee, error or cost; usually empty."""
         return [*self.plan.warnings, *level_cautions(self.question.level_messages)]
 
+    @property
+    def compared(self) -> Question:
+        """The question that other laws and protocols answer beside this plan: at its levels."""
+        asked, goal = replace(self.question, problem=self.plan.problem), self.question.goal
+        if goal.finds != "epsilon":
+            return asked
+        # at the same levels the others have the fewest messages, too, or the least error
+        fewest = replace(goal, least="messages")
+        return replace(asked, goal=fewest if asked.finds_knee else replace(fewest, target_error=None))
+
     @functools.cached_property
     def worth(self) -> Expected:
         """How far off the estimates will be."""
@@ -184,21 +194,16 @@ def answer(question: Question, *, patience: float | None = None) -> Answer:
     found = Answer(question, _complete(question))
     if patience is None:
         return found
-    asked = replace(question, problem=found.plan.problem)
-    if question.goal.finds == "epsilon":
-        # at the same levels the other laws have the fewest messages, too, or the least error
-        fewest = replace(question.goal, least="messages")
-        asked = replace(asked, goal=fewest if question.finds_knee else replace(fewest, target_error=None))
     rows, end = [], time.process_time() + patience
     for left, law in zip(range(len(laws()), 0, -1), laws(), strict=True):
         # seconds that one law does not need are for those after it
-        rows.append(_beside(found, law, asked, max(end - time.process_time(), 0.0) / left))
+        rows.append(_beside(found, law, max(end - time.process_time(), 0.0) / left))
     return replace(found, rows=tuple(rows))
 
 
-def _beside(found: Answer, law: str, asked: Question, seconds: float) -> dict[str, Any]:
+def _beside(found: Answer, law: str, seconds: float) -> dict[str, Any]:
     """Plan with a further law for the comparison; if that fails, the row has the reason, and the plan remains."""
-    own = replace(asked, blanket=law)
+    own = replace(found.compared, blanket=law)
     if law == found.plan.scheme.law.name:
         return {"blanket": law, **found.numbers}
     try:
@@ -215,12 +220,12 @@ def _beside(found: Answer, law: str, asked: Question, seconds: float) -> dict[st
 
 def _complete(question: Question) -> Plan:
     """Plan for a question, without a comparison; messages about a hidden level are counted."""
-    plan = _plan(question)
+    plan = plan_items(question)
     return replace(plan, messages_per_user=plan.messages_per_user + question.level_messages)
 
 
-def _plan(question: Question) -> Plan:
-    """Plan what users send about items."""
+def plan_items(question: Question) -> Plan:
+    """Plan what users send about items; messages about a hidden level are not counted."""
     target = question.squared_target
     if target is None:
         return _of_least_error(question)

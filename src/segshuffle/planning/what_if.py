@@ -6,16 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from segshuffle.accounting.numerics.ranges import check_integer, whole_if_equal
 from segshuffle.digits import rounded
 from segshuffle.errors import InfeasibleError, ParameterError, SegshuffleError
 from segshuffle.looks import label_of
 from segshuffle.pipeline.design import level_counts
-from segshuffle.planning.answer import Answer, answer
+from segshuffle.planning.answer import Answer, answer, plan_items
 from segshuffle.planning.asked import TOP
 from segshuffle.planning.question import Question
+from segshuffle.protocols.base import Plan
+from segshuffle.protocols.method import Declared, Method
+from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.registry import every, made
 
 #: Names of the integers that may be varied, and of all numbers.
@@ -120,10 +121,13 @@ def curves(question: Question, rows: Sequence[Mapping[str, Any]], keys: Sequence
 def side_by_side(found: Answer) -> list[dict[str, Any]]:
     """Plan with every protocol; rows are sorted by error, and protocols without a plan are last, with reasons.
 
+    Every plan meets the guarantee that was asked for; protocols with one level for all users take the lowest.
+
     Parameters
     ----------
     found : Answer
-        The answer to compare with. Its guess, and copies_max and max_messages where a protocol accepts them, are used.
+        The answer to compare with. Plans of our protocol answer the same question (`Answer.compared`). Of the others,
+        errors are at the same guess.
 
     Returns
     -------
@@ -132,14 +136,10 @@ def side_by_side(found: Answer) -> list[dict[str, Any]]:
         error of an item, a share of the users), ``useless`` (whether an answer that uses no data has no larger error),
         ``none`` (why there is no plan, or None).
     """
-    problem, question = found.plan.problem, found.question
-    limits = question.limits
-    counts = np.rint(question.guess.counts(problem)).astype(np.int64)
+    problem, question = found.plan.problem, found.compared
+    counts: Any = question.guess.counts(problem)
     rows = []
     for (accounting, name), declared in every().items():
-        method: Any = made(declared, {"copies_max": limits.copies_max})
-        if limits.max_messages and hasattr(method, "max_messages"):
-            method = replace(method, max_messages=limits.max_messages)
         row: dict[str, Any] = {
             "name": name,
             "label": label_of(name, accounting),
@@ -147,13 +147,28 @@ def side_by_side(found: Answer) -> list[dict[str, Any]]:
             **dict.fromkeys(("kind", "messages_per_user", "deviation", "useless", "none")),
         }
         try:
-            plan = method.plan(problem)
+            method, plan = _planned(declared, question)
             error = method.expected_mse(plan, counts) + question.squared_loss
-            deviation = math.sqrt(error / problem.domain_size)
-            messages = plan.messages_per_user + question.level_messages
-            row |= {"kind": plan.kind, "messages_per_user": messages, "deviation": deviation}
-            row["useless"] = error >= problem.error_without_data
+            row |= {"kind": plan.kind, "messages_per_user": plan.messages_per_user + question.level_messages}
+            row |= {"deviation": math.sqrt(error / problem.domain_size), "useless": error >= problem.error_without_data}
         except SegshuffleError as error:
             row["none"] = str(error)
         rows.append(row)
     return sorted(rows, key=lambda row: math.inf if row["deviation"] is None else row["deviation"])
+
+
+def _planned(declared: Declared, question: Question) -> tuple[Method, Plan]:
+    """Return a protocol and its plan for the guarantee of a question; our protocol also answers the question itself."""
+    level = {"local_epsilon": question.problem.levels[0]} if declared.local else {}
+    method: Any = made(declared, {"copies_max": question.limits.copies_max}, level)
+    if isinstance(method, ProvenSegmented):
+        equal = method.equal_copies or question.limits.equal_copies
+        limits = replace(question.limits, copies_max=method.copies_max, equal_copies=equal)
+        own = replace(question, blanket=method.laws[-1], limits=limits)
+        if method.group_privacy:
+            return method, own.capped(replace(own.method, group_privacy=True)).plan(own.problem)
+        plan = plan_items(own)
+        if note := Answer(own, plan).note:
+            raise InfeasibleError(note)
+        return method, plan
+    return method, declared.plan(method, question.problem)

@@ -17,6 +17,7 @@ from segshuffle.accounting.numerics.ranges import check_choice
 from segshuffle.blankets.base import Blanket
 from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.digits import rounded_up
+from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import Plan, Problem, collection_of
 from segshuffle.protocols.method import Collected, Declared
 from segshuffle.protocols.scheme import Collection
@@ -59,6 +60,9 @@ class BallsIntoBins(Collected):
         The honest fraction is assumed within every collection, a stronger assumption than for all users together.
         """
         problem.assumptions.refuse_beyond_plain(self.name, covered=self.covered)
+        if problem.assumptions.private_levels and self.name != "mm":
+            # who changes the level changes the collection, which no analysis covers
+            raise ParameterError("private_levels", True, f"False for {self.name}, with a collection for every level")
         levels = range(len(problem.levels))
         groups = [tuple(levels)] if self.name == "mm" else [(level,) for level in levels if problem.level_counts[level]]
         found = [self._collection(problem, group) for group in groups]

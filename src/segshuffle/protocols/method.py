@@ -8,7 +8,7 @@ that name an item. Competitors with other messages have formulas of their own.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -171,7 +171,7 @@ class Declared:
         Returns the method, given a mapping with a value for every option of its file under its accounting. For a proven
         method the mapping also has the keys of the section ``proven``.
     accounting : str
-        "published" or "proven": the kind of privacy numbers with which the method plans.
+        "published" or "proven": the kind of privacy numbers with which the method plans (`Declared.plan`).
     role : str
         "curve": drawn over the dummies per user; "competitor": one number per panel; "reference": not a protocol of the
         shuffle model; "variant": a curve that runs if the configuration names it (``proven.variants``); "compared":
@@ -182,6 +182,8 @@ class Declared:
         Whether it is a competitor of the paper; only these count for the verdicts on the paper's statements.
     shuffle_model : bool
         Whether users need to trust nobody but a shuffler that only shuffles.
+    local : bool
+        Whether its option ``local_epsilon`` is itself the guarantee of every user, exact without any accounting.
     compared : tuple of mapping, optional
         Options with which it is planned in comparisons of all protocols, one plan for each; empty if it is left out.
         By default the options of the configuration if it is proven, else left out.
@@ -196,8 +198,16 @@ class Declared:
     rows: tuple[Row, ...] = ("best",)
     in_paper: bool = False
     shuffle_model: bool = True
+    local: bool = False
     compared: tuple[Options, ...] | None = None
     file: str = ""
+
+    def plan(self, method: Method, problem: Problem) -> Plan:
+        """Plan with a method that this declaration made; numbers are only proven if it says so, whatever the file."""
+        plan = method.plan(problem)
+        if self.accounting == "proven":
+            return plan
+        return replace(plan, kind="exact" if self.local else "published")
 
     @property
     def comparisons(self) -> tuple[Options, ...]:

@@ -2,7 +2,8 @@
 
 A user reports a subset z of k items. Its probability is proportional to exp(eps) if z contains an item of the user's
 set, and to 1 otherwise. With a = Pr[j in z | j held], b = Pr[j in z | j not held], and c_j reports that contain j, the
-estimate is w_j = (c_j/n - b)/(a - b).
+estimate is w_j = (c_j/n - b)/(a - b). If sets have at most s items, users fill them up with some of s padding items, so
+that the reports are subsets of d + s items.
 """
 
 import math
@@ -16,11 +17,11 @@ from segshuffle.accounting.numerics.search import largest_local_epsilon
 from segshuffle.accounting.single_message.randomizers import subsets
 from segshuffle.accounting.single_message.variation_ratio import VariationBound
 from segshuffle.accounting.single_message.variation_ratio_tables import subset_exponential
-from segshuffle.arrays import FloatArray, Numbers, random_subsets
+from segshuffle.arrays import NO_ITEM, FloatArray, IntArray, Numbers, random_subsets
 from segshuffle.digits import rounded_down
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import Plan, Problem, Sample
-from segshuffle.protocols.method import Declared, ErrorAsPlanned, Influence
+from segshuffle.protocols.method import Declared, Influence
 
 #: Number of users simulated at once; it bounds the memory of a repetition.
 _CHUNK = 65_536
@@ -41,10 +42,10 @@ class Report(subsets.SubsetExponential):
         others = law @ (self.subset_size - shared) / (self.domain_size - self.set_size)
         return float(law @ shared / self.set_size), float(others)
 
-    def error(self, n_users: int) -> float:
-        """Return the expected squared error of the estimate against the sample: exact, whatever the items."""
+    def error(self, n_users: int, domain_size: int, mean_size: float) -> float:
+        """Return the expected squared error of all items against the sample, if users hold `mean_size` on average."""
         held, not_held = self.probabilities
-        noise = self.set_size * held * (1 - held) + (self.domain_size - self.set_size) * not_held * (1 - not_held)
+        noise = mean_size * held * (1 - held) + (domain_size - mean_size) * not_held * (1 - not_held)
         return noise / (n_users * (held - not_held) ** 2)
 
     def intersection_law(self) -> FloatArray:
@@ -79,7 +80,7 @@ class Report(subsets.SubsetExponential):
 
 
 @dataclass(frozen=True)
-class SubsetExponential(ErrorAsPlanned):
+class SubsetExponential:
     """Subexp, local (all users at `local_epsilon`) or shuffled (amplified to the lowest level).
 
     Parameters
@@ -113,19 +114,22 @@ class SubsetExponential(ErrorAsPlanned):
         ParameterError
             If every user holds all items, or, if shuffled, the lowest level is below 1e-12.
         """
-        covered = self.covered if self.local_epsilon is None else ("honest_fraction",)
+        covered = self.covered if self.local_epsilon is None else ("honest_fraction", "sets")
         problem.assumptions.refuse_beyond_plain(self.name, covered=covered)
         subsets.check_subset(
-            domain_size=problem.domain_size, set_size=problem.set_size, subset_size=self.subset_size or 1
+            domain_size=_reported(problem), set_size=problem.set_size, subset_size=self.subset_size or 1
         )
         if self.local_epsilon is None and problem.levels[0] < SMALLEST_LOG_RATIO:
             raise ParameterError("levels", problem.levels, f"all at least {SMALLEST_LOG_RATIO:g} for this randomizer")
-        largest = min(problem.domain_size - problem.set_size, _LARGEST_SUBSET)
+        (d, s, n_users), means = problem.sizes, [problem.set_size]
+        if problem.assumptions.sets == "at-most":
+            means = [0, s]  # the error is linear in the mean
+        largest = min(_reported(problem) - s, _LARGEST_SUBSET)
         sizes = range(1, largest + 1) if self.subset_size is None else [self.subset_size]
         tried, errors = list[Report](), list[float]()
         for size in sizes:
             tried.append(self._report(problem, size))
-            errors.append(tried[-1].error(problem.n_users))
+            errors.append(max(tried[-1].error(n_users, d, mean) for mean in means))
             # the error has one minimum in k; a few larger sizes are tried because of ties
             if len(errors) - errors.index(min(errors)) > 4:
                 break
@@ -142,7 +146,7 @@ class SubsetExponential(ErrorAsPlanned):
 
     def _report(self, problem: Problem, subset_size: int) -> Report:
         """Return the report of one size, with the largest local epsilon that satisfies the lowest level."""
-        shape = {"domain_size": problem.domain_size, "set_size": problem.set_size, "subset_size": subset_size}
+        shape = {"domain_size": _reported(problem), "set_size": problem.set_size, "subset_size": subset_size}
         if self.local_epsilon is not None:
             return Report(**shape, local_epsilon=self.local_epsilon)
         target = problem.levels[0]
@@ -166,22 +170,31 @@ class SubsetExponential(ErrorAsPlanned):
 
     def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
         """Simulate one subset per user, user by user, because the items of one report are not independent."""
-        report, items = _sent(plan), np.sort(sample.items, axis=1)
+        report, padding = _sent(plan), sample.domain_size + np.arange(plan.problem.set_size)
+        items = np.sort(np.where(sample.items == NO_ITEM, padding, sample.items), axis=1)
         held, not_held = report.probabilities
-        estimates = np.zeros((sample.repetitions, sample.domain_size))
+        estimates = np.zeros((sample.repetitions, report.domain_size))
         for repetition in range(sample.repetitions):
             for start in range(0, sample.n_users, _CHUNK):
                 reported = report.draw(items[start : start + _CHUNK], rng)
                 # in place: a large domain takes much memory
                 np.add.at(estimates[repetition], reported, 1.0)
+        estimates = estimates[:, : sample.domain_size]
         estimates /= sample.n_users
         estimates -= not_held
         estimates /= held - not_held
         return estimates
 
-    def sum_variance(self, plan: Plan) -> float:
-        """Return 0, because every report has the same number of items."""
-        return 0.0
+    def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
+        """Return the closed form of `simulate`'s mean squared error."""
+        problem = plan.problem
+        exactly, n_users = problem.assumptions.sets == "exactly", problem.n_users
+        mean_size = problem.set_size if exactly else float(item_counts.sum()) / n_users
+        return _sent(plan).error(n_users, problem.domain_size, mean_size)
+
+    def sum_variance(self, plan: Plan) -> float | None:
+        """Return 0 without padding, because every report then has the same number of items."""
+        return 0.0 if plan.problem.assumptions.sets == "exactly" else None
 
     def influence(self, plan: Plan) -> Influence:
         """Return the influence of a liar who picks k items; each adds 1/(n (a - b)), minus the mean b/(n (a - b))."""
@@ -194,9 +207,14 @@ class SubsetExponential(ErrorAsPlanned):
         return Influence(1.0, max(1 - not_held, held) / weight, moved / weight)
 
 
+def _reported(problem: Problem) -> int:
+    """Return the number of items of which a report is a subset, padding included."""
+    return problem.domain_size + (problem.set_size if problem.assumptions.sets == "at-most" else 0)
+
+
 def _sent(plan: Plan) -> Report:
     """Return the report of a plan."""
-    return Report(domain_size=plan.problem.domain_size, set_size=plan.problem.set_size, **plan.parameters)
+    return Report(domain_size=_reported(plan.problem), set_size=plan.problem.set_size, **plan.parameters)
 
 
 def _not_held(rows: Numbers, ranks: Numbers) -> Numbers:
@@ -223,6 +241,7 @@ METHODS = (
         "subexp-local",
         lambda options: SubsetExponential(local_epsilon=options["local_epsilon"]),
         in_paper=True,
+        local=True,
     ),
     Declared(
         "subexp-shuffle",

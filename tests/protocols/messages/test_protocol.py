@@ -218,7 +218,7 @@ def test_bad_users_are_refused_before_anything_is_sent(items, levels, options, m
     [
         (SubsetExponential(local_epsilon=1.0).plan, {}, "blanket of uniform items"),
         (
-            BallsIntoBins(name="sepmm").plan,
+            lambda p: replace(BallsIntoBins(name="sepmm").plan(replace(p, assumptions=PLAIN)), problem=p),
             {"level_privacy": LevelPrivacy(1.0, 1e-3)},
             r"level_privacy .* need exact level counts",
         ),
