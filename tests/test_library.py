@@ -254,7 +254,8 @@ def test_a_collection_is_carried_out(tmp_path):
         (lambda: answer(SMALL), "question = .* it must be a Question, not a Problem"),
         (lambda: answer(Question(SMALL), patience="long"), "patience = 'long' is not allowed: it must be a number"),
         (lambda: Question(SMALL, goal=1.0), "it must be a Goal, not a float"),
-        (lambda: Guess("zipf:1"), "guess = 'zipf:1' is not allowed: it must be a number, or a list of numbers"),
+        (lambda: Guess("zipf:x"), "guess = 'zipf:x' is not allowed: it must be zipf:a with a number a, such as zipf:1"),
+        (lambda: Guess("1"), "guess = '1' is not allowed: it must be zipf:a"),
     ],
 )
 def test_wrong_types_are_refused_like_wrong_values(ask, says):

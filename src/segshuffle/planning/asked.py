@@ -3,6 +3,7 @@
 `Problem` and `Assumptions` (protocols.base) declare the public inputs in the same way.
 """
 
+import contextlib
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -117,10 +118,11 @@ class Limits:
 class Guess:
     """A public guess of what users hold; privacy does not depend on it."""
 
-    frequencies: float | FloatArray | None = option(
+    frequencies: float | str | FloatArray | None = option(
         None,
-        "share of the users who hold each item, in the order of the items, or the exponent a of Zipf's law: the share "
-        "of the j-th item is roughly proportional to j^-a. Without it all items are equally frequent",
+        "share of the users who hold each item, in the order of the items, or zipf:a (in Python also the number a), "
+        "Zipf's law: the share of the j-th item is roughly proportional to j^-a. Without it all items are equally "
+        "frequent",
         name="guess",
     )
     mean_size: float | None = option(
@@ -138,11 +140,14 @@ class Guess:
     def __post_init__(self) -> None:
         check_options(self)
         given: Any = self.frequencies
+        if isinstance(given, str) and given.startswith("zipf:"):
+            with contextlib.suppress(ValueError):
+                given = float(given.removeprefix("zipf:"))
         if isinstance(given, Real):
             check_within("zipf", given, 0, 10)
             given = float(given)
         elif given is not None:
-            given = numbers("guess", given, "a number, or a list of numbers")
+            given = numbers("guess", given, "zipf:a with a number a, such as zipf:1, or a list of numbers")
         object.__setattr__(self, "frequencies", given)
 
     @property
