@@ -21,13 +21,13 @@ from segshuffle.digits import rounded
 from segshuffle.looks import label_of
 from segshuffle.protocols.balls_into_bins import BallsIntoBins
 from segshuffle.protocols.base import PLAIN, Plan, Problem
-from segshuffle.protocols.listed import listed, names_of, schemas
+from segshuffle.protocols.listed import listed, schemas
 from segshuffle.protocols.registry import every, made, paper_competitors
 from segshuffle.protocols.segmented import Segmented
 from segshuffle.protocols.subset_exponential import SubsetExponential
 from segshuffle.protocols.subset_exponential_proven import ProvenSubsetExponential
 
-COMPETITORS = names_of("published", "competitor")
+PUBLISHED = [name for accounting, name in every() if accounting == "published" and name != "segmented"]
 CLOSED_FORM = {"methods": [], "balls_into_bins": {"analysis": "closed-form"}}
 PROBLEM = Problem(
     domain_size=9, set_size=2, levels=(0.5, 1.0, 2.0), level_counts=(60, 90, 50), delta=1e-4, assumptions=PLAIN
@@ -37,8 +37,8 @@ METHODS = {
     "segmented at 1": Segmented(1.0),
     "segmented at 2.5": Segmented(2.5),
     "segmented, searched": Segmented(),
-    **{name: made(every()["published", name], {}) for name in COMPETITORS},
-    **{f"{name}, closed form": made(every()["published", name], CLOSED_FORM) for name in COMPETITORS if "mm" in name},
+    **{name: made(every()["published", name], {}) for name in PUBLISHED},
+    **{f"{name}, closed form": made(every()["published", name], CLOSED_FORM) for name in PUBLISHED if "mm" in name},
     "subexp-local, k = 3": SubsetExponential(local_epsilon=1.0, subset_size=3),
 }
 OPTIONS = {"copies_max": 2.0, "analysis": "numerical", "log_power": 1.0, "fakes_per_user": 4}
@@ -92,14 +92,22 @@ def test_plan_says_what_it_is(method):
     plan = plan_of(method)
     assert plan.method == method.name
     assert plan.problem is PROBLEM
-    proven = ("exact", "upper")
-    assert plan.kind in (proven if accounting_of(method) == "proven" else (*proven, "published"))
-    if method.name in paper_competitors() and accounting_of(method) == "published":
-        assert plan.kind == ("exact" if method.name == "subexp-local" else "published")
+    said = every()[accounting_of(method), method.name].plan(method, PROBLEM)
+    assert said == plan if accounting_of(method) == "proven" else said == replace(plan, kind=said.kind)
+    kinds = ("exact", "upper") if accounting_of(method) == "proven" else ("published",)
+    assert said.kind in (("exact",) if method.name == "subexp-local" else kinds)
     assert plan.messages_per_user > plan.blanket_per_user >= 0
     # the bound leaves out the assignment of levels
     assert 0 < method.expected_mse(plan, np.zeros(9, dtype=np.int64)) <= plan.mse_bound * (1 + 1e-12)
     assert label_of(method.name, accounting_of(method), json.dumps(plan.chosen))
+
+
+def test_numbers_are_only_proven_if_the_declaration_says_so():
+    """A copied file may still write another kind into its plans."""
+    copied = replace(every()["proven", "augmented-shuffling"], accounting="published")
+    method = made(copied, {})
+    assert method.plan(PROBLEM).kind == "upper"
+    assert copied.plan(method, PROBLEM).kind == "published"
 
 
 def test_integers_of_numpy_make_the_same_plan(method):
@@ -256,7 +264,7 @@ def test_the_paper_has_these_competitors_and_no_others():
     assert {name for (_, name), each in every().items() if each.in_paper} == paper == set(paper_competitors())
     assert {accounting for (accounting, _), each in every().items() if each.in_paper} == {"published"}
     roles = {name: each.role for (accounting, name), each in every().items() if accounting == "published"}
-    assert {name for name, role in roles.items() if role != "competitor"} == {"segmented"}
+    assert {name for name, role in roles.items() if role == "curve"} == {"segmented"}
 
 
 @pytest.mark.parametrize(

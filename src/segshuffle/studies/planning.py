@@ -96,18 +96,19 @@ def plan_setting(config: Config, setting: Setting, accounting: str, *, left_out:
             for role, variants in _variants(config, accounting, problem, method, rows).items()
         ]
         for split, role, variants in groups:
-            for variant, plan in zip(variants, _planned(problems[split], variants), strict=True):
+            for variant, plan in zip(variants, _planned(accounting, problems[split], variants), strict=True):
                 budget = getattr(variant, "max_messages", None)
                 plans[split].append({"role": role, "max_messages": budget, "plan": plan})
     return plans
 
 
-def _planned(problem: Problem, methods: Sequence[Any]) -> list[dict[str, Any]]:
+def _planned(accounting: str, problem: Problem, methods: Sequence[Any]) -> list[dict[str, Any]]:
     """Plan with variants of one method that differ in one option."""
     if getattr(methods[0], "max_messages", None):
         plans = methods[0].plans_within(problem, [method.max_messages for method in methods])
     else:
-        plans = [method.plan(problem) for method in methods]
+        source = every()[accounting, methods[0].name]
+        plans = [source.plan(method, problem) for method in methods]
     return [plan.as_dict() for plan in plans]
 
 

@@ -71,7 +71,7 @@ def plans_of(
             for budget in budgets:
                 yield method, partial(least_error, searches, budget)
         else:
-            yield method, partial(method.plan, problem)
+            yield method, partial(declared.plan, method, problem)
 
 
 def size_table(config: Mapping[str, Any], *, n_users: int, domain_size: int, set_size: int) -> Rows:
