@@ -1,10 +1,18 @@
-"""Round to ten significant digits, to the nearest or to the safe side, as in all plans and tables."""
+"""Round to ten significant digits, to the nearest or to the safe side, as in all plans and tables; and add numbers."""
 
+import functools
+import operator
+from collections.abc import Iterable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
 #: Significant digits of every parameter of a plan: the last bits of a search's result differ between processors.
 DIGITS = 10
+
+
+def added(values: Iterable[float]) -> float:
+    """Add floats from left to right, as `sum` did before Python 3.12: the last bits are those of every Python."""
+    return functools.reduce(operator.add, values, 0.0)
 
 
 def rounded(value: float) -> float:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from segshuffle.arrays import FloatArray, IntArray, pieces
 from segshuffle.blankets import exact
 from segshuffle.blankets.parts import Part
+from segshuffle.digits import added
 
 if TYPE_CHECKING:
     from segshuffle.accounting.numerics.loss_distribution import LossTable
@@ -138,7 +139,7 @@ class Blanket(ABC):
 
     def variance(self, mean: float) -> float:
         """Return the variance of one item's net counter: the sum over parts of (what a unit adds)^2 mean/(1 - p)."""
-        return sum(part.net**2 * part.variance for part in self.parts(mean))
+        return added(part.net**2 * part.variance for part in self.parts(mean))
 
     def noise(self, n_users: int, per_user: float, domain_size: int, items: int = 1) -> float:
         """Return the variance of what the dummies of all users add to the counts of `items` items together."""
@@ -146,7 +147,7 @@ class Blanket(ABC):
 
     def net_mean(self, mean: float) -> float:
         """Return what the dummies add on average to an item's count; messages with a minus are subtracted."""
-        return sum(part.net * part.mean for part in self.parts(mean))
+        return added(part.net * part.mean for part in self.parts(mean))
 
     def draw_net(self, n_users: int, per_user: float, size: tuple[int, int], rng: np.random.Generator) -> IntArray:
         """Draw what the dummies add to every item's count; parts that cancel are not drawn."""

@@ -22,6 +22,7 @@ from segshuffle.accounting.numerics.ranges import (
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.base import COPIES_RANGE
 from segshuffle.declared import described, option
+from segshuffle.digits import added
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import Problem
 from segshuffle.protocols.padding import zipf_shares
@@ -164,14 +165,14 @@ class Guess:
     def mean_held(self, problem: Problem) -> float:
         """Return the number of items that a user holds on average."""
         if self.sizes is not None:
-            return sum(size * share for size, share in self.sizes.items())
+            return added(size * share for size, share in self.sizes.items())
         return self.mean_size or problem.set_size
 
     def kept(self, problem: Problem) -> float:
         """Return the share of all entries that users send after cutting sets to set_size."""
         if self.sizes is None:
             return 1.0
-        sent = sum(min(size, problem.set_size) * share for size, share in self.sizes.items())
+        sent = added(min(size, problem.set_size) * share for size, share in self.sizes.items())
         return sent / self.mean_held(problem)
 
     def held(self, problem: Problem) -> FloatArray:

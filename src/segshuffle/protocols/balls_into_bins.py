@@ -16,7 +16,7 @@ from segshuffle.accounting.collections.published import item_target, least_blank
 from segshuffle.accounting.numerics.ranges import check_choice
 from segshuffle.blankets.base import Blanket
 from segshuffle.blankets.binomial import BINOMIAL
-from segshuffle.digits import rounded_up
+from segshuffle.digits import added, rounded_up
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import Plan, Problem, collection_of
 from segshuffle.protocols.method import Collected, Declared
@@ -66,10 +66,10 @@ class BallsIntoBins(Collected):
         levels = range(len(problem.levels))
         groups = [tuple(levels)] if self.name == "mm" else [(level,) for level in levels if problem.level_counts[level]]
         found = [self._collection(problem, group) for group in groups]
-        total = sum(each.weight for each in found)
+        total = added(each.weight for each in found)
         collections = tuple(replace(each, weight=each.weight / total) for each in found)
         sent = [(each.weight, each.announcement.n_users, each.announcement.blanket_per_user) for each in collections]
-        blanket = sum(m * (n / problem.n_users) for _, n, m in sent)
+        blanket = added(m * (n / problem.n_users) for _, n, m in sent)
         return Plan(
             method=self.name,
             problem=problem,
@@ -77,7 +77,7 @@ class BallsIntoBins(Collected):
             blanket_per_user=blanket,
             messages_per_user=blanket + problem.set_size,
             collections=collections,
-            mse_bound=sum(weight**2 * (m + problem.set_size) / n for weight, n, m in sent),
+            mse_bound=added(weight**2 * (m + problem.set_size) / n for weight, n, m in sent),
         )
 
     def _collection(self, problem: Problem, levels: tuple[int, ...]) -> Collection:

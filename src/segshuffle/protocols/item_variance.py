@@ -25,6 +25,7 @@ from scipy import special
 from segshuffle.accounting.numerics.laws import convolution
 from segshuffle.accounting.numerics.ranges import check_within
 from segshuffle.arrays import FloatArray, IntArray, Numbers
+from segshuffle.digits import added
 from segshuffle.protocols.base import Plan
 from segshuffle.protocols.method import variance_sources
 
@@ -56,8 +57,8 @@ class ItemVariance(NamedTuple):
         """
         parts, noise = plan.scheme.parts, plan.scheme.noise
         # cumulants of a negative binomial number, which is Poisson for p = 0
-        third = sum(part.net**3 * part.mean * (1 + part.p) / (1 - part.p) ** 2 for part in parts)
-        fourth = sum(part.net**4 * part.mean * (1 + 4 * part.p + part.p**2) / (1 - part.p) ** 3 for part in parts)
+        third = added(part.net**3 * part.mean * (1 + part.p) / (1 - part.p) ** 2 for part in parts)
+        fourth = added(part.net**4 * part.mean * (1 + 4 * part.p + part.p**2) / (1 - part.p) ** 3 for part in parts)
         return cls(*variance_sources(plan), third / noise**1.5 if noise else 0.0, fourth / noise**2 if noise else 0.0)
 
     def at(self, shares: ArrayLike) -> FloatArray:

@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.digits import added
 from segshuffle.protocols.base import Plan, Problem, Sample
 
 
@@ -135,7 +136,7 @@ class Collected:
     def sum_variance(self, plan: Plan) -> float:
         """Return the variance of the sum of all estimates. Levels and a fixed number of dummies add nothing."""
         (d, s, _), counts, (_, own, _) = plan.problem.sizes, plan.problem.level_counts, variance_sources(plan)
-        noise = sum(each.factor(counts) ** 2 * each.announcement.noise_of(d) for each in plan.collections)
+        noise = added(each.factor(counts) ** 2 * each.announcement.noise_of(d) for each in plan.collections)
         return noise + s * own
 
     def influence(self, plan: Plan) -> Influence:

@@ -34,6 +34,7 @@ from segshuffle.accounting.numerics.ranges import check_integer, check_within
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.blankets.atoms import SMALLEST_MASS, Atoms
 from segshuffle.blankets.base import CounterPair
+from segshuffle.digits import added
 
 #: The pair of counters of a collection, and how many such pairs it has: `Problem.pairs`.
 Collected = tuple[CounterPair, int]
@@ -320,7 +321,7 @@ def log_delta_bound(collections: Sequence[Collected], epsilon: float, rtol: floa
             step = _COARSER * tables[0][0].step  # a wider bound is still a bound
             continue
         best, cut = min(best, value), lost
-        lost = sum(number * table.truncated for table, number in tables)
+        lost = added(number * table.truncated for table, number in tables)
         # a pair may have no table that leaves out less
         if value < _LOG_SMALLEST or lost == cut or math.log(lost) < value - 5:
             return max(best, _LOG_SMALLEST)  # below that, it is mostly lost mass, which grows with the window

@@ -33,6 +33,7 @@ import numpy.typing as npt
 from scipy import fft
 
 from segshuffle.arrays import FloatArray
+from segshuffle.digits import added
 from segshuffle.errors import SegshuffleError
 
 ComplexArray = npt.NDArray[np.complex128]
@@ -219,7 +220,7 @@ def _convolution_error(size: int, pairs: int) -> float:
 
 def _whole(reach: int, total: float, noise: float, logs: tuple[float, ...]) -> _Frame | None:
     """Return the frame of a direct convolution up to index `reach`; None if it is not needed, no help, or too long."""
-    needed = noise > _NOISE * total and math.log(max(abs(total) + noise, 1e-300)) + sum(logs) >= _LOG_NEGLIGIBLE
+    needed = noise > _NOISE * total and math.log(max(abs(total) + noise, 1e-300)) + added(logs) >= _LOG_NEGLIGIBLE
     return _Frame(-reach, 2 * reach + 1, 0.0) if needed and reach <= _LONGEST_CONVOLUTION else None
 
 
@@ -257,14 +258,14 @@ def _tilted(table: LossTable, pairs: int, tilt: float, mass: FloatArray) -> _Par
 
 def _log_delta(finite: float, logs: tuple[float, ...], infinite: float) -> tuple[float, float]:
     """Return the logarithm of ``finite * exp(sum(logs)) + infinite`` and a bound on its round-off."""
-    log_finite = math.log(finite) + sum(logs) if finite > 0 else -math.inf
+    log_finite = math.log(finite) + added(logs) if finite > 0 else -math.inf
     log_infinite = math.log(infinite) if infinite > 0 else -math.inf
-    return float(np.logaddexp(log_finite, log_infinite)), 16 * _ROUND_OFF * (1 + sum(abs(value) for value in logs))
+    return float(np.logaddexp(log_finite, log_infinite)), 16 * _ROUND_OFF * (1 + added(abs(value) for value in logs))
 
 
 def infinite_loss(*masses: tuple[float, int]) -> float:
     """Return the probability that some counter falls where r = 0, given B's mass there and the number of pairs."""
-    return -math.expm1(sum(pairs * math.log1p(-min(mass, 1 - _ROUND_OFF)) for mass, pairs in masses))
+    return -math.expm1(added(pairs * math.log1p(-min(mass, 1 - _ROUND_OFF)) for mass, pairs in masses))
 
 
 def split_masses(table: LossTable) -> FloatArray:
@@ -310,22 +311,22 @@ def log_delta_upper(composed: Sequence[tuple[LossTable, int]], epsilon: float, t
     # |transform| <= 1, so errors e_u and e_v of the factors give at most t (e_u + e_v) in the product to first order
     # (1.1 covers the rest), and the multiplications add at most 8 t eps of the product itself.
     norm, relative = _norm(law), frame.relative_error
-    spread = sum(pairs * np.linalg.norm(weights, axis=1).sum() for weights, _, pairs in parts)
+    spread = added(pairs * np.linalg.norm(weights, axis=1).sum() for weights, _, pairs in parts)
     error = 1.1 * (relative * (spread + norm) + 8 * (all_pairs + len(parts) - 1) * _ROUND_OFF * norm)
     # With ratios within e^(+-e), p - e^eps q <= e^(t e) (p' - e^(eps - 2 t e) q'), p' and q' from the table.
-    wrong = sum(pairs * table.ratio_error for table, pairs in composed)
+    wrong = added(pairs * table.ratio_error for table, pairs in composed)
     shifted = epsilon - 2 * wrong
     total, noise = _mean_payoff(frame, law, error, step, shifted, tilt)
     noise += min(_reach(parts) * step + epsilon - shifted, 1.0) * frame.outside
-    logs = (sum(part.pairs * part.log_scale for part in parts), -tilt * shifted, wrong)
+    logs = (added(part.pairs * part.log_scale for part in parts), -tilt * shifted, wrong)
     whole = _whole(_reach(parts), total, noise, logs)
     if whole is not None:
         direct = reduce(np.convolve, (_convolved(u, v, pairs) for (u, v), _, pairs in parts))
         total, noise = _mean_payoff(whole, direct, 0.0, step, shifted, tilt)
         noise = len(parts) * _convolution_error(whole.size, all_pairs) * total + 1e-290
-    grown = math.exp(sum(4 * pairs * math.log1p(table.mass_error) for table, pairs in composed))
+    grown = math.exp(added(4 * pairs * math.log1p(table.mass_error) for table, pairs in composed))
     infinite = infinite_loss(*((table.zero_mass * (1 + table.mass_error), pairs) for table, pairs in composed))
-    infinite += sum(pairs * table.truncated for table, pairs in composed)
+    infinite += added(pairs * table.truncated for table, pairs in composed)
     value, round_off = _log_delta((total + noise) * grown, logs, infinite)
     return min(value + round_off, 0.0)
 

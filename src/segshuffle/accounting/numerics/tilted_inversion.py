@@ -47,6 +47,7 @@ from segshuffle.accounting.numerics.atom_sums import (
     saddle,
 )
 from segshuffle.arrays import FloatArray
+from segshuffle.digits import added
 
 _LARGEST_WORK = 1.0e7
 """Most nodes of one Fourier sum times (atoms + `_NODE_COST`): about a tenth of a second."""
@@ -157,7 +158,7 @@ def _log_end(scaled: float, tilted: Tilted, sign: int) -> float:
     if scaled <= 0:
         return -math.inf
     parts = (tilted.count * tilted.log_mgf, math.log(scaled), -2 * math.log(tilted.theta), -math.log(tilted.count))
-    slack = tilted.count * tilted.log_mgf_error + 8 * EPS * (1 + sum(abs(part) for part in parts))
+    slack = tilted.count * tilted.log_mgf_error + 8 * EPS * (1 + added(abs(part) for part in parts))
     return math.fsum(parts) + sign * slack
 
 
