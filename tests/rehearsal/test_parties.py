@@ -11,6 +11,8 @@ import sys
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from commands import answer, messages_of, printed, refusal, run
 from plans import given_plan
@@ -158,6 +160,47 @@ def test_only_what_is_told_from_zero_is_published(tmp_path, capsys, monkeypatch)
     ):
         assert says in refusal(capsys, f"estimate PLAN.json {asked} --publish out.csv")
     assert not (tmp_path / "out.csv").exists()
+
+
+def test_what_was_assumed_is_published(tmp_path, capsys, monkeypatch):
+    """If the users picked other levels, estimates and intervals are wrong."""
+    monkeypatch.chdir(tmp_path)
+    plan = ProvenSegmented().plan(Problem(D, 2, (1.0, 2.0), (800, 800), 1e-5))
+    save_plan(plan, tmp_path / "PLAN.json", NAMES)
+    (tmp_path / "m").write_text(sent_by(plan))
+    wrong = "Assumed, and otherwise these numbers are wrong: "
+    for options, says in (
+        ("", f"{wrong}all users of the plan took part, at its levels (--levels)."),
+        ("--senders 1600", f"{wrong}the shares of the users at the levels are those of the plan (--levels)."),
+        ("--senders 1590", f"{wrong}the shares of the users at the levels are those of the plan (--levels)."),
+        ("--levels 1:800,2:800", None),
+        ("--levels 1:800,2:800 --senders 1600", None),
+    ):
+        found = answer(capsys, f"estimate PLAN.json m --publish out.csv {options}")
+        made = (tmp_path / "out.csv").read_text().splitlines()[0]
+        assert made.endswith(says) if says else "Assumed" not in made
+        assert ("assumed" in found) == (says is not None)
+
+
+def test_items_with_a_number_sign_are_kept_by_all_readers(tmp_path, capsys, monkeypatch):
+    """Readers leave out lines that begin with #, or what follows a #; a later plan takes the table as its guess."""
+    monkeypatch.chdir(tmp_path)
+    names = ("#hash", "C# milk", "tea", "bread", "eggs", "salt")
+    plan = ProvenSegmented().plan(Problem(D, 2, (1.0,), (1000,), 1e-5))
+    save_plan(plan, tmp_path / "PLAN.json", names)
+    (tmp_path / "m").write_text(sent_by(plan))
+    printed(capsys, "estimate PLAN.json m --publish out.csv")
+    found = {*names[:2]}
+    assert set(pd.read_csv("out.csv", comment="#")["item"]) == found
+    assert set(pl.read_csv("out.csv", comment_prefix="#")["item"]) == found
+    rows = [line for line in (tmp_path / "out.csv").read_text().splitlines() if not line.startswith("#")]
+    assert {row["item"] for row in csv.DictReader(rows)} == found
+    (tmp_path / "names").write_text("\n".join(names))
+    table = "# how it was made\nitem,share\n#hash,0.6\ntea,0.1\n"
+    for guess in ("out.csv", "own.csv"):
+        (tmp_path / "own.csv").write_text(table)
+        asked = f"plan --items names --set-size 2 --levels 1:1000 --delta 1e-5 --guess {guess} --top 2"
+        assert answer(capsys, asked)["top_share"] == pytest.approx(0.1 if guess == "own.csv" else 1.0, abs=0.2)
 
 
 def test_every_field_of_the_answer_is_documented(published, plan, capsys, root):

@@ -152,7 +152,7 @@ def run(options: Namespace) -> str:
     guarantee, digest = _guarantee(document.plan, plan), document.digest[:16]
     mark = {"impossible": True} if odd else {}  # a reader of rows alone must know this
     if options.publish is not None:
-        made = _made(plan, guarantee, odd)
+        made = _made(plan, guarantee, odd, assumed)
         write_table(options.publish, PUBLISHED, rows(told), made)
     if options.csv is not None:
         added = {"plan": digest, "guarantee": _promised(guarantee), **mark}
@@ -171,7 +171,8 @@ def run(options: Namespace) -> str:
         "told_from_zero_above": found.threshold,
         "told_from_zero": told.size,
         "coverage_of_items_held_by_nobody": coverage_of_nothing(plan, CONFIDENCE),
-        "kind": plan.kind,
+        # what holds for fewer users is only bounded
+        "kind": plan.kind if plan.certificate else "upper",
     }
     summary = {name: value for name, value in known.items() if value is not None}
     _say_what_is_missing(options.received, dropped, document.plan, plan)
@@ -188,8 +189,10 @@ def _present(options: Namespace, planned: Plan) -> tuple[Plan, str | None]:
     senders, listed = options.senders or problem.n_users, options.levels
     if listed is not None or senders != problem.n_users:
         plan = planned.of_participants(participants(problem, listed, senders), fewer=True)
-        if listed is None and len(problem.levels) > 1:
-            assumed = "the shares of the users at the levels are those of the plan (--levels)"
+    if listed is None and options.senders is None:
+        assumed = "all users of the plan took part, at its levels (--levels)"
+    elif listed is None and len(problem.levels) > 1:
+        assumed = "the shares of the users at the levels are those of the plan (--levels)"
     if plan.problem.n_users < (options.least_users or 0):
         raise DataError(
             f"{plan.problem.n_users} users took part, fewer than --least-users {options.least_users}: no estimates are "
@@ -238,7 +241,7 @@ def _promised(guarantee: Guarantee) -> str:
     return "; ".join(parts)
 
 
-def _made(plan: Plan, guarantee: Guarantee, odd: str | None) -> str:
+def _made(plan: Plan, guarantee: Guarantee, odd: str | None, assumed: str | None) -> str:
     """Say how a table that is published was made; refuse what must not be shown."""
     n, s = plan.problem.n_users, plan.problem.set_size
     if odd:
@@ -253,6 +256,7 @@ def _made(plan: Plan, guarantee: Guarantee, odd: str | None) -> str:
         f"{plan.problem.domain_size} items those are listed that are told from zero: with probability 0.95 all of them "
         f"are held by somebody. Differential privacy of each user: {_promised(guarantee)}. Collections covered: "
         f"{plan.problem.assumptions.rounds}."
+        f"{'' if assumed is None else f' Assumed, and otherwise these numbers are wrong: {assumed}.'}"
     )
 
 

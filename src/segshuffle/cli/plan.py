@@ -8,6 +8,7 @@ not compute them from the users' items: values that depend on the data break the
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 from argparse import ArgumentParser, Namespace
 from dataclasses import replace
@@ -253,7 +254,8 @@ def _frequencies(text: str, names: list[str] | None, domain_size: int) -> float 
         return float(text[5:]) if text.startswith("zipf:") else listed(text)
     try:
         content = read_bounded(Path(text), limit=2**28).decode("utf-8-sig", errors="replace")
-        lines = [line for line in content.splitlines() if not line.startswith("#")]
+        # only the first lines say how a table was made: a later one may be about an item called #1
+        lines = [*itertools.dropwhile(lambda line: line.startswith("#"), content.splitlines())]
         is_table = bool(lines) and "item" in lines[0].split(",")
         return _of_table(lines, names, domain_size) if is_table else listed(content)
     except ValueError as error:

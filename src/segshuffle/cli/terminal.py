@@ -249,11 +249,15 @@ def wrapped(sentences: Sequence[str], mark: str = "", hang: str = "") -> str:
 
 
 def write_table(path: Path, names: Sequence[str], rows: Iterable[Mapping[str, Any]], made: str = "") -> None:
-    """Write some columns of rows as CSV, row by row; a line that begins with # says how they were made."""
+    """Write some columns of rows as CSV, row by row; a line that begins with # says how they were made.
+
+    Then text is in quotes, so that no reader takes an item called #1 for such a line.
+    """
     with writing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         file.write(f"# {made}\n" if made else "")
-        table = csv.DictWriter(file, names, extrasaction="ignore", lineterminator="\n")
-        table.writeheader()
+        file.write(",".join(names) + "\n")
+        quoting: Any = csv.QUOTE_NONNUMERIC if made else csv.QUOTE_MINIMAL
+        table = csv.DictWriter(file, names, extrasaction="ignore", lineterminator="\n", quoting=quoting)
         table.writerows(rows)
 
 

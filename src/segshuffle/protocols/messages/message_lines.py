@@ -145,19 +145,7 @@ def read_counts(
     tabulated = bool(first) and first[0].removeprefix(_MARK).removesuffix(b"\r") == HEADER
     if tabulated and drop:
         raise DataError(f"{name}: --unknown drop is only for messages, and this is a file of counts.")
-    if tabulated:
-        # databases write quotes around a text with #
-        pattern = b'(?:%b|(?P<quote>"?)%b(?P=quote)),(?P<count>%b%b)' % (_ITEM, _COLLECTION, b"-?" if signed else b"", _SIZE)
-        least = "" if signed else " >= 0"
-        expected = f"line ITEM,COUNT with an item in 0..{domain_size - 1} and as count an integer{least} below 10^18."
-    else:
-        pattern = b"(?P<sign>%b)%b|%b" % (b"[+-]" if signed else b"", _ITEM, _COLLECTION)
-        expected = (
-            f"message of this plan; a message is {'+ or - and ' if signed else ''}an integer in 0..{domain_size - 1}. "
-            "Give --unknown drop to leave such lines out."
-        )
-    # files with a mark may have been joined to one
-    line_of = re.compile(b"(?:%b)?(?:%b)\r?" % (_MARK, pattern))
+    line_of, expected = _lines_allowed(domain_size, signed=signed, tabulated=tabulated)
     counts, named = np.zeros((2, domain_size), dtype=np.int64)
     before, dropped, collections = int(tabulated), 0, Counter[str]()
     for lines in chain([first[before:]], blocks):
@@ -167,8 +155,10 @@ def read_counts(
                 collections[found["collection"].decode()] += int(found["count"]) if tabulated else times
             elif found and (item := int(found["item"])) < domain_size:
                 named[item] += times
-                sign = -1 if not tabulated and found["sign"] == b"-" else 1
-                counts[item] = int(found["count"]) if tabulated else counts[item] + sign * times
+                if tabulated:
+                    counts[item] = int(found["count"])
+                else:
+                    counts[item] += -times if found["sign"] == b"-" else times
             elif drop:
                 dropped += times
             else:
@@ -183,6 +173,24 @@ def read_counts(
             "there is no message. Was the file cut off?"
         )
     return Counted(counts, None if signed else sum(map(int, counts)), 0, collections)
+
+
+def _lines_allowed(domain_size: int, *, signed: bool, tabulated: bool) -> tuple[re.Pattern[bytes], str]:
+    """Return the pattern of the lines of a file, and what errors say is allowed."""
+    if tabulated:
+        # databases write quotes around a text with #
+        pattern = b'(?:%b|(?P<quote>"?)%b(?P=quote)),(?P<count>%b%b)'
+        pattern %= (_ITEM, _COLLECTION, b"-?" if signed else b"", _SIZE)
+        least = "" if signed else " >= 0"
+        told = f"line ITEM,COUNT with an item in 0..{domain_size - 1} and as count an integer{least} below 10^18."
+    else:
+        pattern = b"(?P<sign>%b)%b|%b" % (b"[+-]" if signed else b"", _ITEM, _COLLECTION)
+        told = (
+            f"message of this plan; a message is {'+ or - and ' if signed else ''}an integer in 0..{domain_size - 1}. "
+            "Give --unknown drop to leave such lines out."
+        )
+    # files with a mark may have been joined to one
+    return re.compile(b"(?:%b)?(?:%b)\r?" % (_MARK, pattern)), told
 
 
 def _blocks(stream: IO[bytes], name: str, most_lines: float) -> Iterator[list[bytes]]:
