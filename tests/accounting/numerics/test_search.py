@@ -187,3 +187,13 @@ def test_a_bound_is_asked_both_ways():
         assert delta * (1 - 3e-4) <= found.upper <= delta
     with pytest.raises(ParameterError, match=r"above local_delta = 0\.0009"):
         bound.epsilon(delta=0.0009)
+
+
+@pytest.mark.parametrize(("ceiling", "answer"), [(2.0, 2.0), (300.0, 300.0), (301.0, math.inf), (math.inf, math.inf)])
+def test_only_a_ceiling_within_the_range_answers_for_a_bound_that_no_epsilon_meets(ceiling, answer):
+    asked = {"ceiling": ceiling, "delta": 1e-6, "rtol": 1e-4}
+    assert edge_epsilon(lambda epsilon, width: 1.0, **asked) == answer
+    falling = edge_epsilon(lambda epsilon, width: math.exp(-epsilon), **asked)
+    assert falling == pytest.approx(min(ceiling, math.log(1e6)), rel=1e-4)
+    excluded = edge_epsilon(lambda epsilon, width: 1.0, **asked, lower=True)
+    assert excluded == pytest.approx(min(ceiling, 300.0), rel=1e-11)

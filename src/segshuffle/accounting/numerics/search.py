@@ -13,7 +13,12 @@ from functools import partial
 from typing import NamedTuple
 
 from segshuffle.accounting.numerics.intervals import DeltaInterval
-from segshuffle.accounting.numerics.ranges import LARGEST_LOCAL_EPSILON, check_epsilon, check_target
+from segshuffle.accounting.numerics.ranges import (
+    LARGEST_EPSILON,
+    LARGEST_LOCAL_EPSILON,
+    check_epsilon,
+    check_target,
+)
 from segshuffle.errors import InfeasibleError, ParameterError
 
 #: A number as a function of another.
@@ -148,7 +153,8 @@ def edge_epsilon(
     bound : callable
         (epsilon, width) -> delta, non-increasing in epsilon; one end of an interval about `width` wide, relatively.
     ceiling : float
-        The local epsilon, a guarantee without shuffling, from which on the divergence has vanished.
+        The local epsilon, a guarantee without shuffling, from which on the divergence has vanished; +inf if there is
+        none. The search ends at the ceiling or at 300, whichever is less.
     delta, rtol : float
         Target and its relative tolerance.
     lower : bool
@@ -157,23 +163,24 @@ def edge_epsilon(
     Returns
     -------
     float
-        For an upper bound the least epsilon that meets `delta`, rounded up; the ceiling where no smaller one does. For
-        a lower bound the largest one at which it still exceeds `delta`, rounded down; 0 if there is none.
+        For an upper bound the least epsilon that meets `delta`, rounded up: the ceiling if no smaller one does, and
+        +inf if none up to 300 does. For a lower bound the largest one at which it still exceeds `delta`, rounded down;
+        0 if there is none.
     """
-    sign = -1 if lower else 1
+    sign, top = -1 if lower else 1, min(ceiling, LARGEST_EPSILON)
     excess = _staged(bound, delta, rtol, sign)
 
     def answers(end: _End) -> bool:
         """Return whether the answer is at `end` or below it."""
         return (end.excess <= 0) == (sign > 0)
 
-    half, gap, tolerance = 0.5 * ceiling, _SMALLEST_GAP * ceiling, 2 * rtol
-    if ceiling == 0.0 or answers(inner := _End(0.0, excess(0.0))):
+    half, gap, tolerance = 0.5 * top, _SMALLEST_GAP * top, 2 * rtol
+    if top == 0.0 or answers(inner := _End(0.0, excess(0.0))):
         return 0.0
     if answers(outer := _End(half, excess(half))):
         # where delta has underflowed, nothing says how far down to look
-        while outer.excess == -sign * math.inf and outer.argument > _SMALLEST_SHARE * ceiling:
-            below = max(outer.argument / _DESCENT, _SMALLEST_SHARE * ceiling)
+        while outer.excess == -sign * math.inf and outer.argument > _SMALLEST_SHARE * top:
+            below = max(outer.argument / _DESCENT, _SMALLEST_SHARE * top)
             found = _End(below, excess(below))
             if not answers(found):
                 inner = found
@@ -182,11 +189,11 @@ def edge_epsilon(
         safe, unsafe = (outer, inner) if sign > 0 else (inner, outer)
         step = (_SMALLEST_STEP if sign > 0 else _LOWER_STEP) * outer.argument
         return _edge(excess, safe, unsafe, partial(_gaussian_height, delta=delta, sign=sign), tolerance, step)
-    if sign > 0 and excess(ceiling - gap) > 0:
-        return ceiling
+    if sign > 0 and excess(top - gap) > 0:
+        return ceiling if ceiling == top else math.inf  # where only the range ends, nothing is proven
     # near the ceiling delta is often proportional to the distance from it
     near, far = (gap, half) if sign > 0 else (half, gap)
-    return ceiling - safe_edge(lambda distance: excess(ceiling - distance), safe=near, unsafe=far, tolerance=tolerance)
+    return top - safe_edge(lambda distance: excess(top - distance), safe=near, unsafe=far, tolerance=tolerance)
 
 
 def _staged(bound: Callable[[float, float], float], delta: float, rtol: float, sign: int) -> Function:
@@ -263,7 +270,7 @@ class Bound(ABC):
         return self.interval(epsilon, self.rtol if rtol is None else rtol)
 
     def epsilon(self, *, delta: float) -> float:
-        """Return the least epsilon at `delta` in [1e-280, 1), rounded up; at most the ceiling.
+        """Return the least epsilon at `delta` in [1e-280, 1), rounded up; +inf if none up to 300 is known to reach it.
 
         Raises
         ------

@@ -6,6 +6,7 @@ Numbers of users and targets may be arrays; they are broadcast against one anoth
 
 import math
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from segshuffle.accounting.numerics.ranges import (
     LARGEST_EPSILON,
     LARGEST_LOCAL_EPSILON,
     SMALLEST_LOCAL_EPSILON,
+    SMALLEST_LOG_RATIO,
     check_epsilon,
     check_integer,
     check_kind,
@@ -87,7 +89,7 @@ def values(
     Returns
     -------
     float or ndarray
-        Of the broadcast shape.
+        Of the broadcast shape. An epsilon is +inf if none up to 300 is known to reach `delta`.
 
     Raises
     ------
@@ -144,7 +146,7 @@ def compare(
             left_out[each.name] = str(error)
             continue
         if value == math.inf:
-            left_out[each.name] = f"no epsilon up to {LARGEST_EPSILON:g} reaches delta = {delta:g}"
+            left_out[each.name] = f"no epsilon up to {LARGEST_EPSILON:g} is known to reach delta = {delta:g}"
         else:
             entries.append(Entry.of(each, mechanism, value))
     return entries, left_out
@@ -158,21 +160,35 @@ def ask(
     epsilon: float | None = None,
     rounds: int = 1,
 ) -> float:
-    """Return the epsilon at `delta`, or else the end of delta's interval at `epsilon` that is safe to report."""
+    """Return the epsilon at `delta`, or else the end of delta's interval at `epsilon` that is safe to report.
+
+    The epsilon is +inf if none up to 300 is known to reach `delta`.
+    """
     _check(n_users, delta, epsilon)
     check_integer("rounds", rounds, 1, most=10_000)
+    if rounds > 1 and (chosen.delta is None or chosen.kind_for(mechanism) != "upper"):
+        raise ParameterError("rounds", rounds, f"1 for {chosen.name}, which gives no proven upper bound of delta")
+    delta_of = partial(chosen.delta_of, mechanism, int(n_users))
+    if delta is None:
+        found = delta_of(epsilon or 0.0)
+    else:
+        found = chosen.epsilon_of(mechanism, int(n_users), delta)
+        if chosen.delta and chosen.kind != "lower":
+            found = min(_reached(delta_of, found, delta), mechanism.local_epsilon)
     if rounds > 1:
-        if chosen.delta is None or chosen.kind_for(mechanism) != "upper":
-            raise ParameterError("rounds", rounds, f"1 for {chosen.name}, which gives no proven upper bound of delta")
+        # where the bound of one collection is not convex, the product has less: more collections never count as less
+        bound = RoundsBound(delta_of, ceiling=mechanism.local_epsilon, rounds=rounds)
+        composed = bound.delta(epsilon=epsilon or 0.0).upper if delta is None else bound.epsilon(delta=delta)
+        found = max(found, composed)
+    return found if found <= LARGEST_EPSILON else math.inf
 
-        def upper(at: float) -> float:
-            return chosen.delta_of(mechanism, int(n_users), at)
 
-        bound = RoundsBound(upper, ceiling=mechanism.local_epsilon, rounds=rounds)
-        return bound.delta(epsilon=epsilon or 0.0).upper if delta is None else bound.epsilon(delta=delta)
-    if delta is not None:
-        return chosen.epsilon_of(mechanism, int(n_users), delta)
-    return chosen.delta_of(mechanism, int(n_users), epsilon or 0.0)
+def _reached(delta_of: Callable[[float], float], epsilon: float, delta: float) -> float:
+    """Return the epsilon, raised by what a search and an interval of delta differ in, so that its delta is enough."""
+    step = 1e-9
+    while epsilon <= LARGEST_EPSILON and delta_of(epsilon) > delta:
+        epsilon, step = max(epsilon, SMALLEST_LOG_RATIO) * (1 + step), 2 * step
+    return epsilon
 
 
 def local_epsilon_for(

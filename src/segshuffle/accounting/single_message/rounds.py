@@ -1,8 +1,10 @@
 """Several collections of the same users with one message each: K-fold composition of a proven bound, rounded up.
 
 Every collection has hockey-stick divergences of at most D(epsilon), in both directions, whatever the users send. The
-upper ends of D at lattice points are connected by lines in t = e^epsilon, and the lower convex hull of this curve is
-that of a pair of laws, which so dominates every collection. Products of dominating pairs dominate the composition.
+upper ends of D at lattice points are connected by lines in t = e^epsilon. By the symmetry, the total variation is at
+most D(epsilon) + (1 - D(epsilon)) tanh(epsilon/2) for every epsilon. The lower convex hull of the curve from this point
+on is that of a pair of laws, which so dominates every collection. Products of dominating pairs dominate the
+composition.
 """
 
 import math
@@ -10,28 +12,38 @@ from collections.abc import Callable
 
 import numpy as np
 
-from segshuffle.accounting.numerics.intervals import DeltaInterval
-from segshuffle.accounting.numerics.loss_distribution import LossTable, log_delta_upper
+from segshuffle.accounting.numerics.intervals import ZERO, DeltaInterval
+from segshuffle.accounting.numerics.loss_distribution import AccuracyError, LossTable, log_delta_upper
 from segshuffle.accounting.numerics.ranges import LARGEST_EPSILON
 from segshuffle.accounting.numerics.search import Bound
-from segshuffle.arrays import FloatArray
-from segshuffle.errors import ParameterError
+from segshuffle.arrays import FloatArray, IntArray
 
-#: Lattice points for every standard deviation of a collection's loss; divergence at which the lattice may end.
-_POINTS, _TAIL, _MOST_POINTS = 50, 1e-30, 5000
+#: Lattice points for every standard deviation of a collection's loss, and about where the lattice ends.
+_POINTS, _FARTHEST = 50, 5000
+#: Points are left out far from 0: they are at most this share of their distance from 0 apart, or neighbours.
+_APART = 0.01
+#: The lattice may end at this divergence, or this near, relatively, to the one that is left at the largest epsilon.
+_TAIL, _NEAR = 1e-30, 1e-6
 _TILTS = np.geomspace(1e-3, 1e4, 150)
+#: Above the round-off of a sum of masses.
+_ROUND_OFF = 1e-15
 
 
 class RoundsBound(Bound):
-    """The bound of `rounds` >= 1 collections, from `delta`, an upper bound of one at any epsilon."""
+    """The bound of `rounds` >= 1 collections, from `delta`, an upper bound of one at any epsilon up to 300.
+
+    `ceiling` is the local epsilon of one collection, +inf if there is none.
+    """
 
     def __init__(self, delta: Callable[[float], float], *, ceiling: float, rounds: int) -> None:
-        self.rounds, self.ceiling = rounds, min(rounds * ceiling, LARGEST_EPSILON)
+        self.rounds, self.ceiling = rounds, rounds * ceiling
         step = max(2.5 * delta(0.0) / _POINTS, 1e-9)  # a normal loss has a deviation of about 2.5 delta(0)
-        found = [delta(0.0)]
-        while found[-1] > _TAIL and len(found) < _MOST_POINTS:
-            found.append(min(delta(len(found) * step), found[-1]))
-        self.table = _dominating(np.array(found), step)
+        enough = max(_TAIL, (1 + _NEAR) * delta(LARGEST_EPSILON))
+        points, found = [0], [delta(0.0)]
+        while found[-1] > enough and points[-1] < _FARTHEST:
+            points.append(points[-1] + max(int(_APART * points[-1]), 1))
+            found.append(min(delta(points[-1] * step), found[-1]))
+        self.table = _dominating(np.array(points), np.array(found), step)
         masses = self.table.mass * np.exp(self._losses)
         with np.errstate(divide="ignore"):
             self.log_mgf = np.logaddexp.reduce(np.log(masses) + np.multiply.outer(_TILTS, self._losses), axis=1)
@@ -41,14 +53,25 @@ class RoundsBound(Bound):
         return np.asarray((self.table.first + np.arange(self.table.mass.size)) * self.table.step, dtype=float)
 
     def interval(self, epsilon: float, rtol: float) -> DeltaInterval:
-        """Return [0, upper bound]; any tilt gives a bound."""
+        """Return [0, upper bound]; any tilt gives a bound. 0 from the local epsilon of all collections on."""
+        if epsilon >= self.ceiling:
+            return ZERO
         tilt = float(_TILTS[np.argmin(self.rounds * self.log_mgf - _TILTS * epsilon)])
-        return DeltaInterval(0.0, math.exp(log_delta_upper([(self.table, self.rounds)], epsilon, tilt)))
+        try:
+            upper = math.exp(log_delta_upper([(self.table, self.rounds)], epsilon, tilt))
+        except AccuracyError:  # the sum of the losses has too many values: no bound but 1
+            upper = 1.0
+        return DeltaInterval(0.0, upper)
 
 
-def _dominating(delta: FloatArray, step: float) -> LossTable:
-    """Return the symmetric pair of laws whose divergence at k * step is about delta[k], and nowhere less."""
-    ratio, last = np.exp(np.arange(delta.size) * step), delta[-1]
+def _dominating(points: IntArray, delta: FloatArray, step: float) -> LossTable:
+    """Return a symmetric pair of laws whose divergences are at least those of any pair with at most `delta`.
+
+    `delta` is given at the lattice points, which begin with 0.
+    """
+    loss = points * step
+    ratio, last = np.exp(loss), delta[-1]
+    delta[0] = np.min(delta + (1 - delta) * np.tanh(0.5 * loss))
     hull: list[int] = []
     for k in range(delta.size):
         while len(hull) > 1:
@@ -58,11 +81,11 @@ def _dominating(delta: FloatArray, step: float) -> LossTable:
             hull.pop()
         hull.append(k)
     slopes = np.append(np.diff(delta[hull]) / np.diff(ratio[hull]), 0.0)
-    mass = np.zeros(delta.size)
-    mass[hull[1:]] = np.diff(slopes)
-    mirrored = mass * ratio
-    mass[0] = 1 - last - mass.sum() - mirrored.sum()
-    if mass[0] < 0:
-        raise ParameterError("rounds", None, "left out: this analysis is too coarse near epsilon = 0 to be composed")
+    mass = np.zeros(points[-1] + 1)
+    mass[points[hull[1:]]] = np.diff(slopes)
+    mass = np.append(mass[:1], np.trim_zeros(mass[1:], "b"))
+    mirrored = mass * np.exp(np.arange(mass.size) * step)
+    # no loss has what is left; a little more than round-off may take away
+    mass[0] = max(math.fsum([1.0, -last, *-mass, *-mirrored]), 0.0) + _ROUND_OFF
     both = np.append(mirrored[:0:-1], mass)
-    return LossTable(1 - delta.size, step, both, np.zeros_like(both), last, 0.0, 1e-12, 1e-15, one_sided=True)
+    return LossTable(1 - mass.size, step, both, np.zeros_like(both), last, 0.0, 1e-12, 1e-15, one_sided=True)

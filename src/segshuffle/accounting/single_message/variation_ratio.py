@@ -346,5 +346,4 @@ class LowerVariationBound(Bound):
         No smaller epsilon is possible at `delta`; 0 if none is excluded.
         """
         check_target(delta)
-        ceiling = min(self.ceiling, LARGEST_EPSILON)
-        return edge_epsilon(self.lower, ceiling=ceiling, delta=delta, rtol=self.rtol, lower=True)
+        return edge_epsilon(self.lower, ceiling=self.ceiling, delta=delta, rtol=self.rtol, lower=True)

@@ -107,9 +107,11 @@ class Accountant:
         return min(self.epsilon(**self._known(mechanism), n_users=n_users, delta=delta), mechanism.local_epsilon)
 
     def delta_of(self, mechanism: Mechanism, n_users: int, epsilon: float) -> float:
-        """Return its delta at an epsilon."""
+        """Return its delta at an epsilon; 0 from the local epsilon on."""
         if self.delta is None:
             raise ParameterError("accountant", self.name, "one that gives a delta; this is a formula for epsilon")
+        if epsilon >= mechanism.local_epsilon:
+            return 0.0
         return self.delta(**self._known(mechanism), n_users=n_users, epsilon=epsilon)
 
     def _known(self, mechanism: Mechanism) -> dict[str, Any]:
