@@ -10,6 +10,7 @@ import hashlib
 import io
 import json
 import threading
+import time
 import zipfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -185,6 +186,11 @@ class Handler(BaseHTTPRequestHandler):
         if status is None:
             self.server.closing.wait(10)
             return
+        if isinstance(body, list):  # byte by byte, until the test is over
+            for byte in body:
+                self.wfile.write(byte)
+                if self.server.closing.wait(0.02):
+                    return
         self.send_response(status)
         for name, value in {"Content-Length": str(len(body)), **headers}.items():
             self.send_header(name, value)
@@ -268,6 +274,15 @@ def test_nothing_is_begun_after_the_deadline(server, tmp_path):
     assert server.asked == ["/busy"]
 
 
+@pytest.mark.parametrize("sent", [b"HTTP/1.0 200 OK\r\nX: ", b"HTTP/1.0 200 OK\r\nContent-Length: 999\r\n\r\n"])
+def test_a_server_that_sends_a_byte_now_and_then_is_given_up(server, tmp_path, sent):
+    """Every byte comes long before the limit of the socket, as header or as body."""
+    begun = time.monotonic()
+    message = failed(tmp_path, [server.url("drip", (200, {}, [sent, *[b"x"] * 500]))], deadline_seconds=0.3)
+    assert "attempt 1: no answer (Timeout)" in message
+    assert time.monotonic() - begun < 5.0
+
+
 def test_unwritable_destination_is_an_error(server, tmp_path):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(DataError, match="cannot be written"):
@@ -287,7 +302,7 @@ def obtain(tmp_path, urls=(), given=None, download=True, log=print):
 
 
 def test_given_path_comes_first(server, tmp_path):
-    (tmp_path / "msnbc990928.seq.gz").write_bytes(b"would be replaced")
+    (tmp_path / "msnbc990928.seq.gz").write_bytes(b"damaged")
     (tmp_path / "mine.zip").write_bytes(zipped())
     held, source = obtain(tmp_path, given=tmp_path / "mine.zip", urls=[server.url("good", ok())])
     assert sets(held) == HELD
@@ -296,7 +311,28 @@ def test_given_path_comes_first(server, tmp_path):
         with pytest.raises(DataError, match="cannot be read"):
             obtain(tmp_path, given=tmp_path / name, urls=[server.url("good", ok())])
     assert server.asked == []
-    assert (tmp_path / "msnbc990928.seq.gz").read_bytes() == b"would be replaced"
+    # what was verified is kept, and used where no path is given
+    assert obtain(tmp_path, download=False)[1].kind == "real"
+
+
+def test_a_copy_is_used_where_nothing_can_be_kept(tmp_path):
+    said, mine = [], tmp_path / "mine"
+    mine.write_bytes(RAW)
+    place = Place(mine, mine / "no folder", lambda role: None, said.append)
+    assert FAKE.obtain({"download": False}, place)[1].kind == "real"
+    assert "Later jobs need the path again" in said[0]
+
+
+def test_refreshing_downloads_what_is_not_kept(server, tmp_path):
+    url = server.url("good", ok())
+    dataset = dataclasses.replace(FAKE, urls=[url]).declared()
+    assert not dataset.kept(tmp_path)
+    dataset.refresh({"download": False}, tmp_path, print)
+    assert server.asked == []
+    for _ in range(2):
+        dataset.refresh({"download": True}, tmp_path, print)
+        assert dataset.kept(tmp_path)
+    assert server.asked == ["/good"]
 
 
 def test_download_is_kept_and_used_again(server, tmp_path):

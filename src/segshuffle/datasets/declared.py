@@ -5,6 +5,7 @@ The Snakefile imports the files of all datasets, so these import numpy inside fu
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 #: A dataset's section of the configuration, complete.
 Section = Mapping[str, Any]
+#: Folder in which verified files of all runs are kept, in the working directory.
+CACHE = Path("data")
 #: JSON schema of a number of items, at most `arrays.LARGEST_DOMAIN`.
 ITEMS: Mapping[str, Any] = {"type": "integer", "minimum": 2, "maximum": 10_000_000}
 
@@ -64,6 +67,11 @@ class DataSource:
     reason: str = ""
 
 
+def recorded_kind(source: Path) -> str | None:
+    """Return the kind of data that an earlier run recorded, "real" or "stand-in"; None if it recorded nothing."""
+    return str(json.loads(source.read_text(encoding="utf-8"))["kind"]) if source.is_file() else None
+
+
 class Place(NamedTuple):
     """Where a dataset may look for its data.
 
@@ -72,7 +80,7 @@ class Place(NamedTuple):
     given : Path or None
         The user's own copy; if there is one nothing else may be tried.
     cache : Path
-        Folder in which downloads are kept.
+        Folder in which verified files are kept.
     stream : callable
         Random generator for a role, such as ``stream("stand-in")``.
     log : callable
@@ -108,8 +116,11 @@ class Dataset:
     obtain : callable, optional
         Returns the data as an array and where they came from; called with section and a `Place`.
     refresh : callable, optional
-        Tries, for a few seconds, to get into the cache what `obtain` had to replace by a stand-in; returns whether it
-        is there now. Called with section and the cache.
+        Downloads the data into the cache, unless they are there or the section forbids it; called with section, cache
+        and log. `FetchError` if they cannot be had.
+    kept : callable, optional
+        Whether the cache has the data, verified; called with the cache. Only for data that are known in advance: a
+        copy of the user's own can then have no other content, and its path is no input of a job.
     given : str
         Environment variable with the path of the user's own copy; overrides the key ``path`` of the section.
     given_is : str
@@ -125,7 +136,8 @@ class Dataset:
     licence: str = ""
     keys: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     obtain: Callable[[Section, Place], tuple[NDArray[Any], DataSource]] | None = None
-    refresh: Callable[[Section, Path], bool] | None = None
+    refresh: Callable[[Section, Path, Callable[[str], object]], object] | None = None
+    kept: Callable[[Path], bool] | None = None
     given: str = ""
     given_is: str = "the data file"
     most_users: int = 100_000_000

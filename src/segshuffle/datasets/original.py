@@ -6,6 +6,7 @@ import contextlib
 import gzip
 import hashlib
 import io
+import threading
 import time
 import zipfile
 from collections.abc import Callable
@@ -72,7 +73,7 @@ class Original:
 
     @property
     def cached(self) -> str:
-        """Name of a download in the cache."""
+        """Name of the file in the cache."""
         return f"{self.name}.gz"
 
     @property
@@ -104,6 +105,7 @@ class Original:
             population=partial(padded_users, self.domain_size),
             obtain=self.obtain,
             refresh=self._refresh,
+            kept=self._is_kept,
             given=self.variable,
             given_is=f"{self.name}, {self.cached} or a zip with one of them",
             most_users=self.n_users,
@@ -152,8 +154,9 @@ class Original:
     def obtain(self, section: Section, place: Place) -> tuple[NDArray[Any], DataSource]:
         """Get the data from the best source there is, and say which it was.
 
-        In this order: the user's own copy, and nothing else if there is one; an earlier download, which is downloaded
-        again if it is damaged; a new download; the stand-in.
+        In this order: the user's own copy, and nothing else if there is one; what an earlier job kept in the cache,
+        which is downloaded again if it is damaged; a new download; the stand-in. A copy of the user's own is kept, too:
+        a later job that is not given its path has the real data as well.
 
         Raises
         ------
@@ -162,13 +165,18 @@ class Original:
         """
         cache, log = place.cache / self.cached, place.log
         if place.given is not None:
-            return self.rows(place.given), DataSource("real", self.sha256, place.given.name)
+            content = self._verified(read_bounded(place.given, limit=_MOST_BYTES), str(place.given))
+            try:
+                self._keep(content, cache)
+            except DataError as error:
+                log(f"Later jobs need the path again: {error}")
+            return self.read(content), DataSource("real", self.sha256, place.given.name)
         with contextlib.suppress(OSError):  # a folder that may not be searched
             if cache.is_file():
                 try:
                     return self.rows(cache), DataSource("real", self.sha256, cache.name)
                 except DataError as error:
-                    log(f"The earlier download is not usable: {error}")
+                    log(f"The file that was kept is not usable: {error}")
         reason = "no file was given and downloading is switched off"
         if section["download"]:
             try:
@@ -180,11 +188,22 @@ class Original:
         rows = self.stand_in(place.stream("stand-in"))
         return rows, DataSource("stand-in", None, f"drawn from the published marginals of {self.label}", reason)
 
-    def _refresh(self, section: Section, cache: Path) -> bool:
-        """Try once to download the file: without a network this must not hold up the run."""
-        with contextlib.suppress(FetchError):
-            return bool(section["download"] and self.download(cache / self.cached, attempts=1, timeout=2.0))
+    def _refresh(self, section: Section, cache: Path, log: Callable[[str], object]) -> None:
+        """Download the file, if that is allowed, where the cache does not have it."""
+        if section["download"] and not self._is_kept(cache):
+            self.download(cache / self.cached, log=log)
+
+    def _is_kept(self, cache: Path) -> bool:
+        """Say whether the cache has the file, verified."""
+        with contextlib.suppress(DataError):
+            kept = cache / self.cached
+            return bool(self._verified(read_bounded(kept, limit=_MOST_BYTES), str(kept)))
         return False
+
+    def _keep(self, content: bytes, destination: Path) -> None:
+        """Store the verified file, with its licence and citation beside it; the same content gives the same bytes."""
+        write_atomically(destination, gzip.compress(content, mtime=0))
+        write_atomically(destination.with_name(f"{destination.name}.LICENCE.txt"), f"{self.licence}\n")
 
     def download(
         self,
@@ -203,7 +222,7 @@ class Original:
             The file to write. No name or time is in it, so the same content gives the same bytes. Its licence and
             citation are written beside it.
         deadline_seconds : float, optional
-            Seconds after which no further attempt begins and a slow one is given up.
+            Seconds after which no further attempt begins and a slow one is given up, whatever its server sends.
         attempts : int, optional
             Attempts per address. Before the addresses are tried once more there is a pause of 0.5, 1, 2, ... seconds.
         timeout : float, optional
@@ -230,7 +249,7 @@ class Original:
         end, tried = time.monotonic() + deadline_seconds, []
         for number, url in product(range(attempts), self.urls):
             if number and url == self.urls[0]:
-                time.sleep(0.5 * 2 ** (number - 1))
+                time.sleep(max(min(0.5 * 2 ** (number - 1), end - time.monotonic()), 0.0))
             if time.monotonic() >= end:
                 break
             try:
@@ -239,8 +258,7 @@ class Original:
                 tried.append(f"{url}, attempt {number + 1}: {_reason(error)}")
                 log(tried[-1])
                 continue
-            write_atomically(destination, gzip.compress(content, mtime=0))
-            write_atomically(destination.with_name(f"{destination.name}.LICENCE.txt"), f"{self.licence}\n")
+            self._keep(content, destination)
             log(f"{url}, attempt {number + 1}: complete and verified")
             return url
         said = "\n  ".join([f"{self.name} could not be had within {deadline_seconds:g} s.", *tried])
@@ -251,19 +269,35 @@ class Original:
 
 
 def _body(url: str, end: float, timeout: float) -> bytes:
-    """Get what is at an address, until time is up or it is too long."""
+    """Get what is at an address, until time is up or it is too long.
+
+    It comes in a thread, which is left alone when time is up: a server that sends a byte now and then, as header or as
+    body, keeps its reader waiting within every limit of a socket.
+    """
     import requests
 
-    body = bytearray()
-    with requests.get(url, stream=True, timeout=timeout, headers={"User-Agent": "segshuffle"}) as response:
-        response.raise_for_status()
-        for piece in response.iter_content(1024):  # small, to look at the clock often
-            body += piece
-            if time.monotonic() > end:
-                raise requests.Timeout
-            if len(body) > _MOST_BYTES:
-                raise DataError(f"longer than {_MOST_BYTES} bytes")
-    return bytes(body)
+    answers: list[bytes | Exception] = []
+
+    def get() -> None:
+        body = bytearray()
+        try:
+            with requests.get(url, stream=True, timeout=timeout, headers={"User-Agent": "segshuffle"}) as response:
+                response.raise_for_status()
+                for piece in response.iter_content(2**16):
+                    body += piece
+                    if len(body) > _MOST_BYTES:
+                        raise DataError(f"longer than {_MOST_BYTES} bytes")
+            answers.append(bytes(body))
+        except Exception as error:
+            answers.append(error)
+
+    thread = threading.Thread(target=get, daemon=True)
+    thread.start()
+    thread.join(max(end - time.monotonic(), 0.0))
+    answer = answers[0] if answers else requests.Timeout()
+    if isinstance(answer, Exception):
+        raise answer
+    return answer
 
 
 def _reason(error: Exception) -> str:
