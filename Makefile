@@ -1,4 +1,5 @@
 # make reproduce      every figure, table and verdict, into results/ (CONFIG=config/quick.yaml: small, into results/quick/)
+# make refresh        the real data of all datasets, downloaded; the next run uses them in the place of stand-ins
 # make claims         every number of README and docs/, compared with the results of a full run
 # make test           the test suite
 # make exhaustive     the slow tests, which take minutes: every case, whole runs, killed runs, a real Slurm
@@ -18,12 +19,15 @@ LOGGER := $(shell [ -t 2 ] && echo --logger rich)
 # compiled modules are imported four times faster, and every job of the pipeline imports many
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: reproduce claims test exhaustive mutants check docs install lock clean
+.PHONY: reproduce refresh claims test exhaustive mutants check docs install lock clean
 
 reproduce: install
 	@$(BIN)/python -m segshuffle.pipeline.config $(CONFIG)
 	workflow/reproduce.sh $(BIN)/snakemake --cores $(CORES) $(LOGGER) --configfile $(CONFIG)
 	$(BIN)/python -m segshuffle.pipeline.run_summary $(CONFIG)
+
+refresh: install
+	$(BIN)/snakemake --cores 1 $(LOGGER) refresh --configfile $(CONFIG)
 
 claims: install
 	workflow/reproduce.sh $(BIN)/snakemake --cores $(CORES) $(LOGGER) claims_held --configfile config/config.yaml
@@ -64,4 +68,5 @@ lock:
 	uv pip compile --quiet pyproject.toml --all-extras --group dev --universal --python-version 3.11 --fork-strategy fewest --generate-hashes --no-header --output-file requirements.lock
 
 clean:
-	rm -rf $(filter-out results/README.md,$(wildcard results/*)) .test/results .snakemake .test/.snakemake
+	find results -mindepth 1 ! -path results/README.md -delete
+	rm -rf .test/results .snakemake .test/.snakemake

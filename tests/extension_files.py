@@ -251,18 +251,22 @@ FETCHED = DATASET.replace(
     return np.tile([4, 5, 6], (300, 1)), DataSource("stand-in", None, "made up", "no network")
 
 
-def _refresh(section, cache):
+def _refresh(section, cache, log):
     from pathlib import Path
 
+    from segshuffle.errors import FetchError
+
     if not Path("network").exists():
-        return False
+        raise FetchError("no network")
     cache.mkdir(exist_ok=True)
     (cache / "baskets.txt").touch()
-    return True
 
 
 def _population(""",
-).replace("obtain=_obtain,", "obtain=_fetched,\n    refresh=_refresh,")
+).replace(
+    "obtain=_obtain,",
+    "obtain=_fetched,\n    refresh=_refresh,\n    kept=lambda cache: (cache / 'baskets.txt').exists(),",
+)
 
 #: A law of dummies: half of them single, half in clusters that a fair coin ends. Its counters are tabulated here.
 LAW = '''

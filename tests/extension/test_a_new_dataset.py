@@ -116,8 +116,11 @@ def test_a_stand_in_is_replaced_when_the_network_is_back(new_checkout):
     assert "using a STAND-IN" in made.finish("--cores", "1", wanted), "on the console, not only in a log"
     assert load_population(made.folder / wanted).source == "stand-in"
     assert made.would_run(wanted) == {}
+    assert "no network" in made.run("--cores", "1", "refresh")[1]
     (made.folder / "network").touch()
-    assert made.would_run(wanted) == {"dataset": 1, "population": 1}
+    assert made.would_run(wanted) == {}, "nobody asks the network but refresh"
+    made.finish("--cores", "1", "refresh")
+    assert made.would_run(wanted) == {"replaced": 1, "dataset": 1, "population": 1}
     made.finish("--cores", "1", wanted)
     population = load_population(made.folder / wanted)
     assert population.source == "real"

@@ -7,6 +7,7 @@ import random
 import re
 import shutil
 import signal
+import socket
 import subprocess
 
 import pandas as pd
@@ -211,5 +212,44 @@ def test_the_real_log_is_used_where_it_is_given(new_checkout, msnbc_file):
     assert (record["kind"], record["origin"]) == ("real", msnbc_file.name)
     population = load_population(made.folder / wanted)
     assert (population.source, population.n_users, population.set_size, population.domain_size) == ("real", 200, 2, 17)
-    # the stand-in is another input: going back to it is noticed
-    assert "dataset" in made.would_run(wanted)
+    # in a shell without the variable the results stay real, also when the job runs again
+    assert made.would_run(wanted) == {}
+    with made.edited("src/segshuffle/datasets/sampling.py", lambda text: f"{text}\n# an edit\n"):
+        made.finish("--cores", "2", wanted)
+        assert json.loads(made.text("data/msnbc/source.json"))["kind"] == "real"
+        shutil.rmtree(made.folder / "data")
+        status, said = made.run("--cores", "2", wanted, "--forcerun", "dataset")
+    assert status != 0
+    assert "No stand-in takes their place. Name your own copy by SEGSHUFFLE_MSNBC" in said
+    assert json.loads(made.text("data/msnbc/source.json"))["kind"] == "real"
+    assert load_population(made.folder / wanted).source == "real"
+    made.finish("--cores", "2", wanted, msnbc=msnbc_file)
+    assert population.items.tolist() == load_population(made.folder / wanted).items.tolist()
+
+
+@pytest.mark.exhaustive
+def test_a_stand_in_is_replaced_by_a_copy_that_is_given_later(new_checkout, msnbc_file):
+    made = new_checkout()
+    wanted = "results/quick/populations/msnbc-n200-s2.npz"
+    made.finish("--cores", "2", wanted)
+    assert made.would_run(wanted) == {}
+    assert made.would_run(wanted, msnbc=msnbc_file) == {"replaced": 1, "dataset": 1, "population": 1}
+    made.finish("--cores", "2", wanted, msnbc=msnbc_file)
+    assert load_population(made.folder / wanted).source == "real"
+    assert made.would_run(wanted) == made.would_run(wanted, msnbc=msnbc_file) == {}
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("looking", [["-n"], ["--summary"]])
+def test_looking_at_a_run_asks_no_network(new_checkout, looking, monkeypatch):
+    """A stand-in is in use, and downloading is allowed: only a job or `refresh` may try it."""
+    made = new_checkout()
+    source = made.out / "data/msnbc/source.json"
+    source.parent.mkdir(parents=True)
+    source.write_text('{"kind": "stand-in", "sha256": null, "origin": "", "reason": ""}')
+    with socket.create_server(("127.0.0.1", 0)) as proxy, made.configured("datasets.msnbc.download", True):
+        monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{proxy.getsockname()[1]}")
+        made.finish("--cores", "1", *looking, "fig2")
+        proxy.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            proxy.accept()

@@ -1,5 +1,4 @@
 # Inputs: the configuration. Outputs: what all rules use: paths, panels, and the helpers in params and resources.
-import json
 import os
 import sys
 from pathlib import Path
@@ -10,6 +9,7 @@ ROOT = Path(str(workflow.current_basedir), "../..").resolve()
 # no package has to be installed where the sources lie beside the workflow
 sys.path.insert(0, str(ROOT / "src"))
 
+from segshuffle.datasets.declared import CACHE, recorded_kind
 from segshuffle.datasets.registry import dataset_of, given_path
 from segshuffle.errors import SegshuffleError
 from segshuffle.pipeline.code import PACKAGE, code_of, commit_of, date_of
@@ -17,10 +17,15 @@ from segshuffle.pipeline.config import check_config, read_config
 from segshuffle.pipeline.design import FIGURES, figures_of, least_delta, output_folder
 from segshuffle.pipeline.processors import job_environment
 from segshuffle.pipeline.scenarios import scenarios, settings
+from segshuffle.pipeline.tables import read_yaml
 from segshuffle.pipeline.words import Words
 
 os.environ |= job_environment()
+# given on the command line, or by the workflow that uses this one as a module
 CONFIGFILES = [str(file) for file in workflow.config_settings.configfiles]
+CONFIGFILES = CONFIGFILES or [
+    str(file) for file in workflow.configfiles if str(file) != CONFIG
+]
 
 try:
     for file in CONFIGFILES:

@@ -9,11 +9,12 @@ SOURCES_OF_DATA = [f"<results>/data/{name}/source.json" for name in WITH_DATA]
 rule dataset:
     """The data of one dataset: a given file, the download, or the labelled stand-in."""
     input:
-        given=own_copy,
-        watched=watched,
+        own_files,
+        replaced,
     output:
         data="<results>/data/{dataset}/data.npy",
-        source="<results>/data/{dataset}/source.json",
+        # kept while the job runs: it sees whether a stand-in would take the place of real data
+        source=update("<results>/data/{dataset}/source.json"),
         licence="<results>/data/{dataset}/LICENCE.txt",
     log:
         "<logs>/dataset/{dataset}.log",
@@ -32,6 +33,32 @@ rule dataset:
         code=code_of("datasets", "pipeline/data.py"),
     script:
         "../scripts/dataset.py"
+
+
+rule replaced:
+    """Mark a stand-in that real data replace, so that what was drawn from it is drawn again."""
+    output:
+        touch("<results>/data/{dataset}/replaced"),
+    log:
+        "<logs>/replaced/{dataset}.log",
+    localrule: True
+    conda:
+        "../envs/segshuffle.yaml"
+    shell:
+        "> {log:q}"
+
+
+rule refresh:
+    """Download the real data of every dataset; the next run uses them in the place of stand-ins."""
+    log:
+        "<logs>/refresh.log",
+    localrule: True
+    conda:
+        "../envs/segshuffle.yaml"
+    params:
+        code=code_of("datasets", "pipeline/data.py"),
+    script:
+        "../scripts/refresh.py"
 
 
 rule population:
@@ -73,6 +100,6 @@ rule only_real:
         "../envs/segshuffle.yaml"
     params:
         advice="docs/ must show the real data, but the files named above describe a stand-in. Name your own copy by its "
-        "environment variable, or connect to the network and remove their folder. Then run snakemake docs_figures again.",
+        "environment variable, or connect to the network and run snakemake refresh. Then run snakemake docs_figures again.",
     shell:
         'if grep -l \'"kind": "stand-in"\' {input:q}; then echo {params.advice:q}; exit 1; fi 2>&1 | tee {log:q} >&2'

@@ -41,29 +41,29 @@ def said(*paths):
     return captions
 
 
-def own_copy(wildcards):
-    """Name the user's own copy of the data, if there is one."""
-    path = GIVEN[wildcards.dataset]
-    return [str(path)] if path else []
+def reference(name):
+    """Read what is compared with the results: not an input, whose path would be another one in a moved project."""
+    return lambda wildcards: read_yaml(ROOT / "config/reference" / name)
 
 
-def watched(wildcards):
-    """Name the list of items, and a marker if real data have come in the place of a stand-in."""
+def own_files(wildcards):
+    """Name files of the user's own, unless a published hash says what must be in them: then their place is no input."""
     name = wildcards.dataset
-    items = config["datasets"][name].get("items")
-    folder, dataset = Path(OUT, "data", name), dataset_of(name)
-    source, marker = folder / "source.json", folder / "refreshed"
-    # real data are looked for only while a stand-in is in use
-    if (
-        workflow.is_main_process
-        and not GIVEN[name]
-        and dataset.refresh
-        and source.is_file()
-        and json.loads(source.read_text(encoding="utf-8"))["kind"] == "stand-in"
-        and dataset.refresh(config["datasets"][name], Path("data"))
-    ):
-        marker.touch()
-    return [items] * bool(items) + [str(marker)] * marker.exists()
+    files = [config["datasets"][name].get("items")]
+    if not dataset_of(name).kept:
+        files.append(GIVEN[name])
+    return [str(file) for file in files if file]
+
+
+def replaced(wildcards):
+    """Name a marker once real data are at hand for a stand-in that is in use. No network is asked here."""
+    name = wildcards.dataset
+    folder, is_kept = Path(OUT, "data", name), dataset_of(name).kept
+    marker = folder / "replaced"
+    if is_kept and recorded_kind(folder / "source.json") == "stand-in":
+        if GIVEN[name] or is_kept(CACHE):
+            return [str(marker)]
+    return [str(marker)] * marker.exists()
 
 
 def section_of(wildcards):

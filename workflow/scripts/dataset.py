@@ -1,19 +1,24 @@
 """Obtain the data of one dataset: a given file, the download, or the labelled stand-in."""
 
+import os
+from pathlib import Path
+
 from segshuffle.pipeline.jobs import job
-from segshuffle.datasets.registry import dataset_of
+from segshuffle.datasets.registry import dataset_of, given_path
 from segshuffle.files import write_atomically
 from segshuffle.pipeline.data import obtain, save_rows
 from segshuffle.pipeline.tables import write_json
 
 with job(snakemake):
+    name = snakemake.wildcards.dataset
     rows, source = obtain(
-        snakemake.input.get("given", []),
-        name=snakemake.wildcards.dataset,
+        given_path(name, snakemake.config["datasets"][name], os.environ),
+        name=name,
         section=snakemake.params.section,
         seed=snakemake.params.seed,
+        earlier=Path(snakemake.output.source),
     )
     save_rows(snakemake.output.data, rows)
     write_json(snakemake.output.source, source)
-    licence = dataset_of(snakemake.wildcards.dataset).licence
+    licence = dataset_of(name).licence
     write_atomically(snakemake.output.licence, f"{licence}\n")

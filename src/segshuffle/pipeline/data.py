@@ -3,7 +3,7 @@
 import functools
 import io
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -11,38 +11,46 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segshuffle.datasets.declared import DataSource, Place, Section
+from segshuffle.datasets.declared import CACHE, DataSource, Place, Section, recorded_kind
 from segshuffle.datasets.population import Population
 from segshuffle.datasets.registry import dataset_label, dataset_of
+from segshuffle.errors import DataError, FetchError
 from segshuffle.files import write_atomically
 from segshuffle.pipeline.design import Setting
 from segshuffle.pipeline.seeds import stream
 
 
 def obtain(
-    given: Sequence[str], *, name: str, section: Section, seed: int
+    given: Path | None, *, name: str, section: Section, seed: int, earlier: Path
 ) -> tuple[NDArray[Any], dict[str, str | None]]:
     """Obtain the data of one dataset: a given file, the download, or the labelled stand-in.
 
     Parameters
     ----------
-    given : sequence of str
-        Path of the user's own copy, or none.
+    given : Path or None
+        The user's own copy.
     name : str
         The dataset.
     section : mapping
         The keys of its section on which the data depend.
     seed : int
         The configuration's seed.
+    earlier : Path
+        The source that an earlier run recorded, if there was one.
 
     Returns
     -------
     tuple
         The data as an array, and where they came from.
+
+    Raises
+    ------
+    DataError
+        If a stand-in would take the place of real data.
     """
     place = Place(
-        given=Path(given[0]) if given else None,
-        cache=Path("data"),
+        given=given,
+        cache=CACHE,
         stream=functools.partial(stream, seed),
         log=print,
     )
@@ -51,10 +59,35 @@ def obtain(
     data, source = find(section, place)
     print(f"{dataset_label(name, source.kind)}: {len(data)} users from {source.origin}")
     if source.kind != "real":
+        if recorded_kind(earlier) == "real":
+            raise DataError(
+                f"{earlier}: the results were made from the real data of {name}, which are not at hand now "
+                f"({source.reason}). No stand-in takes their place. Name your own copy by {dataset_of(name).given}, "
+                f"or connect to the network; or remove {earlier.parent}, if you want results of a stand-in."
+            )
         print(f"STAND-IN, not the real data: {source.reason}")
         # whoever watches the run must not miss it
         print(f"{name}: using a STAND-IN, not the real data; the log of the job says why", file=sys.__stderr__)
     return data, asdict(source)
+
+
+def refresh(sections: Mapping[str, Section]) -> None:
+    """Get the data of all datasets that are published into the cache, where they are not yet.
+
+    Raises
+    ------
+    FetchError
+        Lists what could not be had, after all have been tried.
+    """
+    failed = []
+    for name, section in sections.items():
+        if download := dataset_of(name).refresh:
+            try:
+                download(section, CACHE, print)
+            except FetchError as error:
+                failed.append(str(error))
+    if failed:
+        raise FetchError("\n".join(failed))
 
 
 def population(
