@@ -37,6 +37,31 @@ def test_a_claim_is_held_if_all_its_numbers_are_found(tmp_path, claim, source, n
 
 
 @pytest.mark.parametrize(
+    ("table", "rows", "rules", "judged"),
+    [
+        ("t.csv", "1", ["dataset"], False),
+        ("t.csv", "dataset = 'real'", ["dataset"], True),
+        ("t.csv", "1 ORDER BY error", ["dataset"], False),
+        ("without.csv", "1", ["dataset"], False),
+        ("t.csv", "1", ["audit"], True),
+    ],
+)
+def test_a_claim_on_rows_of_a_stand_in_is_not_judged(tmp_path, table, rows, rules, judged):
+    errors = pd.DataFrame({"dataset": ["real", "drawn"], "error": [0.5, 0.5]})
+    errors.to_csv(tmp_path / "t.csv", index=False)
+    errors[["error"]].to_csv(tmp_path / "without.csv", index=False)
+    claims = experiment_of("0.5", {"table": table}, [("0.5", "error", rows)]) | {"rules": rules}
+    line, count = check([claims], tmp_path, ["drawn"])
+    assert line.startswith("held: README.md: 0.5" if judged else "not judged: README.md: 0.5")
+    assert count == (
+        "1 of 1 claims are held."
+        if judged
+        else "0 of 0 claims are held. 1 are not judged: they rest on stand-ins for drawn."
+    )
+    assert check([claims], tmp_path)[-1] == "1 of 1 claims are held."
+
+
+@pytest.mark.parametrize(
     ("stated", "found", "held"),
     [("15,040", 15040, True), ("15,040", 15041, False), ("2.15e-4", 2.146e-4, True), ("2.15e-4", 2.13e-4, False)],
 )

@@ -5,11 +5,10 @@ from pathlib import Path
 import pandas as pd
 
 from segshuffle.pipeline.jobs import job
-from segshuffle.pipeline.tables import read_yaml
 from segshuffle.studies.held import appendix
 
 with job(snakemake):
     path = Path(snakemake.output[0])
-    experiments = read_yaml(snakemake.input.claims)["experiments"]
+    experiments = snakemake.params.claims["experiments"]
     text = appendix(path.read_text(encoding="utf-8"), experiments, pd.read_csv(snakemake.input.runtimes))
     path.write_text(text, encoding="utf-8")

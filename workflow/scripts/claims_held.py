@@ -4,10 +4,11 @@ from pathlib import Path
 
 from segshuffle.pipeline.jobs import job
 from segshuffle.files import write_atomically
-from segshuffle.pipeline.tables import read_yaml
+from segshuffle.pipeline.provenance import data_of
 from segshuffle.studies.held import check
 
 with job(snakemake):
     output = Path(snakemake.output[0])
-    lines = check(read_yaml(snakemake.input.claims)["experiments"], output.parent)
+    stand_ins = [name for name, source in data_of(snakemake.input.sources).items() if source["kind"] == "stand-in"]
+    lines = check(snakemake.params.claims["experiments"], output.parent, stand_ins)
     write_atomically(output, "\n".join(lines) + "\n")

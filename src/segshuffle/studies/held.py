@@ -10,6 +10,7 @@ import shlex
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Collection
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from segshuffle.pipeline.code import PACKAGE
 from segshuffle.pipeline.rows import table_of
 
 
-def check(experiments: list[dict[str, Any]], folder: Path) -> list[str]:
+def check(experiments: list[dict[str, Any]], folder: Path, stand_ins: Collection[str] = ()) -> list[str]:
     """Compare every claim with the results of a run.
 
     Parameters
@@ -29,21 +30,29 @@ def check(experiments: list[dict[str, Any]], folder: Path) -> list[str]:
         As in config/reference/claims-own.yaml.
     folder : Path
         Results of the run.
+    stand_ins : collection of str
+        Datasets of the run that are not the real ones: claims on them are not judged.
 
     Returns
     -------
     list of str
-        A line for each claim, "held" or "NOT HELD", with the numbers that were found; then their count.
+        A line for each claim, "held", "NOT HELD" or "not judged", with the numbers that were found; then their count.
     """
     lines = []
     for experiment in experiments:
+        drawn = stand_ins if "dataset" in experiment["rules"] else ()
         for claim in experiment["claims"]:
+            if drawn and _rests_on(drawn, claim, folder):
+                lines.append(f"not judged: {claim['document']}: {claim['claim']} (a stand-in, no real data)")
+                continue
             found = [_found(claim, number, folder) for number in claim["numbers"]]
             held = all(is_held(number["stated"], value) for number, value in zip(claim["numbers"], found, strict=True))
             values = ", ".join(f"{value:.6g}" for value in found)
             lines.append(f"{'held' if held else 'NOT HELD'}: {claim['document']}: {claim['claim']} (found: {values})")
+    unjudged = sum(line.startswith("not judged") for line in lines)
     count = sum(line.startswith("held") for line in lines)
-    return [*lines, f"{count} of {len(lines)} claims are held."]
+    others = f" {unjudged} are not judged: they rest on stand-ins for {', '.join(stand_ins)}." if unjudged else ""
+    return [*lines, f"{count} of {len(lines) - unjudged} claims are held.{others}"]
 
 
 def is_held(stated: str, found: float) -> bool:
@@ -63,10 +72,27 @@ def is_held(stated: str, found: float) -> bool:
     return abs(found - float(exact)) < float(unit)
 
 
+def _rests_on(stand_ins: Collection[str], claim: dict[str, Any], folder: Path) -> bool:
+    """Say whether a number of a claim is made of rows of these datasets; a table without a column of datasets is."""
+    if "table" not in claim:
+        return False
+    table = _table(folder / claim["table"])
+    columns = [column[1] for column in table.execute("PRAGMA table_info(results)")]
+    if "dataset" not in columns:
+        return True
+    named = f"dataset IN ({', '.join(map(repr, stand_ins))})"
+    rows = [f"{named} AND {_rows(claim, number)}" for number in claim["numbers"]]
+    return any(table.execute(f"SELECT 1 FROM results WHERE {each}").fetchone() for each in rows)
+
+
+def _rows(claim: dict[str, Any], number: dict[str, str]) -> str:
+    """Return the condition on the rows of a number."""
+    return " AND ".join(each["rows"] for each in (claim, number) if "rows" in each) or "1"
+
+
 def _found(claim: dict[str, Any], number: dict[str, str], folder: Path) -> float:
     if "value" in number:
-        rows = " AND ".join(each["rows"] for each in (claim, number) if "rows" in each) or "1"
-        asked = f"SELECT {number['value']} FROM results WHERE {rows}"
+        asked = f"SELECT {number['value']} FROM results WHERE {_rows(claim, number)}"
         answer = _table(folder / claim["table"]).execute(asked).fetchone()
         return float("nan") if answer in (None, (None,)) else float(answer[0])
     text = _printed(claim["command"]) if "command" in claim else (folder / claim["table"]).read_text(encoding="utf-8")
