@@ -3,13 +3,16 @@
 import errno
 import io
 import math
+import re
+import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 
-from segshuffle.pipeline.jobs import logged
+from segshuffle.pipeline.jobs import job, logged
 from segshuffle.errors import ConfigError, DataError
 from segshuffle.files import write_atomically, writing
 from segshuffle.pipeline.tables import read_tables, to_csv, to_json, write_markdown
@@ -50,6 +53,45 @@ def test_an_interrupt_ends_the_job_without_a_word(tmp_path, capsys):
         raise KeyboardInterrupt
     assert caught.value.code == 130
     assert capsys.readouterr().err == ""
+
+
+def run_job(folder, *, read=(), write=None):
+    """Run a job that reads files and writes some, by name and text."""
+    texts = write or {}
+    names = {"input": read, "output": texts}
+    files = {key: [str(folder / name) for name in value] for key, value in names.items()}
+    with job(SimpleNamespace(log=[folder / "job.log"], threads=1, config={"edition": "full"}, **files)):
+        for name, text in texts.items():
+            (folder / name).write_text(text)
+
+
+DAMAGES = {
+    "cut at a line": lambda text: text[:-4],
+    "a row doubled": lambda text: text + "3,4\n",
+    "a row missing": lambda text: text.replace("1,2\n", ""),
+    "another digit": lambda text: text.replace("2", "5"),
+    "another table": lambda text: "a,b\n7,8\n",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_job_refuses_a_table_that_is_not_the_one_that_its_job_wrote(tmp_path, capsys, damage):
+    run_job(tmp_path, write={"a.csv": "a,b\n1,2\n3,4\n", "b.csv": "a,b\n7,8\n"})
+    (tmp_path / "mine.csv").write_text("no job wrote it\n")
+    run_job(tmp_path, read=["a.csv", "b.csv", "mine.csv"])
+    path = tmp_path / "a.csv"
+    path.write_text(damage(path.read_text()))
+    with pytest.raises(SystemExit):
+        run_job(tmp_path, read=["b.csv", "a.csv"], write={"c.csv": ""})
+    assert re.search(r"a\.csv: is not the file that its job wrote.*Remove it", capsys.readouterr().err)
+    assert not (tmp_path / "c.csv").exists()
+    run_job(tmp_path, write={"a.csv": "made again"})
+    run_job(tmp_path, read=["a.csv"])
+
+
+def test_digests_are_those_of_sha256sum(tmp_path):
+    run_job(tmp_path, write={"a.csv": "a,b\n"})
+    subprocess.run(["sha256sum", "--check", "--strict", ".a.csv.sha256"], cwd=tmp_path, check=True, capture_output=True)
 
 
 @pytest.mark.parametrize("before", [None, "the old content"])

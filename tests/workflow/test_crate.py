@@ -96,6 +96,14 @@ def test_a_crate_without_a_commit_is_refused(results):
         crate(results, date="unknown")
 
 
+@pytest.mark.parametrize("content", [b"mse\n1.1\n", None])
+def test_a_result_that_is_not_the_recorded_one_is_refused(results, content):
+    path = results / "mse.csv"
+    path.unlink() if content is None else path.write_bytes(content)
+    with pytest.raises(DataError, match=r"mse\.csv: is missing, or is not the file that provenance\.json records"):
+        crate(results, date="2026-11-21")
+
+
 @pytest.mark.slow
 @pytest.mark.pipeline
 def test_the_target_makes_a_crate_of_a_run(checkout, tmp_path):

@@ -40,7 +40,7 @@ def crate(folder: Path, *, date: str) -> dict[str, Any]:
     Raises
     ------
     DataError
-        If there is no commit to name.
+        If there is no commit to name, or a result is missing or is not the one that the run recorded.
     """
     if date == "unknown":
         raise DataError(
@@ -91,8 +91,13 @@ def _add(made: ROCrate, identifier: str, kind: str, **properties: Any) -> Entity
 def _file(made: ROCrate, folder: Path, name: str, digest: str | None = None) -> Entity:
     """Add a file of the results with its size and hash."""
     path = folder / name
-    size = str(path.stat().st_size)
-    return made.add_file(dest_path=name, properties={"sha256": digest or sha256_of(path), "contentSize": size})
+    found = sha256_of(path) if path.is_file() else None
+    if found is None or found != (digest or found):
+        raise DataError(
+            f"{path}: is missing, or is not the file that provenance.json records. Remove it, run the workflow, and "
+            "ask for the target crate again."
+        )
+    return made.add_file(dest_path=name, properties={"sha256": found, "contentSize": str(path.stat().st_size)})
 
 
 def _data(made: ROCrate, name: str, source: dict[str, Any]) -> Entity:

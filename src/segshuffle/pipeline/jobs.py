@@ -15,6 +15,7 @@ import numpy
 
 from segshuffle.errors import SegshuffleError
 from segshuffle.pipeline.processors import workers
+from segshuffle.pipeline.tables import check_digests, record_digests
 
 # SciPy imports all that NumPy offers, also tools for Fortran code and tests, which take a third of its start
 numpy.__dict__.update(f2py=None, testing=numpy.__dict__.get("testing"))
@@ -25,6 +26,8 @@ gc.disable()
 @contextlib.contextmanager
 def job(snakemake: Any) -> Iterator[str]:
     """Run a job on the threads of its rule; its output and the traceback of an error go to the log of the rule.
+
+    Its input files must be those that other jobs wrote; the digests of its own are written beside them.
 
     Parameters
     ----------
@@ -42,7 +45,9 @@ def job(snakemake: Any) -> Iterator[str]:
         With status 1, after an error: its message is on the terminal, its traceback in the log.
     """
     with logged(str(snakemake.log[0])), workers(snakemake.threads):
+        check_digests(snakemake.input)
         yield str(snakemake.config["edition"])
+        record_digests(snakemake.output)
     gc.freeze()
 
 

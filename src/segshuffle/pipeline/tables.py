@@ -1,4 +1,4 @@
-"""Read and write the files of jobs: CSV, JSON and Markdown with ten digits, each written completely or not at all."""
+"""The files of jobs: CSV, JSON and Markdown with ten digits, each written completely or not at all, with a digest."""
 
 from __future__ import annotations
 
@@ -11,13 +11,41 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from segshuffle.digits import rounded, rounded_down, rounded_up
-from segshuffle.files import write_atomically
+from segshuffle.errors import DataError
+from segshuffle.files import sha256_of, write_atomically
 
 if TYPE_CHECKING:
     import pandas as pd
 
 #: A table as rows with the same columns: jobs that make no more of theirs need no pandas.
 Rows = list[dict[str, Any]]
+
+
+def record_digests(paths: Iterable[str]) -> None:
+    """Write the SHA-256 of each file beside it, as `sha256sum` does: `check_digests` compares them."""
+    for path in map(Path, paths):
+        write_atomically(_digest_of(path), f"{sha256_of(path)}  {path.name}\n")
+
+
+def check_digests(paths: Iterable[str]) -> None:
+    """Refuse files that are not those that a job wrote; files that no job wrote have no digest, and pass.
+
+    Raises
+    ------
+    DataError
+        If a file was damaged, edited, or replaced by another one.
+    """
+    for path in map(Path, paths):
+        recorded = _digest_of(path)
+        if recorded.is_file() and recorded.read_text(encoding="utf-8").split()[:1] != [sha256_of(path)]:
+            raise DataError(
+                f"{path}: is not the file that its job wrote ({recorded.name} beside it has another SHA-256): it "
+                "was damaged, edited or replaced. Remove it, and run the same command again: it is then made anew."
+            )
+
+
+def _digest_of(path: Path) -> Path:
+    return path.with_name(f".{path.name}.sha256")
 
 
 def read_tables(paths: Iterable[str]) -> pd.DataFrame:
