@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from segshuffle.datasets.registry import given_path
 from segshuffle.errors import ConfigError
+from segshuffle.pipeline import config, run_summary
 from segshuffle.pipeline.config import check_config, main
 from segshuffle.pipeline.design import Setting, least_delta
 from segshuffle.studies.assumptions.compute import apart
@@ -61,6 +62,7 @@ REFUSED = [
     ("delta_times_n", "1e-6", "write 1.0e-6"),
     ("datasets.msnbc.padding", True, "is not one of ['in-domain', 'dummy']"),
     # out of range
+    ("edition", "quick\n", "'quick\\n' does not match"),
     ("edition", "../fast", "does not match '^[a-z0-9][a-z0-9-]*$'"),
     ("seed", -1, "is less than the minimum of 0"),
     ("repetitions", 1, "is less than the minimum of 2"),
@@ -167,6 +169,21 @@ def test_no_key_may_be_misspelt(full_config, schema):
         wrong = changed(full_config, path + "x", 1)
         text = message(wrong, schema)
         assert f"('{path.split('.')[-1]}x' was unexpected); known keys are" in text, path
+
+
+@pytest.mark.parametrize(("name", "meant"), [("msnbk", " (did you mean msnbc?)"), ("shop", "")])
+def test_a_mistyped_dataset_is_told_from_a_file_of_your_own(full_config, schema, name, meant):
+    full_config["datasets"][name] = full_config["datasets"].pop("msnbc")
+    del full_config["datasets"][name]["path"]
+    said = f"; {name} is no dataset of the package{meant}, so it is a file of your own"
+    assert f"datasets.{name}: 'path' is a required property{said}" in message(full_config, schema)
+
+
+@pytest.mark.parametrize("module", [config, run_summary])
+@pytest.mark.parametrize("arguments", [[], ["a", "b"]])
+def test_a_command_without_a_file_says_what_to_give(module, arguments, capsys):
+    assert module.main(arguments) == 2
+    assert capsys.readouterr().err.startswith("Give one path: python -m segshuffle.pipeline.")
 
 
 def test_every_problem_is_in_one_message(full_config, schema):
@@ -279,7 +296,7 @@ def refused_or_valid(config, schema):
 # --- splits and levels of one's own ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["4", "a b", "S/1", "", "é"])
+@pytest.mark.parametrize("name", ["4", "a b", "S/1", "", "é", "S1\n"])
 def test_a_name_that_no_file_should_have_is_refused(full_config, schema, name):
     full_config["splits"][name] = [0.25, 0.5, 0.25]
     text = message(full_config, schema)

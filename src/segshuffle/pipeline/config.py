@@ -18,7 +18,7 @@ import jsonschema
 import yaml
 
 from segshuffle.datasets import registry
-from segshuffle.errors import ConfigError, DataError
+from segshuffle.errors import ConfigError, DataError, similar
 from segshuffle.files import read_bounded
 from segshuffle.pipeline.design import Config, without_paths
 from segshuffle.pipeline.tables import read_yaml
@@ -37,9 +37,18 @@ def _is_number(_checker: object, value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 10**300
 
 
-# JSON schema takes 5000.0 for an integer and nan for a number; here both are refused
+def _matches(
+    _validator: object, pattern: str, instance: object, _schema: object
+) -> Iterator[jsonschema.ValidationError]:
+    # by search, "quick" and a line end would match ^[a-z]+$
+    if isinstance(instance, str) and not re.fullmatch(pattern, instance):
+        yield jsonschema.ValidationError(f"{instance!r} does not match {pattern!r}")
+
+
+# JSON schema takes 5000.0 for an integer and nan for a number, and a line end after a name; here all are refused
 _STRICT: Any = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
     jsonschema.Draft202012Validator,
+    {"pattern": _matches},
     type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine("integer", _is_integer).redefine(
         "number", _is_number
     ),
@@ -115,6 +124,12 @@ def _describe(error: jsonschema.ValidationError) -> str:
     known = ""
     if error.validator == "additionalProperties":
         known = f"; known keys are {', '.join(sorted(schema.get('properties', {})))}"
+    if (
+        error.validator == "required"
+        and key.startswith("datasets.")
+        and (name := key.partition(".")[2]) not in registry.every()
+    ):
+        known = f"; {name} is no dataset of the package{similar(name, registry.every())}, so it is a file of your own"
     is_number = isinstance(error.instance, str) and re.fullmatch(r"[\d.]+e[+-]?\d+", error.instance)
     hint = " (YAML reads 1e-6 as text: write 1.0e-6, without quotes)" if is_number else ""
     return f"{key}: {error.message}{known}{hint}"
@@ -210,6 +225,9 @@ def stamp_text(*, file: str, config: Config) -> str:
 
 def main(arguments: list[str]) -> int:
     """Say why a configuration file cannot be read."""
+    if len(arguments) != 1:
+        print("Give one path: python -m segshuffle.pipeline.config FILE", file=sys.stderr)
+        return 2
     try:
         read_config(Path(arguments[0]))
     except ConfigError as error:

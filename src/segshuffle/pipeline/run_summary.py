@@ -12,6 +12,9 @@ from segshuffle.pipeline.tables import read_json, read_yaml
 
 def main(arguments: list[str]) -> int:
     """Print a text about the finished run of a configuration file."""
+    if len(arguments) != 1:
+        print("Give one path: python -m segshuffle.pipeline.run_summary FILE", file=sys.stderr)
+        return 2
     root = Path(output_folder(read_yaml(arguments[0])))
     verdicts = pd.read_csv(root / "claims.csv")["verdict"].value_counts()
     data = read_json(root / "provenance.json")["data"]
