@@ -34,8 +34,8 @@ _AFTERWARDS = {"recentred": recentred, "projected": project}
 class Task(NamedTuple):
     """One curve point: a method with its plan.
 
-    `role` is a `planning.Role`, and `max_messages` the budget of the search (None without one). Only the roles
-    "recentred" and "projected" change the estimates afterwards.
+    `role` is "grid", "best", "budget", "recentred" or "projected" (words.yaml says what they mean); only the last two
+    change the estimates afterwards. `max_messages` is the budget of the search (None without one).
     """
 
     method: Method
