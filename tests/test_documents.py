@@ -64,7 +64,7 @@ def test_what_is_named_exists(name):
     text = read(name)
     for link in re.findall(r"\]\((?!http)([^)#]+)\)", text):
         assert (ROOT / name).parent.joinpath(link).exists(), link
-    folders = "src|tests|workflow|config|docs|profiles|benchmarks"
+    folders = "src|tests|workflow|config|docs|benchmarks"
     for path in re.findall(rf"`((?:{folders})/[\w./-]+)`", text):
         assert re.search(r"/[A-Z]{4,}", path) or (ROOT / path).exists(), path
 
@@ -250,6 +250,12 @@ def test_claims_have_the_numbers_of_their_sentences_and_tests_that_exist():
     for claim in CLAIMS["tested"]:
         path, _, test = claim["test"].partition("::")
         assert f"def {test}(" in read(path)
+
+
+def test_the_first_screen_of_the_readme_says_how_to_reproduce_and_how_to_test():
+    screen = "\n".join(read("README.md").splitlines()[:25])
+    (block,) = re.findall(r"```bash\n(.*?)```", screen, re.DOTALL)
+    assert re.findall(r"^make \w+", block, re.MULTILINE) == ["make reproduce", "make test"]
 
 
 def test_the_readme_is_short_and_the_appendix_has_the_titles_of_the_template():
