@@ -4,36 +4,25 @@ import os
 import re
 import subprocess
 import sys
+import time
 from importlib import metadata
 
 import pytest
-from checkouts import Workflow
+import yaml
+from checkouts import Workflow, said_until
 from packaging.requirements import Requirement
 
 pytestmark = [pytest.mark.slow, pytest.mark.pipeline]
 
-#: Six lines replace a rule.
-MODULE = """
-configfile: "mine.yaml"
-
-module segshuffle:
-    snakefile: "{snakefile}"
-    config: config
-
-use rule * from segshuffle as segshuffle_*
-
+#: What replaces a rule of the module.
+REPLACED = """
 use rule limit from segshuffle as segshuffle_limit with:
     output:
-        table="results/quick/limit.csv",
-        figure=multiext("results/quick/figures/limit", ".pdf", ".svg", ".png"),
+        table="results/my/limit.csv",
+        figure=multiext("results/my/figures/limit", ".pdf", ".svg", ".png"),
     params:
         set_sizes=[3],
         deltas=[1e-5],
-
-rule mine:
-    default_target: True
-    input:
-        "results/quick/limit.csv",
 """
 
 
@@ -44,9 +33,8 @@ def elsewhere(root, tmp_path):
     return Workflow(tmp_path)
 
 
-@pytest.mark.parametrize("snakefile", ["Snakefile", "workflow/Snakefile"])
-def test_everything_is_made_without_a_target(root, elsewhere, snakefile):
-    said = elsewhere.finish("-s", str(root / snakefile), "-n", "--cores", "1", "--configfile", "mine.yaml")
+def test_everything_is_made_without_a_target(root, elsewhere):
+    said = elsewhere.finish("-s", str(root / "workflow/Snakefile"), "-n", "--cores", "1", "--configfile", "mine.yaml")
     assert {"page", "provenance", "runtimes", "figure", "referee_verdicts"} <= set(
         re.findall(r"^rule (\w+):", said, re.M)
     )
@@ -66,14 +54,63 @@ def test_it_runs_in_another_directory(root, elsewhere, tmp_path_factory, dry):
 
 
 @pytest.mark.exhaustive
-def test_another_workflow_uses_it_with_one_rule_replaced(root, elsewhere):
-    text = MODULE.format(snakefile=root / "workflow/Snakefile")
-    (elsewhere.folder / "Snakefile").write_text(text)
-    said = elsewhere.finish("--cores", "1")
+def test_a_killed_run_in_another_directory_goes_on(root, elsewhere):
+    run = (
+        "-s",
+        str(root / "workflow/Snakefile"),
+        "--cores",
+        "1",
+        "results/quick/limit.csv",
+        "--configfile",
+        "mine.yaml",
+    )
+    with elsewhere.started(*run) as killed:
+        said_until(killed, "rule limit:")
+        marks = elsewhere.folder / ".snakemake/incomplete"
+        while not list(marks.iterdir()):
+            time.sleep(0.05)
+    assert elsewhere.run(*run)[0] != 0, "locked"
+    elsewhere.finish(*run, "--unlock")
+    elsewhere.finish(*run)
+    assert (elsewhere.folder / "results/quick/limit.csv").is_file()
+
+
+@pytest.fixture
+def module(root, elsewhere):
+    """Return a folder with the workflow of docs/running.md that uses this one, and a configuration with other keys."""
+    guide = (root / "docs/running.md").read_text(encoding="utf-8")
+    (snippet,) = re.findall(r"```python\n(.*?)```", guide, re.DOTALL)
+    (elsewhere.folder / "Snakefile").write_text(snippet.replace("PATH", str(root)))
+    config = yaml.safe_load((elsewhere.folder / "mine.yaml").read_text())
+    whole = {"another": "key", "segshuffle": config | {"edition": "my"}}
+    (elsewhere.folder / "mine.yaml").write_text(yaml.safe_dump(whole))
+    return elsewhere
+
+
+def test_a_workflow_that_uses_this_one_keeps_its_first_rule(module):
+    said = module.finish("-n", "--cores", "1")
+    assert re.search(r"^mine +1$", said, re.MULTILINE)
     assert re.search(r"^segshuffle_limit +1$", said, re.MULTILINE)
-    rows = (elsewhere.folder / "results/quick/limit.csv").read_text().splitlines()
+    assert re.search(r"^total +2$", said, re.MULTILINE), "and runs nothing else"
+    assert "segshuffle_page" in module.finish("-n", "--cores", "1", "segshuffle_all")
+
+
+@pytest.mark.exhaustive
+def test_another_workflow_uses_it_with_one_rule_replaced(module):
+    with (module.folder / "Snakefile").open("a") as file:
+        file.write(REPLACED)
+    module.finish("--cores", "1")
+    rows = (module.folder / "results/my/limit.csv").read_text().splitlines()
     assert {row.split(",")[0] for row in rows[1:]} == {"3"}, "as the replaced rule says"
-    assert "segshuffle_figure" in elsewhere.finish("-n", "--cores", "1", "results/quick/figures/fig2.svg")
+    assert "segshuffle_figure" in module.finish("-n", "--cores", "1", "results/my/figures/fig2.svg")
+    # another configuration must not write into the same folder
+    stamp = yaml.safe_load((module.folder / "results/my/logs/configuration.yaml").read_text())
+    assert (stamp["file"], stamp["config"]["edition"]) == ("mine.yaml", "my")
+    other = (module.folder / "mine.yaml").read_text().replace("seed: 20241120", "seed: 1")
+    (module.folder / "other.yaml").write_text(other)
+    snakefile = (module.folder / "Snakefile").read_text().replace("mine.yaml", "other.yaml")
+    (module.folder / "Snakefile").write_text(snakefile)
+    assert "results of mine.yaml, which has other values of seed" in module.run("-n", "--cores", "1")[1]
 
 
 def snakemake_alone(folder):

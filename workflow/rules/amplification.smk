@@ -78,9 +78,6 @@ rule claims_amplification:
     """Verdict on the statements of the amplification papers' evaluations."""
     input:
         tables=collect("<results>/amplification/{exhibit}.csv", exhibit=EXHIBITS),
-        statements=workflow.source_path(
-            "../../config/reference/claims-amplification.yaml"
-        ),
     output:
         table=shown("<results>/amplification/claims.csv"),
         readable="<results>/amplification/claims.md",
@@ -95,6 +92,7 @@ rule claims_amplification:
         mem_mb=memory,
         runtime=minutes(10),
     params:
+        statements=reference("claims-amplification.yaml"),
         captions=said("amplification/claims.csv"),
         code=code_of(
             *DRAWING, "datasets", "studies/amplification", "studies/verdicts.py"

@@ -43,7 +43,6 @@ rule pareto_winners:
     """All sizes in one table, the protocol with the least error in each case, verdicts on the literature."""
     input:
         sizes=collect("<results>/pareto/{size}.csv", size=PARETO_SIZES),
-        statements=workflow.source_path("../../config/reference/claims-pareto.yaml"),
     output:
         table="<results>/pareto.csv",
         winners="<results>/pareto-winners.csv",
@@ -60,6 +59,7 @@ rule pareto_winners:
         mem_mb=memory,
         runtime=minutes(10),
     params:
+        statements=reference("claims-pareto.yaml"),
         budgets=lookup("pareto/budgets", within=config),
         captions=said("pareto-claims.csv"),
         code=code_of(*DRAWING, *PLANNING, "studies/pareto", "studies/verdicts.py"),

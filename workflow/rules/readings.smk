@@ -13,7 +13,6 @@ rule readings:
             "<results>/plans/published/{setting}.json",
             setting=[each.id for each in SETTINGS.values() if each.dataset in PAPER],
         ),
-        statements=workflow.source_path("../../config/reference/claims.yaml"),
     output:
         table=shown("<results>/readings.csv"),
         readable="<results>/readings.md",
@@ -29,6 +28,7 @@ rule readings:
         mem_mb=memory,
         runtime=minutes(60),
     params:
+        statements=reference("claims.yaml"),
         datasets=PAPER_DATA,
         settings=used(
             "seed",

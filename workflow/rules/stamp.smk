@@ -1,7 +1,9 @@
-# Inputs: the configuration and every rule. Outputs: a stamp that says which configuration the folder belongs to.
+# Inputs: the configuration and every rule. Outputs: a stamp that says which configuration the folder belongs to, and
+# digests of scripts.
 from snakemake.logging import logger
 
 from segshuffle.errors import ConfigError
+from segshuffle.files import sha256_of
 from segshuffle.pipeline.config import check_stamp, stamp_text
 
 
@@ -35,12 +37,24 @@ def check_folder():
         )
 
 
-def renew_stamp():
-    """Write the folder's stamp, once jobs are about to run."""
+def renew_stamp(log, *, others=workflow._onstart):
+    """Write the folder's stamp, once jobs are about to run; then do what the workflow around this one does."""
     STAMP.parent.mkdir(parents=True, exist_ok=True)
     STAMP.write_text(stamp_text(file=configuration(), config=config), encoding="utf-8")
+    others(log)
 
 
+def digest_scripts():
+    """Let jobs depend on the content of their scripts, since the times of files change when a project is copied."""
+    for each in workflow.rules:
+        path = ROOT / "workflow/rules" / str(each.script)
+        if path.is_file() and "script" not in each.params.keys():
+            each.set_params(script=sha256_of(path))
+
+
+digest_scripts()
+# an `onstart:` of a module is never called
+workflow._onstart = renew_stamp
 STAMP = Path(OUT, "logs/configuration.yaml")
 if workflow.is_main_process:
     try:

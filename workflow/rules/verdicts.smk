@@ -10,7 +10,6 @@ rule verdicts:
     input:
         panels=collect("<results>/panels/published/{setting}.csv", setting=JUDGED),
         readings=READINGS[:1],
-        statements=workflow.source_path("../../config/reference/claims.yaml"),
     output:
         table=shown("<results>/claims.csv"),
         readable="<results>/claims.md",
@@ -25,6 +24,7 @@ rule verdicts:
         mem_mb=memory,
         runtime=minutes(10),
     params:
+        statements=reference("claims.yaml"),
         settings=used("delta_times_n", "levels", "splits", "competitors"),
         captions=said("claims.csv"),
         code=code_of(

@@ -1,7 +1,7 @@
 """Join all sizes, find the protocol with the least error in each case, and judge statements of the literature."""
 
 from segshuffle.pipeline.jobs import job
-from segshuffle.pipeline.tables import read_tables, read_yaml, write_markdown, write_table
+from segshuffle.pipeline.tables import read_tables, write_markdown, write_table
 from segshuffle.studies.pareto.report import evaluate, readable, winners
 
 with job(snakemake) as edition:
@@ -9,6 +9,6 @@ with job(snakemake) as edition:
     write_table(snakemake.output.table, table)
     found = winners(table, snakemake.params.budgets)
     write_table(snakemake.output.winners, found)
-    claims = evaluate(table, read_yaml(snakemake.input.statements))
+    claims = evaluate(table, snakemake.params.statements)
     write_table(snakemake.output.claims, claims)
     write_markdown(snakemake.output.readable, readable(found, claims), edition)

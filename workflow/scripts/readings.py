@@ -6,7 +6,7 @@ import numpy as np
 
 from segshuffle.pipeline.jobs import job
 from segshuffle.pipeline.style import save
-from segshuffle.pipeline.tables import read_json, read_yaml, write_markdown, write_table
+from segshuffle.pipeline.tables import read_json, write_markdown, write_table
 from segshuffle.studies.readings.compute import verdicts
 from segshuffle.studies.readings.report import draw, markdown
 
@@ -14,7 +14,7 @@ with job(snakemake) as edition:
     files = zip(snakemake.params.datasets, snakemake.input.data, snakemake.input.sources, strict=True)
     data = {name: {"data": np.load(rows), "source": read_json(source)} for name, rows, source in files}
     plans = {Path(path).stem: read_json(path) for path in snakemake.input.plans}
-    table = verdicts(snakemake.params.settings, read_yaml(snakemake.input.statements), data, plans)
+    table = verdicts(snakemake.params.settings, snakemake.params.statements, data, plans)
     write_table(snakemake.output.table, table)
     write_markdown(snakemake.output.readable, markdown(table), edition)
     save(draw(table), snakemake.output.figure, edition)
