@@ -1,22 +1,34 @@
-"""Write files completely or not at all: under a temporary name in the same folder, then renamed."""
+"""Read and write files. One rule holds for all outputs.
+
+A regular file is replaced completely or not at all: it is written under a temporary name in the same folder, then
+renamed. Links are followed. A stream (a pipe, a terminal, /dev/stdout) gets all bytes at the end. All else is refused.
+"""
 
 import contextlib
 import hashlib
 import os
 import secrets
+import shutil
+import stat
 import sys
-from collections.abc import Iterable, Iterator
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from io import BufferedReader
 from pathlib import Path
+from typing import Any
 
 from segshuffle.errors import DataError, ParameterError
+
+#: Seconds to wait for a program at the other end of a pipe.
+PATIENCE = 5.0
 
 
 @contextlib.contextmanager
 def writing(path: Path, *, private: bool = False) -> Iterator[Path]:
-    """Yield a temporary name in the folder of `path`, and rename the file at the end; readers never see part of it.
+    """Yield the name of a temporary file, whose content becomes that of `path` at the end.
 
-    Missing folders are made. Two writers do not disturb each other. A private file is never readable by anybody but
-    its owner.
+    Readers never see part of a file. Missing folders are made. Two writers do not disturb each other. A private file is
+    never readable by anybody but its owner.
 
     Raises
     ------
@@ -26,7 +38,10 @@ def writing(path: Path, *, private: bool = False) -> Iterator[Path]:
     temporary = _begun(path, mode=0o600 if private else 0o666)
     try:
         yield temporary
-        temporary.replace(path)
+        if _is_stream(path):
+            _send(temporary, path)
+        else:
+            temporary.replace(path.resolve())
     except OSError as error:
         raise _refusal(path, error) from error
     finally:
@@ -34,21 +49,54 @@ def writing(path: Path, *, private: bool = False) -> Iterator[Path]:
 
 
 def _begun(path: Path, *, new_folders: bool = True, mode: int = 0o666) -> Path:
-    """Make the temporary file that becomes `path`, in its folder."""
+    """Make the temporary file whose content becomes that of `path`: in the folder of the file, if it is one."""
     try:
-        if not new_folders and not path.parent.is_dir():
+        stream = _is_stream(path)
+        place = Path(tempfile.gettempdir(), "stream") if stream else path.resolve()
+        if not new_folders and not place.parent.is_dir():
             raise OSError("there is no such folder; make it first")
-        if path.exists() and not path.is_file():
-            raise OSError("it is no file, but a folder or a device")  # the rename would replace a device
+        if place.exists() and not place.is_file():
+            raise OSError("it is neither a file nor a stream, but a folder or a device")
+        # nobody may read it who may not read the file that it replaces
+        mode &= 0o600 if stream else place.stat().st_mode | 0o600 if place.exists() else mode
         # not tempfile: its files are readable by the owner only, and the rename would keep that
-        temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
+        temporary = place.with_name(f".{place.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
         if new_folders:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            place.parent.mkdir(parents=True, exist_ok=True)
         # a mode that is set later would come too late: another user may have opened the file
         os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
     except (OSError, ValueError) as error:  # ValueError: a name that is empty or has a NUL character
         raise _refusal(path, error) from error
     return temporary
+
+
+def _is_stream(path: Path) -> bool:
+    """Return whether bytes are sent to a path, not stored under it: a pipe, a terminal, or an output of the program."""
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode) or _standard(path) is not None
+
+
+def _standard(path: Path) -> int | None:
+    """Return the descriptor of the program's output, or of its errors, if the path names it as /dev/stdout does."""
+    for descriptor in (1, 2):
+        with contextlib.suppress(OSError):  # it is closed
+            if os.path.samestat(path.stat(), os.fstat(descriptor)):
+                return descriptor
+    return None
+
+
+def _send(content: Path, path: Path) -> None:
+    """Send the content of a file to a stream."""
+    own = _standard(path)
+    if own is not None:
+        stream = os.fdopen(os.dup(own), "wb")
+    else:
+        stream = _pipe(path, "wb") if path.is_fifo() else path.open("wb")
+    with content.open("rb") as source, stream:
+        shutil.copyfileobj(source, stream)
 
 
 def check_output(path: Path) -> Path:
@@ -57,7 +105,7 @@ def check_output(path: Path) -> Path:
     Raises
     ------
     DataError
-        If the folder does not exist, or no file can be made in it, or the path is a folder or a device.
+        If the folder does not exist, or no file can be made in it, or the path is neither a file nor a stream.
     """
     _begun(path, new_folders=False).unlink()
     return path
@@ -75,34 +123,70 @@ def write_atomically(path: Path | str, content: str | bytes) -> None:
         temporary.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
-def refuse_overwriting(option: str, output: Path | None, inputs: Iterable[Path | str | None]) -> None:
-    """Refuse an output that is also an input, under any name, because the input would be lost.
+def refuse_overwriting(outputs: Sequence[tuple[str, Path | None]], inputs: Iterable[Path | str | None]) -> None:
+    """Refuse an output that is also an input or another output, under any name, because one would be lost.
 
     Parameters
     ----------
-    option : str
-        Name of the option that names the output.
-    output : pathlib.Path or None
-        Where to write.
+    outputs : sequence of (str, pathlib.Path or None)
+        Names of options, and where to write; None is left out.
     inputs : iterable of pathlib.Path or str or None
         What is read; "-" is standard input, None is left out.
 
     Raises
     ------
     ParameterError
-        If the output is also an input.
+        Names the option, and the file that would be lost.
     """
-    for each in inputs:
-        if output is not None and each is not None and _is_same(output, each):
-            raise ParameterError(option, str(output), f"another file than {each}, which is read and would be lost")
+    kept = [(each, "read") for each in inputs if each is not None]
+    for option, output in outputs:
+        if output is None:
+            continue
+        for other, use in kept:
+            if _is_same(output, other):
+                raise ParameterError(
+                    option, str(output), f"another file than {other}, which is {use} and would be lost"
+                )
+        kept.append((output, "written"))
 
 
-def _is_same(output: Path, read: Path | str) -> bool:
+def _is_same(output: Path, other: Path | str) -> bool:
     try:
-        read_status = os.fstat(sys.stdin.fileno()) if str(read) == "-" else Path(read).stat()
-        return os.path.samestat(read_status, output.stat())
-    except (OSError, ValueError):  # one of them does not exist; ValueError: a NUL character in the name
+        if str(other) != "-" and output.resolve() == Path(other).resolve():
+            return True
+        status = os.fstat(sys.stdin.fileno()) if str(other) == "-" else Path(other).stat()
+        return os.path.samestat(status, output.stat())
+    # one of them does not exist; ValueError: a NUL character in the name; RuntimeError: links that lead nowhere
+    except (OSError, ValueError, RuntimeError):
         return False
+
+
+def open_input(path: Path) -> BufferedReader:
+    """Open a file to be read, or a pipe.
+
+    Raises
+    ------
+    OSError
+        If it cannot be opened, or no program writes to the pipe within five seconds.
+    """
+    return _pipe(path, "rb") if path.is_fifo() else path.open("rb")
+
+
+def _pipe(path: Path, mode: str) -> Any:
+    """Open a pipe; opening it waits for a program at its other end, and is given up after a while."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    pool = ThreadPoolExecutor(1)
+    end = pool.submit(path.open, mode)
+    try:
+        return end.result(PATIENCE)
+    except TimeoutError:
+        raise OSError(f"it is a pipe, and no program {'reads from' if mode == 'wb' else 'writes to'} it") from None
+    finally:
+        if not end.done():
+            with os.fdopen(os.open(path, os.O_RDWR | os.O_NONBLOCK), "rb"):  # the other end, until the thread has ended
+                end.result().close()
+        pool.shutdown()
 
 
 def _refusal(path: Path, error: OSError | ValueError) -> DataError:
@@ -146,7 +230,7 @@ def read_bounded(path: Path | str, *, limit: int) -> bytes:
         If the file is missing, unreadable, not a file or larger than `limit`.
     """
     try:
-        with Path(path).open("rb") as stream:
+        with open_input(Path(path)) as stream:
             content = stream.read(limit + 1)
     except (OSError, ValueError) as error:  # ValueError: a NUL character in the name
         raise unreadable(path, error) from error

@@ -2,6 +2,7 @@
 
 import contextlib
 import gzip
+import os
 import random
 import re
 import signal
@@ -175,3 +176,11 @@ def test_a_file_without_an_end_is_refused(folder, capsys, name):
     (folder / name).unlink()
     (folder / name).symlink_to("/dev/zero")
     check(capsys, FILES[name].split())
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_pipe_to_which_nothing_writes_is_refused(folder, capsys, monkeypatch, name):
+    monkeypatch.setattr("segshuffle.files.PATIENCE", 0.05)
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
+    assert "no program writes to it" in run(capsys, FILES[name])[2]

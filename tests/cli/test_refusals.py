@@ -73,8 +73,8 @@ PLANS = [
         "--save nowhere/plan.json",
         "--save: nowhere/plan.json: cannot be written (there is no such folder; make it first)",
     ),
-    ("--save .", "cannot be written (it is no file, but a folder or a device)"),
-    ("--save pipe", "cannot be written (it is no file, but a folder or a device)"),
+    ("--save .", "cannot be written (it is neither a file nor a stream, but a folder or a device)"),
+    ("--save pipe", "cannot be written (it is a pipe, and no program reads from it)"),
     (f"--save {300 * 'x'}", "cannot be written (File name too long)"),
     ("--what-if users 10 --plot nowhere/x.png", "cannot be written (there is no such folder; make it first)"),
     ("--blanket-cap 1e309", "'1e309' is not allowed; expected is: most dummy messages"),
@@ -235,6 +235,7 @@ REFUSED = [*((f"{PLAN} {options}", says) for options, says in PLANS), *ACCOUNTS,
 @pytest.mark.parametrize(("command", "says"), REFUSED, ids=range(len(REFUSED)))
 def test_a_refusal_is_one_sentence(capsys, tmp_path, monkeypatch, command, says):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("segshuffle.files.PATIENCE", 0.05)
     monkeypatch.setattr("requests.get", lambda *_, **__: pytest.fail("asked a server"))
     (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00")
     (tmp_path / "table").write_text("user,item\n1,tea\n1,milk\n", encoding="utf-8")

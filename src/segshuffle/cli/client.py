@@ -148,7 +148,7 @@ def run(options: Namespace) -> str:
     path = options.account or default_path()
     _need(options, document.plan.problem, path)
     collection = options.collection or 1
-    refuse_overwriting("account", path, (options.plan, options.users))
+    refuse_overwriting([("account", path)], (options.plan, options.users))
     many = None
     if options.users is None:
         asked = Answer(collection, _items(options, document))

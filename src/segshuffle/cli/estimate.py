@@ -125,10 +125,8 @@ def run(options: Namespace) -> str:
     from segshuffle.protocols.messages.message_lines import collection_line
     from segshuffle.protocols.messages.received import PossibleCounts, impossible
 
-    refuse_overwriting("csv", options.csv, (options.plan, options.received))
-    refuse_overwriting("publish", options.publish, (options.plan, options.received))
-    if options.csv is not None and options.csv == options.publish:
-        raise OptionsError("--csv and --publish need different files.")
+    outputs = (("csv", options.csv), ("publish", options.publish))
+    refuse_overwriting(outputs, (options.plan, options.received))
     document = read_plan(options.plan)
     plan, assumed = _present(options, document.plan)
     possible = PossibleCounts.of(plan).messages

@@ -121,8 +121,8 @@ def run(options: Namespace) -> str:
             "leave --hide-level out if the server may know how many users picked each level; every client still limits "
             "what its messages reveal about its own level (client --hide-level)."
         )
-    for option, path in (("save", options.save), ("plot", options.plot)):
-        refuse_overwriting(option, path, (str(options.items), options.guess, options.collection))
+    outputs = (("save", options.save), ("plot", options.plot))
+    refuse_overwriting(outputs, (str(options.items), options.guess, options.collection))
     names = read_items(options.items) if isinstance(options.items, Path) else None
     of_paper, waits, named = (options.blanket == law for law in ("published", "all", None))
     if of_paper or waits:

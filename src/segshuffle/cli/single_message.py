@@ -46,8 +46,8 @@ Ask = Callable[[Point], Found]
 
 def answer(options: Namespace) -> str:
     """Answer one question, or a curve of them."""
-    for text, output in itertools.product(options.randomizer, options.save):
-        refuse_overwriting("save", output, (text.removeprefix("matrix:"),))
+    outputs = [("save", output) for output in options.save]
+    refuse_overwriting(outputs, [text.removeprefix("matrix:") for text in options.randomizer])
     names = [text.partition(":")[0] for text in options.randomizer]
     asked = _asked(options, names)
     given, ask = _of_budgets(options) if names == ["budgets"] else _of_messages(options, names, asked)

@@ -17,7 +17,7 @@ from segshuffle.arrays import Table
 from segshuffle.datasets.layout import BLANKS, FORMATS, Layout, shown
 from segshuffle.errors import DataError, ParameterError
 from segshuffle.extras import require
-from segshuffle.files import unreadable
+from segshuffle.files import open_input, unreadable
 
 require("data", "Reading a file of your own")
 
@@ -176,7 +176,7 @@ def opened(data: Any, layout: Layout) -> Iterator[Source]:
             if path is not None:
                 if path.is_char_device():
                     raise OSError("it is a device, not a file")
-                data = stack.enter_context(path.open("rb"))
+                data = stack.enter_context(open_input(path))
             if path is None or not path.is_file():  # a stream or a pipe
                 _copy(data, copy, name)
                 path = Path(copy.name)

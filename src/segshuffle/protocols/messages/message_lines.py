@@ -25,7 +25,7 @@ import numpy as np
 from segshuffle.accounting.numerics.ranges import check_kind
 from segshuffle.arrays import IntArray
 from segshuffle.errors import DataError
-from segshuffle.files import unreadable
+from segshuffle.files import open_input, unreadable
 from segshuffle.protocols.base import Plan
 from segshuffle.protocols.scheme import Scheme
 
@@ -102,11 +102,15 @@ def read_messages(path: Path | str, plan: Plan, *, drop: bool = False, most_line
         raise unreadable(name, error) from error
 
 
-def _opened(path: Path) -> IO[bytes]:
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
     """Open the file, unpacked if it begins as gzip does."""
-    with path.open("rb") as stream:
-        packed = stream.read(2) == b"\x1f\x8b"
-    return gzip.open(path) if packed else path.open("rb")  # type: ignore[return-value]
+    with open_input(path) as stream:
+        if stream.peek(2)[:2] == b"\x1f\x8b":
+            with gzip.open(stream) as unpacked:
+                yield unpacked  # type: ignore[misc]
+        else:
+            yield stream
 
 
 def read_counts(
