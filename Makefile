@@ -57,15 +57,17 @@ docs: install
 
 install: $(VENV)/.installed
 
-$(VENV)/.installed: requirements.lock pyproject.toml
+$(VENV)/.installed: requirements-pip.lock requirements.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if (3, 11) <= sys.version_info < (3, 14) else "segshuffle needs Python 3.11 to 3.13; this is " + sys.version.split()[0] + ". Give another with PYTHON=...")'
 	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements-pip.lock
 	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements.lock
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	touch $@
 
 lock:
 	uv pip compile --quiet pyproject.toml --all-extras --group dev --universal --python-version 3.11 --fork-strategy fewest --generate-hashes --no-header --output-file requirements.lock
+	echo pip | uv pip compile --quiet - --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --output-file requirements-pip.lock
 
 clean:
 	find results -mindepth 1 ! -path results/README.md -delete

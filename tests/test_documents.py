@@ -328,6 +328,18 @@ def test_hosted_checks_run_the_projects_own_script():
     assert [step["run"] for step in job["steps"] if "run" in step] == [".ci/run"]
 
 
+def test_hosted_checks_trust_nothing_that_may_change():
+    said = yaml.safe_load(read(".github/workflows/ci.yml"))
+    (job,) = said["jobs"].values()
+    used = [step["uses"] for step in job["steps"] if "uses" in step]
+    assert all(re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40}", action) for action in used)
+    assert said["permissions"] == {"contents": "read"}
+    assert job["timeout-minutes"] <= 360
+    asked = re.search(r'requires-python = ">=([\d.]+),<3\.(\d+)"', read("pyproject.toml"))
+    assert job["strategy"]["matrix"]["python"] == [asked[1], f"3.{int(asked[2]) - 1}"]
+    assert f"python_of {asked[1]})" in read(".ci/run")
+
+
 def test_the_changelog_has_the_usual_headings():
     text = read("CHANGELOG.md")
     assert re.findall(r"^## (\S+)", text, re.MULTILINE)[0] == "Unreleased"

@@ -63,6 +63,13 @@ def test_the_lock_names_no_address(root):
     assert {option.split("=")[0] for option in options} == {"--hash"}
 
 
+def test_pip_is_pinned_and_installed_first(root):
+    text = (root / "requirements-pip.lock").read_text()
+    assert re.fullmatch(r"pip==[\d.]+( \\\n    --hash=sha256:[0-9a-f]{64})+\n", text)
+    installed = re.findall(r"pip install .*--requirement (\S+)", (root / "Makefile").read_text())
+    assert installed == ["requirements-pip.lock", "requirements.lock"]
+
+
 def test_everything_in_the_lock_is_one_version_with_hashes(lock):
     assert len(lock) > 30
     for requirement, hashes in lock:
