@@ -53,6 +53,23 @@ def test_it_runs_in_another_directory(root, elsewhere, tmp_path_factory, dry):
     assert not list(from_here.folder.iterdir())
 
 
+def test_results_that_cannot_be_written_are_said_in_a_sentence(root, elsewhere):
+    (elsewhere.folder / "results").write_text("in the way")
+    run = (
+        "-s",
+        str(root / "workflow/Snakefile"),
+        "--cores",
+        "1",
+        "results/quick/limit.csv",
+        "--configfile",
+        "mine.yaml",
+    )
+    status, said = elsewhere.run(*run)
+    assert status != 0
+    assert "results/quick/logs/configuration.yaml: cannot be written" in said
+    assert "pathlib" not in said, "a traceback"
+
+
 @pytest.mark.exhaustive
 def test_a_killed_run_in_another_directory_goes_on(root, elsewhere):
     run = (

@@ -3,7 +3,7 @@
 from snakemake.logging import logger
 
 from segshuffle.errors import ConfigError
-from segshuffle.files import sha256_of
+from segshuffle.files import sha256_of, write_atomically
 from segshuffle.pipeline.config import check_stamp, stamp_text
 
 
@@ -39,8 +39,10 @@ def check_folder():
 
 def renew_stamp(log, *, others=workflow._onstart):
     """Write the folder's stamp, once jobs are about to run; then do what the workflow around this one does."""
-    STAMP.parent.mkdir(parents=True, exist_ok=True)
-    STAMP.write_text(stamp_text(file=configuration(), config=config), encoding="utf-8")
+    try:
+        write_atomically(STAMP, stamp_text(file=configuration(), config=config))
+    except SegshuffleError as error:
+        raise WorkflowError(str(error))
     others(log)
 
 

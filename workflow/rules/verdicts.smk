@@ -2,7 +2,9 @@
 
 
 # the paper's own populations, where there are any: verdicts are about nothing else
-JUDGED = [name for name, each in SETTINGS.items() if each.dataset in PAPER] or [*SETTINGS]
+JUDGED = [name for name, each in SETTINGS.items() if each.dataset in PAPER] or [
+    *SETTINGS
+]
 
 
 rule verdicts:
