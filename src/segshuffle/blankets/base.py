@@ -168,6 +168,10 @@ class Blanket(ABC):
                 found += [place + (sign < 0) * domain_size for place in places]
         return found
 
+    def most_steps(self, per_user: float) -> float:
+        """Bound the expected number of uniform numbers that `sample` takes."""
+        return sum(part.most_steps for part in self.parts(per_user))
+
     def simulate(
         self, per_user: float, domain_size: int, n_clients: int, rng: np.random.Generator, dtype: np.dtype[Any]
     ) -> tuple[NDArray[Any], IntArray]:

@@ -42,6 +42,10 @@ class Binomial(Blanket):
         filled = Fraction(per_user) / slots
         return [below(domain_size) for _ in range(slots) if exact.bernoulli(filled, below)]
 
+    def most_steps(self, per_user: float) -> float:
+        """Return two numbers for each slot."""
+        return 2.0 * self.most(per_user)
+
     def simulate(
         self, per_user: float, domain_size: int, n_clients: int, rng: np.random.Generator, dtype: np.dtype[Any]
     ) -> tuple[NDArray[Any], IntArray]:

@@ -76,6 +76,16 @@ def _sum_of_pieces(odds: Fraction, first: Fraction, growth: int, below: Below) -
     return sum(_piece(odds, part, growth, below) for _ in range(pieces))
 
 
+def most_steps(odds: float, first: float, growth: int) -> float:
+    """Bound the expected number of uniform numbers that `_sum_of_pieces` takes."""
+    first = min(first, 1e300)
+    pieces = max(math.ceil(first), 1)
+    part = first / pieces
+    accepted = (1 - odds) ** (1 - part) if growth else (1 - odds) * math.exp(odds * part)
+    # a trial takes a number for every unit, one more to end, and at most one for every weight
+    return pieces * (1 + 2 * odds / (1 - odds)) / accepted
+
+
 def _piece(odds: Fraction, first: Fraction, growth: int, below: Below) -> int:
     """Draw from the law of `_sum_of_pieces` by rejection from odds^k, for first <= 1: every w_j is at most 1."""
     over, under = first.numerator, first.denominator

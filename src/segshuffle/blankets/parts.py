@@ -49,6 +49,13 @@ class Part:
         size = mean * (1 - p) / p
         return exact.clustered(exact.negative_binomial(size, p, below), size, domain_size, below)
 
+    @property
+    def most_steps(self) -> float:
+        """Bound on the expected number of uniform numbers that `places` takes."""
+        if not self.p:
+            return exact.most_steps(0.5, 2 * self.mean, 0) + self.mean
+        return exact.most_steps(self.p, self.mean * (1 - self.p) / self.p, 1) + 2 * self.mean
+
     def simulated_places(self, domain_size: int, n_clients: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
         """Draw the items of all clients' units, client after client, and the number of units of each client.
 

@@ -32,6 +32,8 @@ from segshuffle.protocols.scheme import Collection, Scheme
 HEAD = {"format": "segshuffle-plan", "version": 3, "messages": 1}
 #: Largest file of a plan, in bytes: a list of a million names.
 _LARGEST = 2**26
+#: Most names, and characters of a name: the time that Unicode's normal form takes may grow with their square.
+_MOST_NAMES, _LONGEST_NAME = 10**6, 200
 #: Kinds of plans that are carried out.
 _PROVEN = ("exact", "upper")
 #: Part -> its keys.
@@ -209,6 +211,11 @@ def checked_names(names: Iterable[object] | None, domain_size: int) -> list[str]
     if names is None:
         return None
     listed = [] if isinstance(names, str) else list(map(str, names))
+    if len(listed) > _MOST_NAMES:
+        raise DataError(f"items = a list of {len(listed)} names, but at most {_MOST_NAMES} are allowed.")
+    for name in listed:
+        if len(name) > _LONGEST_NAME:
+            raise DataError(f"items has the name {name[:40]!r}...: it must have at most {_LONGEST_NAME} characters.")
     if not len(set(listed)) == len(listed) == domain_size:
         raise DataError(f"items = {names!r:.60}, but a list of {domain_size} different names is needed.")
     return listed

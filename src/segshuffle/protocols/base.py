@@ -35,6 +35,8 @@ SetKind = Literal["exactly", "at-most"]
 
 #: More collections within one guarantee are refused, because their joint loss would need too long a Fourier transform.
 MOST_ROUNDS = 10_000
+#: A client compares its level with every other one, and a published plan must not keep it busy for minutes.
+MOST_LEVELS = 100
 #: Above this number of expected messages per user, a plan has a warning.
 MANY_MESSAGES = 1000.0
 
@@ -146,10 +148,9 @@ class Problem:
         # JSON and schemes do not accept numpy's integers
         object.__setattr__(self, "domain_size", whole_if_equal(self.domain_size))
         object.__setattr__(self, "set_size", whole_if_equal(self.set_size))
-        if not self.levels or len(self.levels) != len(self.level_counts):
-            raise ParameterError(
-                "levels", self.levels, f"as many as level_counts ({len(self.level_counts)}), at least 1"
-            )
+        if not 1 <= len(self.levels) <= MOST_LEVELS or len(self.levels) != len(self.level_counts):
+            allowed = f"as many as level_counts ({len(self.level_counts)}), at least 1 and at most {MOST_LEVELS}"
+            raise ParameterError("levels", self.levels, allowed)
         object.__setattr__(self, "level_counts", tuple(map(whole_if_equal, self.level_counts)))
         for count in self.level_counts:
             check_integer("level_counts", count, 0, f"an integer >= 0, all together at most {LARGEST_COUNT:g}")

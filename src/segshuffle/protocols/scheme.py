@@ -104,6 +104,20 @@ class Scheme:
         """About the number of random draws or messages of one client; the memory of a batch grows with it."""
         return self.set_size * max(1, *map(math.ceil, self.copies)) + math.ceil(self.blanket_per_user)
 
+    def mean_messages(self, level: int) -> float:
+        """Return the expected messages of one client who holds `set_size` items."""
+        return self.blanket_per_user + self.set_size * self.copies[level]
+
+    def most_steps(self, level: int) -> float:
+        """Bound the expected number of uniform numbers that a client draws; its time grows with it.
+
+        Each takes about five microseconds.
+        """
+        dummies = self.law.most_steps(self.blanket_per_user)
+        if self.blanket_cap is not None:
+            dummies *= 2  # half of the draws or more are kept: the median of a Poisson law is not above the cap
+        return self.set_size + dummies + self.mean_messages(level)
+
     def send(self, items: Sequence[int], level: int, below: exact.Below) -> list[int]:
         """Draw the messages of one client exactly, in random order.
 

@@ -11,14 +11,19 @@ from typing import Any, NamedTuple
 
 from segshuffle.accounting.collections.blanket_cap import cap_overflow, capped_delta, capped_epsilon, uncapped_target
 from segshuffle.accounting.collections.calibration import epsilon_upper
+from segshuffle.accounting.collections.product import check_product
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError
-from segshuffle.accounting.numerics.ranges import check_guarantee, check_integer
+from segshuffle.accounting.numerics.ranges import check_guarantee, check_integer, check_positive
 from segshuffle.blankets.base import COPIES_RANGE, Blanket
 from segshuffle.digits import rounded_up
 from segshuffle.errors import ParameterError, RefusedError
 from segshuffle.protocols.base import Assumptions, Problem, SetKind
 from segshuffle.protocols.planner import Target, certified_delta
 from segshuffle.protocols.scheme import Scheme
+
+#: A client draws so many random numbers for a plan, on average, or so many for each message that it is ready to send,
+#: if these are more: seconds, unless it is ready to send more than 10,000 messages.
+MOST_STEPS, MESSAGE_STEPS = 1e6, 100
 
 
 @dataclass(frozen=True)
@@ -28,7 +33,8 @@ class Demand:
     Parameters
     ----------
     epsilon, delta : float
-        Guarantee of its items, against other items at its own level: epsilon in (0, 100], delta in (0, 1).
+        Guarantee of its items, against other items at its own level: epsilon in (0, 100], delta in
+        [1e-110, 1).
     honest_users : int
         Number of users >= 1, itself included, who certainly exist, send their blanket and do not reveal it to the
         server.
@@ -40,9 +46,10 @@ class Demand:
         Guarantee of its level: for each announced level one epsilon, compared with a user of that level with any items.
         A smaller number than `epsilon` counts as `epsilon`. Empty: the level is not secret.
     level_delta : float or None
-        Delta for these epsilons, in (0, 1); None takes `delta`.
+        Delta for these epsilons, in [1e-110, 1); None takes `delta`.
     most_messages : float
-        Most messages that it is ready to send, on average.
+        Most messages that it is ready to send, on average, a finite number above 0. It also bounds the time: at most
+        100 random numbers are drawn for each, or a million, if these are more.
     """
 
     epsilon: float
@@ -55,11 +62,14 @@ class Demand:
     most_messages: float = 10_000.0
 
     def __post_init__(self) -> None:
-        check_guarantee(epsilon=self.epsilon, delta=self.delta)
+        for epsilon in (self.epsilon, *self.level_epsilons):
+            check_guarantee(epsilon=epsilon, delta=self.delta)
+        for delta in (self.delta, self.level_delta):
+            if delta is not None:
+                check_product(delta=delta)
+        check_positive("most_messages", self.most_messages)
         check_integer("honest_users", self.honest_users, 1, "an integer >= 1 (the client itself)")
         Assumptions(sets=self.sets, rounds=self.rounds)
-        for epsilon in self.level_epsilons:
-            check_guarantee(epsilon=epsilon, delta=self.delta if self.level_delta is None else self.level_delta)
 
     def problem(self, announcement: Scheme, *, private_levels: bool = False) -> Problem:
         """Return the collection as the client sees it, with its own number of honest users."""
@@ -130,11 +140,16 @@ def check_announcement(announcement: Scheme, demand: Demand, level: int) -> Give
             f"The plan is refused: sets of exactly {announcement.set_size} of {announcement.domain_size} items "
             "are all the same, so there is nothing to estimate. Nothing is sent."
         )
-    messages = announcement.blanket_per_user + announcement.set_size * announcement.copies[level]
+    messages, steps = announcement.mean_messages(level), announcement.most_steps(level)
     if messages > demand.most_messages:
         raise RefusedError(
             f"The plan is refused: it asks for {messages:.4g} messages on average, more than the "
             f"{demand.most_messages:g} that this client is ready to send. Nothing is sent."
+        )
+    if steps > (most_steps := max(MOST_STEPS, MESSAGE_STEPS * demand.most_messages)):
+        raise RefusedError(
+            f"The plan is refused: to draw its messages takes up to {steps:.4g} random numbers on average, more than "
+            f"the {most_steps:g} that this client is ready to draw. Ask for a plan with a larger p. Nothing is sent."
         )
     delta = _checked(own, "the user", demand.epsilon, demand.delta)
     return Given(delta, *_level_guarantee(announcement, demand, level))
