@@ -12,7 +12,7 @@ from commands import messages_of, printed, refusal, run
 from plans import edited, given_plan
 
 from segshuffle.cli import main
-from segshuffle.cli.client_account import default_path
+from segshuffle.cli.client_account_file import default_path
 from segshuffle.datasets.reading import read_transactions
 from segshuffle.planning.documents import read_plan, save_plan
 from segshuffle.protocols.base import PLAIN, Assumptions, Problem
@@ -299,27 +299,6 @@ def test_the_account_is_where_programs_keep_what_they_remember(monkeypatch):
     assert str(default_path()) == "/home/ada/.local/state/segshuffle/client.json"
     monkeypatch.setenv("XDG_STATE_HOME", "/state")
     assert str(default_path()) == "/state/segshuffle/client.json"
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        "",
-        "[]",
-        '{"format": "segshuffle-client", "version": 2}',
-        '{"format": "segshuffle-client", "version": 1, "honest_users": 5, "budget": [1], "hide_level": "no", '
-        '"collections": []}',
-        '{"format": "segshuffle-client", "version": 1, "honest_users": 5, "budget": null, "hide_level": "no", '
-        '"collections": [{"plan": "", "level": 1, "sets": "at-most", "rounds": 1, "sent": 1, "items_spent": [-9, 0]}]}',
-        '{"format": "segshuffle-client", "version": 1, "honest_users": 5, "budget": null, "hide_level": "no", '
-        '"collections": [{"plan": "", "level": 1, "sets": "at-most", "rounds": 1, "sent": 1, "items_spent": [1, 0], '
-        '"answers": [{"collection": 1, "items": [0], "messages": "1;2"}]}]}',
-    ],
-)
-def test_a_broken_account_sends_nothing(published, capsys, tmp_path, content):
-    (tmp_path / "mine.json").write_text(content)
-    assert "mine.json: is not the file of a client" in refusal(capsys, client(published))
-    assert (tmp_path / "mine.json").read_text() == content
 
 
 def test_the_account_is_not_the_plan(published, capsys):

@@ -16,12 +16,15 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import io
+import itertools
+import sys
 from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from segshuffle.cli.client_account import Account, Answer, Entry, Limit, default_path, opened, said
+from segshuffle.cli.client_account import Account, Answer, Entry, Limit, counted, said
 from segshuffle.cli.client_users import digest, draw_all, print_all, users_and_levels
 from segshuffle.cli.options import add_declared, guarantee, layout_of, number, positive
 from segshuffle.cli.terminal import complain
@@ -30,7 +33,7 @@ from segshuffle.declared import options_of
 from segshuffle.errors import DataError, OptionsError, ParameterError, RefusedError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from segshuffle.planning.documents import Document
     from segshuffle.protocols.base import Plan, Problem
@@ -41,6 +44,8 @@ if TYPE_CHECKING:
 COMMON = ("plan", "items", "users", "level", "level_column", "honest_users", "budget", "collection", "account")
 #: Default of the largest epsilon that all collections together may spend on the level.
 _LEVEL_EPSILON = 2.0
+#: Most bytes of a list of items.
+_LONGEST = 2**24
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -49,9 +54,11 @@ def add_options(parser: ArgumentParser) -> None:
     held = parser.add_mutually_exclusive_group(required=True)
     held.add_argument(
         "--items",
-        metavar="A,B,...",
-        help="items that the user holds, by name (in quotes if it has a comma) or, if the plan has no names, by "
-        "number; '' for none; if they are more than the plan's set size, a random choice of them is sent",
+        metavar="FILE",
+        help="a file with the items that the user holds, or - for standard input: names or, if the plan has no names, "
+        "numbers, with commas or line ends between, in quotes if a name has a comma; or the items themselves: A,B,... "
+        "('' for none), but others on the machine may read them in the list of processes; if they are more than the "
+        "plan's set size, a random choice of them is sent",
     )
     held.add_argument(
         "--users",
@@ -136,6 +143,7 @@ def _hidden(text: str) -> tuple[float, float | None] | Literal["no"]:
 
 def run(options: Namespace) -> str:
     """Check the plan, store the privacy spent and the messages, and return the messages."""
+    from segshuffle.cli.client_account_file import default_path, opened, resolved
     from segshuffle.files import refuse_overwriting
     from segshuffle.planning.documents import read_announcement
     from segshuffle.protocols.messages import Client
@@ -149,7 +157,7 @@ def run(options: Namespace) -> str:
     _need(options, document.plan.problem, path)
     collection = options.collection or 1
     refuse_overwriting([("account", path)], (options.plan, options.users))
-    many = None
+    path, many = resolved(path), None
     if options.users is None:
         asked = Answer(collection, _items(options, document))
         picked = [levels.index(options.level)]
@@ -164,10 +172,12 @@ def run(options: Namespace) -> str:
         if answer is None:
             demands, answer = _spent(options, document.plan, picked, entry, account), asked
             if many is not None:
-                draw_all(*many, scheme, demands, kept)
+                sent = draw_all(*many, scheme, demands, kept)
             else:
                 client = Client(asked.items, picked[0], demands[picked[0]])
                 answer = replace(asked, messages=lines_of(client.send_items(scheme), scheme))
+                sent = counted([answer.messages.encode()])
+            answer = replace(answer, n_messages=sent[0], sha256=sent[1])
             account.keep(answer)
             account.write()
             _tell(account, None if many is None else many[0].n_users)
@@ -178,7 +188,7 @@ def run(options: Namespace) -> str:
             )
     named = collection_line(document.digest, collection)
     if many is not None:
-        print_all(kept, named)
+        print_all(kept, answer, named)
         complain(
             "segshuffle client: these messages stand in the order of the users and must be mixed before anybody who is "
             "not trusted sees them: sort messages.txt > mixed.txt"
@@ -230,29 +240,58 @@ def _items(options: Namespace, document: Document) -> tuple[int, ...]:
 
     if layout_of(options) != Layout():
         raise OptionsError("--items names the items; options that say how to read a file need --users FILE instead.")
+    problem = document.plan.problem
+    known = None if document.items is None else numbered([*map(tidied, document.items)])
+
+    def numbered_as(name: str) -> int | None:
+        return number_of(name, problem.domain_size) if known is None else known.get(name)
+
+    place, text = _text_of(options.items, numbered_as)
     try:
-        (names,) = csv.reader([options.items], skipinitialspace=True, strict=True)
-    except (csv.Error, ValueError) as error:  # ValueError: several lines
+        names = [*itertools.chain(*csv.reader(io.StringIO(text), skipinitialspace=True, strict=True))]
+    except csv.Error as error:
         raise DataError(
-            f"items = {options.items[:60]!r}: {error}; write names with commas between, and quotes around a name that "
-            "has a comma: 'tea,\"milk, fresh\"'."
+            f"{place}: {error}; write names with commas between, and quotes around a name that has a comma: "
+            "'tea,\"milk, fresh\"'."
         ) from error
-    problem, known = document.plan.problem, numbered([*map(tidied, document.items or ())])
-    numbers = []
+    numbers = dict[int, None]()
     for name in filter(None, map(tidied, names)):
-        number = number_of(name, problem.domain_size) if document.items is None else known.get(name)
+        number = numbered_as(name)
         if number is None:
             first, last = document.name(0), document.name(problem.domain_size - 1)
-            raise DataError(f"item {name[:60]!r} is none of the plan's {problem.domain_size} items, {first} to {last}.")
+            raise DataError(
+                f"{place}: item {name[:60]!r} is none of the plan's {problem.domain_size} items, {first} to {last}."
+            )
         if number in numbers:
-            raise DataError(f"items = {options.items!r}: {name[:60]!r} is given twice; give every item once.")
-        numbers.append(number)
+            raise DataError(f"{place}: {name[:60]!r} is given twice; give every item once.")
+        numbers[number] = None
     if len(numbers) > problem.set_size:
         complain(
             f"segshuffle client: the user holds {len(numbers)} items; a random choice of {problem.set_size} of them is "
             "sent"
         )
     return tuple(numbers)
+
+
+def _text_of(items: str, number_of_item: Callable[[str], int | None]) -> tuple[str, str]:
+    """Return where the items stand and how they are written, from what --items gives."""
+    from segshuffle.files import read_bounded
+
+    is_file = False
+    with contextlib.suppress(OSError):  # a list may be longer than any name
+        is_file = Path(items).exists() and items not in ("", "-")
+    if is_file and number_of_item(tidied(items)) is not None:
+        raise OptionsError(
+            f"--items {items} is an item and a file: write {items}, for the item or ./{items} to read it."
+        )
+    try:
+        if items == "-":
+            return "standard input", sys.stdin.buffer.read(_LONGEST).decode("utf-8-sig")
+        if is_file:
+            return items, read_bounded(items, limit=_LONGEST).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{items}: the items are not written in UTF-8 ({error.reason}).") from None
+    return f"items = {items[:60]!r} (no file has this name)", items
 
 
 def _spent(options: Namespace, plan: Plan, picked: Sequence[int], new: Entry, account: Account) -> dict[int, Demand]:
@@ -294,7 +333,7 @@ def _given(plan: Plan, demand: Demand, level: int) -> Given:
 
     given, deltas = check_announcement(plan.scheme, demand, level), plan.problem.deltas
     delta, level_delta = min(demand.delta, deltas[level]), min(demand.level_delta or demand.delta, max(deltas))
-    with contextlib.suppress(RefusedError):
+    with contextlib.suppress(RefusedError, ParameterError):  # a published delta may be below what is computed
         promised = check_announcement(plan.scheme, replace(demand, delta=delta, level_delta=level_delta), level)
         if promised.level_epsilon <= given.level_epsilon:
             return promised._replace(delta=delta, level_delta=level_delta if promised.level_epsilon else 0.0)

@@ -1,36 +1,34 @@
-r"""A user's own file: the user's settings, and the privacy spent in all collections so far. JSON, version 1.
+r"""A user's own file: the user's settings, and the privacy spent in all collections so far. JSON, version 2.
 
-    {"format": "segshuffle-client", "version": 1, "honest_users": 900, "budget": [1.0, 1e-05],
+    {"format": "segshuffle-client", "version": 2, "honest_users": 900, "budget": [1.0, 1e-05],
      "hide_level": [2.0, 1e-05],
      "collections": [{"plan": "9f...", "level": 0.5, "sets": "at-most", "rounds": 1, "sent": 1,
                       "items_spent": [0.5, 9.1e-07], "level_spent": [1.0, 9.4e-07],
-                      "answers": [{"collection": 1, "items": [0, 3], "messages": "3\n5\n", "users": null}]}]}
+                      "answers": [{"collection": 1, "items": [0, 3], "messages": "3\n5\n", "users": null,
+                                   "n_messages": 2, "sha256": "b4..."}]}]}
 
 Epsilons and deltas are summed (basic composition), which is valid for any plans. `hide_level` is "no" if the level is
-not secret. `plan` is the digest of the plan. `answers` are kept so that lost messages
-can be sent again: other messages about the same items would reveal more. They say which items the user holds. An
-account of many users has what a user of the highest level has spent; their messages are in a file beside it, and
-`users` is a digest of who holds what.
+not secret. `plan` is the digest of the plan, and `sha256` that of the lines of messages. `answers` are kept so that
+lost messages can be sent again: other messages about the same items would reveal more. They say which items the user
+holds. An account of many users has what a user of the highest level has spent; their messages are in a file beside it,
+and `users` is a digest of who holds what.
 """
 
 from __future__ import annotations
 
-import contextlib
+import hashlib
 import json
-import os
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from segshuffle.digits import rounded_up
-from segshuffle.errors import DataError, RefusedError
-from segshuffle.files import read_bounded, writing
+from segshuffle.errors import RefusedError
+from segshuffle.files import writing
 
-FORMAT, VERSION = "segshuffle-client", 1
-_LARGEST = 2**26
+HEAD = {"format": "segshuffle-client", "version": 2}
 
 #: An epsilon and a delta.
 Guarantee = tuple[float, float]
@@ -47,6 +45,9 @@ class Answer:
     messages: str = ""
     #: Digest of what many users hold and of their levels; None for one user.
     users: str | None = None
+    #: Number of messages, and digest of their lines (`counted`).
+    n_messages: int = 0
+    sha256: str = ""
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,7 @@ class Account:
 
     def write(self) -> None:
         """Write the file completely, readable by its owner only."""
-        values = {"format": FORMAT, "version": VERSION, **asdict(self)}
+        values = {**HEAD, **asdict(self)}
         del values["path"]
         with writing(self.path, private=True) as temporary:
             temporary.write_text(json.dumps(values, indent=1) + "\n", encoding="utf-8")
@@ -153,71 +154,10 @@ def _larger(one: Guarantee, other: Guarantee) -> Guarantee:
     return max(one[0], other[0]), max(one[1], other[1])
 
 
-def default_path() -> Path:
-    """Return the default path of the file."""
-    state = os.environ.get("XDG_STATE_HOME")
-    folder = Path(state) if state and Path(state).is_absolute() else Path.home() / ".local/state"
-    return folder / "segshuffle/client.json"
-
-
-@contextlib.contextmanager
-def opened(path: Path) -> Iterator[Account]:
-    """Open the account; a second program waits until the first is done.
-
-    Raises
-    ------
-    DataError
-        If the file is not an account, or its folder cannot be used.
-    """
-    import fcntl
-
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.exists()  # an error if the name is too long
-        folder = os.open(path.parent, os.O_RDONLY)
-    except (OSError, ValueError) as error:
-        raise DataError(f"{path}: cannot be used ({error}). Name another file with --account.") from error
-    try:
-        fcntl.flock(folder, fcntl.LOCK_EX)
-        yield _read(path) if path.exists() else Account(path)
-    finally:
-        os.close(folder)
-
-
-def _read(path: Path) -> Account:
-    try:
-        values = json.loads(read_bounded(path, limit=_LARGEST).decode("utf-8"))
-        if (found := (values.pop("format"), values.pop("version"))) != (FORMAT, VERSION):
-            raise ValueError(f"format, version = {found!r:.30} must be {(FORMAT, VERSION)}")
-        collections = []
-        for each in values.pop("collections"):
-            answers = [Answer(**answer) for answer in each.pop("answers", [])]
-            collections.append(Entry(**each, answers=answers))
-        account = Account(path, collections=collections, **values)
-        _check(account)
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise DataError(
-            f"{path}: is not the file of a client ({type(error).__name__}: {str(error)[:80]}). Nothing is sent, "
-            "because what was spent is not known. Repair the file, or name another one with --account."
-        ) from None
-    return account
-
-
-def _check(account: Account) -> None:
-    """Refuse values of a file that no client writes."""
-    counts = [1 if account.honest_users is None else account.honest_users]
-    guarantees: list[Any] = [each for each in (account.budget, account.hide_level) if each not in (None, "no")]
-    for entry in account.collections:
-        counts += [entry.rounds, entry.sent]
-        guarantees += [entry.items_spent, entry.level_spent]
-        for answer in entry.answers:
-            counts.append(answer.collection)
-            lines = re.fullmatch(r"([+-]?[0-9]+\n)*", answer.messages)
-            if not (lines and isinstance(answer.users, str | None) and all(type(item) is int for item in answer.items)):
-                raise ValueError(f"answers = {answer!r:.60} must have a collection, items and messages")
-    for count in counts:
-        if not (type(count) is int and count >= 1):
-            raise ValueError(f"{count!r:.30} must be an integer >= 1")
-    for epsilon, delta in guarantees:
-        if not all(type(each) in (int, float) and 0 <= each <= 1e6 for each in (epsilon, delta)):
-            raise ValueError(f"epsilon, delta = {(epsilon, delta)!r:.40} must be numbers in [0, 1e6]")
+def counted(lines: Iterable[bytes]) -> tuple[int, str]:
+    """Return the number of messages in some lines, and the digest of these."""
+    number, digest = 0, hashlib.sha256()
+    for some in lines:
+        number += some.count(b"\n")
+        digest.update(some)
+    return number, digest.hexdigest()

@@ -6,11 +6,12 @@ import hashlib
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
+from segshuffle.cli.client_account import Answer, counted
 from segshuffle.cli.options import users_of
 from segshuffle.cli.terminal import complain, seldom, write
-from segshuffle.errors import OptionsError
+from segshuffle.errors import DataError, OptionsError
 from segshuffle.files import unreadable, writing
 
 if TYPE_CHECKING:
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from segshuffle.planning.documents import Document
     from segshuffle.protocols.messages import Demand
     from segshuffle.protocols.scheme import Scheme
+
+#: Bytes that are read at a time.
+_BLOCK = 2**20
 
 
 def users_and_levels(options: Namespace, document: Document) -> tuple[Transactions, Numbers]:
@@ -45,8 +49,10 @@ def digest(users: Transactions, levels: Numbers) -> str:
     return hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()
 
 
-def draw_all(users: Transactions, levels: Numbers, scheme: Scheme, demands: Mapping[int, Demand], path: Path) -> None:
-    """Draw the messages of all users into a file, readable by its owner only."""
+def draw_all(
+    users: Transactions, levels: Numbers, scheme: Scheme, demands: Mapping[int, Demand], path: Path
+) -> tuple[int, str]:
+    """Draw the messages of all users into a file, readable by its owner only; return their number and digest."""
     from segshuffle.protocols.messages import send_all
 
     def one_by_one() -> Iterator[tuple[list[int], int]]:
@@ -55,18 +61,39 @@ def draw_all(users: Transactions, levels: Numbers, scheme: Scheme, demands: Mapp
             said(user)
             yield users.codes[ends[user] : ends[user + 1]].tolist(), level
 
-    with writing(path, private=True) as temporary, temporary.open("w", encoding="ascii") as file:
-        file.writelines(send_all(one_by_one(), scheme, demands))
+    with writing(path, private=True) as temporary:
+        with temporary.open("w", encoding="ascii") as file:
+            file.writelines(send_all(one_by_one(), scheme, demands))
+        with temporary.open("rb") as written:
+            return counted(_blocks(written))
 
 
-def print_all(path: Path, named: str) -> None:
-    """Print the line that names the collection and a file of messages; exit if they cannot be written."""
+def print_all(path: Path, answer: Answer, named: str) -> None:
+    """Print the line that names the collection and a file of messages; exit if they cannot be written.
+
+    Raises
+    ------
+    DataError
+        If the messages are not those of the answer; nothing is printed then.
+    """
     try:
-        with path.open(encoding="ascii") as file:
-            lines = [named]
+        with path.open("rb") as file:
+            found, digest = counted(_blocks(file))
+            if digest != answer.sha256:
+                raise DataError(
+                    f"{path}: does not have the {answer.n_messages} messages that were drawn, but {found} or others. "
+                    "Nothing is printed. Restore the file from a copy: new messages about the same items would reveal "
+                    "more than was paid for."
+                )
+            file.seek(0)
+            lines = [named.encode("ascii")]
             while lines:
-                if status := write("segshuffle client", "".join(lines).removesuffix("\n")):
+                if status := write("segshuffle client", b"".join(lines).decode("ascii").removesuffix("\n")):
                     raise SystemExit(status)
-                lines = file.readlines(2**20)
+                lines = file.readlines(_BLOCK)
     except OSError as error:
         raise unreadable(path, error) from error
+
+
+def _blocks(file: IO[bytes]) -> Iterator[bytes]:
+    return iter(lambda: file.read(_BLOCK), b"")

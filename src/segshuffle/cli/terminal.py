@@ -304,7 +304,7 @@ def write(program: str, text: str) -> int:
     try:
         if sys.stdout is None:
             raise OSError("it is closed")
-        safe, encoding = printable(text, "\n\t"), sys.stdout.encoding or "utf-8" or "utf-8"
+        safe, encoding = printable(text, "\n\t"), sys.stdout.encoding or "utf-8"  # a stream in memory has none
         # no empty line for an empty text: a client may have no message to send
         print(safe.encode(encoding, "backslashreplace").decode(encoding), end="\n" if text else "", flush=True)
     except (OSError, ValueError) as error:  # ValueError: the output is closed

@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -108,7 +109,13 @@ def send_all(users: Iterable[User], announcement: Scheme, demands: Mapping[int, 
 
         batches = iter(lambda: list(islice(remaining, _TOGETHER)), [])
         calls = (joblib.delayed(_lines)(batch, announcement, demands) for batch in batches)
-        yield from joblib.Parallel(n_jobs=-1, return_as="generator")(calls)
+        try:
+            yield from joblib.Parallel(n_jobs=-1, return_as="generator")(calls)
+        except BrokenProcessPool:
+            raise DataError(
+                "a process that drew messages was ended by the system, perhaps because memory ran out. Nothing is "
+                "sent. Run the command again, with fewer other programs."
+            ) from None
 
 
 def _lines(users: Sequence[User], announcement: Scheme, demands: Mapping[int, Demand]) -> str:
