@@ -157,9 +157,10 @@ PLANS = [
         "and at most 1e+09 can be announced: set --max-messages",
     ),
     (
-        f"--levels {','.join(f'{1 + i / 40000}:1' for i in range(30000))}",
+        f"--items 1e7 --set-size 5e6 --levels {','.join(f'{1 + i / 100}:1e5' for i in range(100))}",
         "more than 600 are refused: fewer levels",
     ),
+    (f"--levels {','.join(f'{1 + i / 100}:1' for i in range(101))}", "at least 1 and at most 100"),
 ]
 SEGMENTED = (
     "account --users 50 --epsilon 0.1 --randomizer segmented:blanket-per-user=2,domain-size=17,sampling-rate=0.5"

@@ -498,7 +498,7 @@ def test_the_commands_of_the_guide_run(tmp_path, capsys, monkeypatch, root):
     ]
     assert len(done) == 5
     # everybody holds tea
-    assert re.search(r"\n# Users who .* 1000 users .*\nitem,users,users_low,users_high,.*\n"tea",", done[-1].stdout)
+    assert re.search(r'\n# Users who .* 1000 users .*\nitem,users,users_low,users_high,.*\n"tea",', done[-1].stdout)
     (most,) = re.findall(r"must refuse a sender of more than (\d+) messages", done[0].stderr)
     assert f'-le {most} ] || mv "$file" refused' in guide
     assert sorted(path.name for path in (tmp_path / "inbox").iterdir()) == ["ada", "ben"]
