@@ -18,6 +18,7 @@ NOTICING = (
     "pipeline",
     "planning",
     "protocols/messages/test_dependence.py",
+    "protocols/messages/test_wire.py",
     "protocols/test_conformance.py",
     "studies/reproduction",
     "studies/test_figures.py",
@@ -30,6 +31,25 @@ NOTICING = (
 )
 
 
+#: What the recipe for a law adds to each file, after which words.
+DESCRIBED = {
+    "docs/wire.md": (
+        "|---|---|---|\n",
+        "| `mixed` | none | single units: mean m/2; clusters: mean m/2, parameter 1/2 |\n",
+    ),
+    "tests/protocols/messages/test_wire.py": (
+        "PARTS = {\n",
+        '    "mixed": lambda m: [([""], m / 2, Fraction(0)), ([""], m / 2, Fraction(1, 2))],\n',
+    ),
+    "docs/vectors.json": (
+        "[\n",
+        '{"name": "mixed", "scheme": {"domain_size": 17, "set_size": 1, "n_users": 5000, "copies": [0.5], '
+        '"blanket_per_user": 2.0, "law": {"name": "mixed"}, "blanket_cap": null}, "items": [3], "level": 0, '
+        '"bytes": "3db44ff77d56de114f06", "messages": ["2", "3", "15"]},\n',
+    ),
+}
+
+
 @pytest.mark.exhaustive
 def test_one_addition_of_each_kind_leaves_the_tests_green(root, tmp_path):
     command = ["git", "ls-files", "-co", "--exclude-standard"]
@@ -39,6 +59,9 @@ def test_one_addition_of_each_kind_leaves_the_tests_green(root, tmp_path):
         shutil.copyfile(root / name, tmp_path / name)
     for add in (add_study, add_accountant, add_law):
         add(SimpleNamespace(folder=tmp_path))
+    for name, (after, added) in DESCRIBED.items():
+        before, found, rest = (tmp_path / name).read_text(encoding="utf-8").partition(after)
+        (tmp_path / name).write_text(f"{before}{found}{added}{rest}", encoding="utf-8")
     (tmp_path / "src/segshuffle/protocols/guess.py").write_text(COMPETITOR, encoding="utf-8")
     copied = (root / "src/segshuffle/protocols/augmented_shuffling.py").read_text(encoding="utf-8")
     mine = copied.replace("augmented-shuffling", "mine").replace('"proven"', '"published"')
