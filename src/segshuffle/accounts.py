@@ -47,11 +47,11 @@ class Account(list[Entry]):
     def proven(self) -> tuple[float, float]:
         """The largest proven lower bound (0 without one), and the smallest proven upper bound (inf without one)."""
         lower = (each.value for each in self if each.kind in ("lower", "exact"))
-        upper = (each.value for each in self if each.kind in ("upper", "exact"))
+        upper = (each.value for each in self if each.guarantee)
         return max(lower, default=0.0), min(upper, default=math.inf)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a pandas table: columns accountant, value, kind, status and source."""
+        """Return a pandas table: columns accountant, value, kind, status, source and guarantee."""
         return frame_of(list(self))
 
     def plot(self, *, ax: Axes | None = None) -> Axes:

@@ -9,17 +9,26 @@ import oracles as o
 import pytest
 from commands import answer, printed, refusal, run
 
+from segshuffle import account
 from segshuffle.accounting.single_message import amplification
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS
 from segshuffle.accounting.single_message.mechanisms import composed, mechanism, of_matrix, subsampled
 from segshuffle.accounting.single_message.randomizers.matrix import matrix_randomizer
 from segshuffle.cli.options import integers, numbers
+from segshuffle.digits import rounded_down, rounded_up
+from segshuffle.errors import ParameterError
 
 KRR = "account --randomizer krr:domain-size=10 --local-epsilon 4 --users 1000 --delta 1e-6"
 
 
 def values(found, asked="epsilon"):
     return {row["accountant"]: row[asked] for row in found["accountants"]}
+
+
+def shown(row):
+    """Return the text of an epsilon: six digits, on the safe side if it is proven."""
+    epsilon, side = row["epsilon"], {"lower": rounded_down, "upper": rounded_up}.get(row["kind"])
+    return f"{side(epsilon, 6) if side else epsilon:.6g}"
 
 
 def test_epsilons_of_every_applicable_accountant(capsys):
@@ -31,7 +40,8 @@ def test_epsilons_of_every_applicable_accountant(capsys):
         each.name for each in amplification.applicable(chosen)
     }
     assert found["not_applicable"] == left_out
-    assert all(set(row) == {"accountant", "epsilon", "kind", "status", "source"} for row in found["accountants"])
+    keys = {"accountant", "epsilon", "kind", "status", "source", "guarantee"}
+    assert all(set(row) == keys for row in found["accountants"])
     head = {"randomizer": "krr", "local_epsilon": 4.0, "domain_size": 10, "n_users": 1000, "delta": 1e-6}
     assert {name: found[name] for name in head} == head
 
@@ -40,7 +50,7 @@ def test_the_readable_form_has_a_line_per_accountant(capsys):
     lines = printed(capsys, KRR).splitlines()
     found = answer(capsys, KRR)
     for row in found["accountants"]:
-        assert [row["accountant"], f"{row['epsilon']:.6g}", row["kind"]] in [line.split() for line in lines]
+        assert [row["accountant"], shown(row), row["kind"]] in [line.split() for line in lines]
         assert " ".join(row["status"].split()) in " ".join(" ".join(lines).split())
     assert sum("not applicable" in line for line in lines) == len(found["not_applicable"])
     assert max(map(len, lines)) <= 80
@@ -195,6 +205,63 @@ def test_users_with_budgets_of_their_own(capsys):
         assert deltas[name] == pytest.approx(1e-6, rel=2e-3)
 
 
+@pytest.mark.parametrize(
+    ("text", "last"),
+    [
+        (
+            "krr:domain-size=10 --local-epsilon 4 --users 1000 --delta 1e-6",
+            "guarantee: epsilon 1.52747 (blanket, upper)",
+        ),
+        # the bound for one pair of Laplace noise's inputs, and refuted ones, are smaller and no guarantees
+        (
+            "laplace --local-epsilon 1 --users 1e4 --epsilon 0.2 --accountant blanket,personalized,standard-clone",
+            "clone",
+        ),
+        ("laplace --local-epsilon 1 --users 1e4 --epsilon 0.2 --accountant blanket,chen-cao-ge", "none"),
+        (
+            "krr:domain-size=4 laplace --compose joint --local-epsilon 0.1 --users 99 --delta 1e-6",
+            "(standard-clone, upper)",
+        ),
+        (
+            "balls-into-bins:domain-size=9,special-bins=1 --blanket-messages 1e4 --delta 1e-6",
+            "(variation-ratio, upper)",
+        ),
+        ("flipped-one-hot:flip=0.1 --blanket-messages 1e4 --delta 1e-6", "none"),
+        ("krr:domain-size=100 --local-epsilon 8 --users 1000 --delta 1e-6 --rounds 365 --accountant blanket", "none"),
+        ("budgets:0.5:1000,2:500 --delta 1e-6", "guarantee: epsilon 2 (local, upper)"),
+        ("segmented:domain-size=17,blanket-per-user=2,sampling-rate=0.5 --users 5000 --epsilon 0.125", "none"),
+    ],
+)
+def test_the_last_line_is_the_guarantee(capsys, text, last):
+    line = printed(capsys, f"account --randomizer {text}").splitlines()[-1]
+    assert line.startswith("guarantee: ")
+    assert last in line
+
+
+def test_a_curve_has_a_guarantee_for_every_value_and_a_local_epsilon_is_rounded_down(capsys):
+    lines = printed(capsys, f"{KRR.replace('1000', '1e3,1e5')} --accountant blanket,chen-cao-ge").splitlines()
+    assert lines[-2:] == [
+        "guarantee at n_users = 1000: epsilon 1.52747 (blanket, upper)",
+        "guarantee at n_users = 100000: epsilon 0.10991 (blanket, upper)",
+    ]
+    asked = "account --randomizer krr:domain-size=10 --users 1e6 --epsilon 0.1 --delta 1e-8 --accountant blanket"
+    (row,) = answer(capsys, asked)["accountants"]
+    told = float(printed(capsys, asked).splitlines()[-1].split()[3])
+    assert 0 <= row["local_epsilon"] - told < 1e-5
+    assert row["guarantee"]
+
+
+def test_several_rounds_of_a_sample_are_refused(capsys):
+    """Nothing says whether each round draws its own sample; if one serves all, delta is far larger."""
+    told = refusal(capsys, f"{KRR} --subsample 0.1 --rounds 10")
+    assert "--rounds 10 is not allowed" in told
+    assert "only those who take part" in told
+    assert answer(capsys, f"{KRR} --subsample 0.1 --rounds 1 --accountant blanket")["accountants"]
+    sampled = subsampled(mechanism("krr", local_epsilon=1.0, domain_size=3), 0.1)
+    with pytest.raises(ParameterError, match="rounds = 2"):
+        account(sampled, n_users=100, delta=1e-6, rounds=2, accountant="blanket")
+
+
 # --- curves and the inverse question ----------------------------------------------------------------------------------
 
 
@@ -226,7 +293,7 @@ def test_a_curve_is_its_points(capsys, tmp_path, along):
         written = list(csv.DictReader(file))
     assert [float(row[asked]) for row in written] == [row[asked] for row in rows]
     assert (tmp_path / "curve.svg").read_text().startswith("<?xml")
-    head, *lines = printed(capsys, text).split("\n\n")[-2].splitlines()
+    head, *lines = printed(capsys, text).split("\n\n")[-3].splitlines()
     assert head.split() == ["accountant", swept.replace("users", "n_users").replace("-", "_"), asked, "kind"]
     assert [line.split()[0] for line in lines] == ["blanket"] * len(points) + ["bennett"] * len(points)
 
@@ -235,9 +302,8 @@ def test_a_curve_of_all_accountants_is_readable_in_80_columns(capsys):
     asked = KRR.replace("--local-epsilon 4", "--local-epsilon 1,2")
     text, rows = printed(capsys, asked), answer(capsys, asked)["rows"]
     lines = [line.split() for line in text.splitlines()]
-    assert all(
-        [row["accountant"], f"{row['local_epsilon']:g}", f"{row['epsilon']:.6g}", row["kind"]] in lines for row in rows
-    )
+    for row in rows:
+        assert [row["accountant"], f"{row['local_epsilon']:g}", shown(row), row["kind"]] in lines
     assert max(map(len, text.splitlines())) <= 80
 
 

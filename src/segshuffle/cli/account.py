@@ -9,7 +9,8 @@ that satisfies both. One of --users, --blanket-messages, --delta, --epsilon and 
 1,2,3, or 1e3..1e9/13 for 13 values from 1e3 to 1e9, evenly on a logarithmic scale. The answer is then a curve, which
 --save writes to a table and a figure.
 
-Each number says whether it is proven (exact, upper, lower) or only published or asymptotic. Parameters must be
+Each number says whether it is proven (exact, upper, lower) or only published or asymptotic; the last line says which
+one is the guarantee. Neighbours differ in the value of one user (replace-one); n is public. Parameters must be
 public: a local epsilon or a matrix that was chosen by looking at the data breaks the guarantee.
 
 Examples: segshuffle account --randomizer krr:domain-size=10 --local-epsilon 4 --users 1e3..1e9 --delta 1e-9;
@@ -130,4 +131,6 @@ def _segmented(options: Namespace) -> str:
         "item_delta": {"lower": published.lower, "upper": published.upper, **kind},
         "proposition_1": {"lower": proven_lower_item_delta(**parameters).lower, "kind": "lower"},
     }
-    return (as_json if options.json else shown)({**parameters, **answers})
+    if options.json:
+        return as_json({**parameters, **answers})
+    return shown({**parameters, **answers}) + "\n\nguarantee: none, because no number is a proven upper bound"

@@ -30,11 +30,17 @@ from segshuffle.accounting.single_message.mechanisms import (
 from segshuffle.accounting.single_message.randomizers.matrix import matrix_randomizer
 from segshuffle.cli.options import levels, spec
 from segshuffle.cli.terminal import as_json, complain, draw, leave_out, need, shown, table, wrapped, write_table
+from segshuffle.digits import rounded_down, rounded_up
 from segshuffle.errors import DataError, OptionsError, ParameterError
 from segshuffle.files import read_bounded, refuse_overwriting
 
 #: Largest file of a matrix, in bytes.
 _MAX_BYTES = 50_000_000
+
+#: Significant digits in the text.
+_DIGITS = 6
+#: What the guarantees compare, in the words of other libraries.
+NEIGHBOURS = "neighbours: replace-one (one user's value is replaced by another), n is public"
 
 Make = Callable[[float | None], Mechanism]
 #: One question: number of users or dummy messages, local epsilon, delta and epsilon; the quantity asked for is missing.
@@ -71,11 +77,13 @@ def answer(options: Namespace) -> str:
         return as_json({**head, "rows": rows})
     if options.json:
         known = [
-            {"accountant": e.accountant, asked: e.value, "kind": e.kind, "status": e.status, "source": e.source}
-            for e in entries
+            {asked if name == "value" else name: value for name, value in each._asdict().items()} for each in entries
         ]
         return as_json({**head, "accountants": known, "not_applicable": left_out})
-    return _told(head, rows, answers, [*several, asked])
+    guarantees = [
+        _guarantee(entries, asked, point, several) for point, (_, entries, _) in zip(points, answers, strict=True)
+    ]
+    return "\n\n".join((_told(head, rows, answers, [*several, asked]), "\n".join([NEIGHBOURS, *guarantees])))
 
 
 def _save(options: Namespace, rows: list[Point], several: list[str], asked: str) -> None:
@@ -247,7 +255,27 @@ def _told(head: Point, rows: list[Point], answers: list[Found], varied: list[str
     statuses |= {name: f"not applicable: {why}" for name, why in left.items()}
     numbers = [
         {name: row[name] for name in ("accountant", *varied, "kind")}
+        | {varied[-1]: _safe(row[varied[-1]], row["kind"], varied[-1])}
         for row in sorted(rows, key=lambda row: [*statuses].index(row["accountant"]))
     ]
     said = wrapped([f"{name}: {each}" for name, each in statuses.items()], hang="    ")
-    return "\n\n".join((shown(head), table(numbers), said))
+    return "\n\n".join((shown(head), *([table(numbers)] if numbers else []), said))
+
+
+def _guarantee(entries: list[Entry], asked: str, point: Point, several: list[str]) -> str:
+    """Say which of the numbers is the guarantee, rounded to the safe side: the best that is proven."""
+    where = "".join(f" at {name} = {point[name]:g}" for name in several)
+    proven = [each for each in entries if each.guarantee]
+    if not proven:
+        return f"guarantee{where}: none, because no number is a proven upper bound for whatever the users hold"
+    best = (max if asked == "local_epsilon" else min)(proven, key=lambda each: each.value)
+    value = _safe(best.value, best.kind, asked)
+    return f"guarantee{where}: {asked.replace('_', ' ')} {value:g} ({best.accountant}, {best.kind})"
+
+
+def _safe(value: float, kind: str, asked: str) -> float:
+    """Round what is proven to the safe side: an upper bound of delta or epsilon up, of a local epsilon down."""
+    if kind not in ("upper", "lower", "exact"):
+        return value
+    down = (kind == "lower") != (asked == "local_epsilon")
+    return (rounded_down if down else rounded_up)(value, _DIGITS)

@@ -78,7 +78,8 @@ def optimize_parameters(problem: Problem) -> Plan:
 
     m is between the smallest and the largest m_k of `least_blankets`. The paper writes (m_1, m_K], although m_1, that
     of the lowest level, is the largest. A log grid brackets the minimum, and scipy's bounded scalar minimiser refines
-    it. m is accurate to about 0.1 %, and the bound is flat there. Every rate is calibrated again at the returned m.
+    it. Where the bound is flat, m may be a percent or two from the best one; the bound was then seen to be at most
+    about 1e-4 above the least. Every rate is calibrated again at the returned m.
     """
     from scipy import optimize  # not at the top: it would delay every job by a fifth of a second
 

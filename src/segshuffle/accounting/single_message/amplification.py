@@ -41,12 +41,14 @@ class Entry(NamedTuple):
     kind: Kind
     status: str
     source: str
+    #: Whether the value is a guarantee: a proven upper bound for whatever the users hold.
+    guarantee: bool = False
 
     @classmethod
     def of(cls, accountant: Accountant, mechanism: Mechanism, value: float) -> "Entry":
         """Return an accountant's number for a mechanism, with what is known of it."""
         kind, status = accountant.kind_for(mechanism), accountant.status_for(mechanism)
-        return cls(accountant.name, value, kind, status, accountant.source)
+        return cls(accountant.name, value, kind, status, accountant.source, accountant.guarantees(mechanism))
 
 
 def applicable(mechanism: Mechanism, only: Collection[str] = ()) -> list[Accountant]:
@@ -138,6 +140,8 @@ def compare(
     """
     target = target_of(delta, epsilon)
     _check(n_users, **target)
+    check_kind("mechanism", mechanism, Mechanism)
+    _check_rounds(mechanism, rounds)
     entries, left_out = [], {}
     for each in applicable(mechanism, only):
         try:
@@ -165,7 +169,7 @@ def ask(
     The epsilon is +inf if none up to 300 is known to reach `delta`.
     """
     _check(n_users, delta, epsilon)
-    check_integer("rounds", rounds, 1, most=10_000)
+    _check_rounds(mechanism, rounds)
     if rounds > 1 and (chosen.delta is None or chosen.kind_for(mechanism) != "upper"):
         raise ParameterError("rounds", rounds, f"1 for {chosen.name}, which gives no proven upper bound of delta")
     delta_of = partial(chosen.delta_of, mechanism, int(n_users))
@@ -278,7 +282,8 @@ def compare_budgets(
     _check(sum(counts), **target)
     users = PersonalizedUsers(local_epsilons=np.repeat(levels, counts))
     local = users.largest_budget if epsilon is None else float(epsilon < users.largest_budget)
-    entries = [Entry("local", local, "upper", "proven: the largest budget is a guarantee even without shuffling", "")]
+    status = "proven: the largest budget is a guarantee even without shuffling"
+    entries = [Entry("local", local, "upper", status, "", guarantee=True)]
     left_out = {}
     for name, make in PERSONAL.items():
         chosen = ACCOUNTANTS[name]
@@ -298,6 +303,17 @@ def target_of(delta: Any, epsilon: Any) -> dict[str, Any]:
     if len(given) != 1:
         raise ParameterError("delta, epsilon", (delta, epsilon), "exactly one of the two given")
     return given
+
+
+def _check_rounds(mechanism: Mechanism, rounds: int) -> None:
+    """Refuse what is no number of collections, and several of a sample of the users, which may be the same in all."""
+    check_integer("rounds", rounds, 1, most=10_000)
+    if rounds > 1 and "subsample" in mechanism.parameters:
+        allowed = (
+            "1 with subsample: if one sample of the users serves all rounds, the loss is far larger than with a new "
+            "sample for each. Leave subsample out, and count as users only those who take part"
+        )
+        raise ParameterError("rounds", rounds, allowed)
 
 
 def _check(n_users: int, delta: float | None = None, epsilon: float | None = None) -> None:

@@ -165,7 +165,10 @@ def _cut_into_fewer(parts: tuple[Randomizer, ...]) -> tuple[Randomizer, ...]:
 
 
 def subsampled(whole: Mechanism, rate: float) -> Mechanism:
-    """Return the mechanism if users take part with probability `rate` in (0, 1], and else send a constant message."""
+    """Return the mechanism if users take part with probability `rate` in (0, 1], and else send a constant message.
+
+    Only one collection of such users can be asked about: the same sample might serve several.
+    """
     check_kind("mechanism", whole, Mechanism)
     thinner, variation = ParallelComposition(components=(_classes_of(whole),), weights=(1.0,), rate=rate), None
     if whole.variation and isinstance(whole.randomizer, MatrixRandomizer):

@@ -121,6 +121,11 @@ class Accountant:
         """Return the kind of its number: upper where it is proven because the victim has no left-over."""
         return "upper" if self.proven_for_binary and mechanism.no_left_over else self.kind
 
+    def guarantees(self, mechanism: Mechanism) -> bool:
+        """Return whether its number is a proven upper bound for whatever the users hold."""
+        only_a_pair = bool(mechanism.caveat) and self.part == "randomizer"
+        return self.kind_for(mechanism) in ("upper", "exact") and not only_a_pair
+
     def status_for(self, mechanism: Mechanism) -> str:
         """Return the status of its number for this mechanism."""
         if self.kind != self.kind_for(mechanism):
