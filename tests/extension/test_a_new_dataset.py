@@ -36,6 +36,7 @@ def test_every_dataset_says_what_a_user_needs_to_know():
         assert dataset.name == name
         assert dataset.label
         assert dataset.licence or not dataset.obtain
+        assert bool(dataset.refresh) == bool(dataset.kept), "what is downloaded is verified"
         assert all(rules["description"] for rules in dataset.keys.values())
 
 

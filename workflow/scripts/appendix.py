@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from segshuffle.pipeline.jobs import job
+from segshuffle.pipeline.jobs import logged
 from segshuffle.studies.held import appendix
 
-with job(snakemake):
+# a document of the project, no result: no digest lies beside it
+with logged(str(snakemake.log[0])):
     path = Path(snakemake.output[0])
     experiments = snakemake.params.claims["experiments"]
     text = appendix(path.read_text(encoding="utf-8"), experiments, pd.read_csv(snakemake.input.runtimes))
