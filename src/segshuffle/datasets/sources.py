@@ -170,7 +170,7 @@ def opened(data: Any, layout: Layout) -> Iterator[Source]:
     name = str(data) if isinstance(data, (str, Path)) else str(getattr(data, "name", "stream"))
     if name == "-":
         data, name = sys.stdin.buffer, "standard input"
-    with tempfile.NamedTemporaryFile() as copy, contextlib.ExitStack() as stack:
+    with tempfile.TemporaryFile() as copy, contextlib.ExitStack() as stack:
         try:
             path = Path(data) if isinstance(data, (str, Path)) else None
             if path is not None:
@@ -179,7 +179,8 @@ def opened(data: Any, layout: Layout) -> Iterator[Source]:
                 data = stack.enter_context(open_input(path))
             if path is None or not path.is_file():  # a stream or a pipe
                 _copy(data, copy, name)
-                path = Path(copy.name)
+                # the copy has no name, so nothing of the data stays if the program is killed
+                path = Path(f"/dev/fd/{copy.fileno()}")
         except (OSError, ValueError) as error:  # ValueError: a NUL character in the name, or a closed stream
             raise unreadable(name, error) from error
         yield _file(path, name, layout)
