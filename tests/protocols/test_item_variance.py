@@ -9,6 +9,7 @@ from protocols.test_received import LAWS, dummies_law
 from scipy import special, stats
 
 from segshuffle.errors import ParameterError
+from segshuffle.protocols import item_variance
 from segshuffle.protocols.base import PLAIN, Plan, Problem
 from segshuffle.protocols.item_variance import (
     ItemVariance,
@@ -122,6 +123,25 @@ def test_the_coverage_of_an_item_that_nobody_holds_is_that_of_its_counts(blanket
     expected = law[(low <= 0) & (high >= 0)].sum()
     assert 0 < expected < 1
     assert coverage_of_nothing(plan, confidence) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("blanket", LAWS)
+def test_very_many_dummies_are_counted_in_blocks(monkeypatch, blanket):
+    """The quantile is on the safe side, by two blocks at most; here the blocks are larger than they ever are."""
+    plan = given_plan(Problem(3, 1, (1.0,), (10**4,), 0.1), (1.0,), 20.0, **LAWS[blanket])
+    exact, covered = blanket_quantile(plan, 1e-6), coverage_of_nothing(plan, 0.95)
+    monkeypatch.setattr(item_variance, "_MOST_BLOCKS", 300)
+    deviation = plan.scheme.noise**0.5
+    assert 0 <= blanket_quantile(plan, 1e-6) - exact < 0.3 * deviation
+    assert coverage_of_nothing(plan, 0.95) == pytest.approx(covered, abs=0.02)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("n_users", [10**12, 10**14])
+def test_the_quantile_of_very_many_dummies_is_that_of_their_law(n_users):
+    plan = given_plan(Problem(3, 1, (1.0,), (n_users,), 0.1), (1.0,), 12.0)
+    expected = stats.poisson.isf(1e-3, plan.scheme.mean)
+    assert 0 <= blanket_quantile(plan, 1e-3) - expected < 1e-4 * plan.scheme.noise**0.5
 
 
 def test_plans_without_copies_have_no_variance_of_an_item():

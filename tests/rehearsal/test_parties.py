@@ -19,6 +19,8 @@ from plans import given_plan
 from scipy import stats
 
 from segshuffle import Transactions, estimate, simulate
+from segshuffle.blankets.clustered import Clustered
+from segshuffle.blankets.signed import Signed
 from segshuffle.planning.documents import read_plan, save_plan
 from segshuffle.planning.foresight import threshold_of
 from segshuffle.protocols.base import Problem
@@ -471,6 +473,24 @@ def test_plan_writes_what_the_others_read(tmp_path, capsys):
     assert "without limit" in run(capsys, f"{clustered} --save {tmp_path}/q")[2]
     (tmp_path / "names").write_text("one\none\n")
     assert "line 2: 'one' is on line 1 already" in refusal(capsys, asked)
+
+
+@pytest.mark.parametrize("options", ["--levels 1:4e15,2:500", "--senders 4e15", "--senders 1e18"])
+def test_more_users_than_can_be_counted_are_refused(published, capsys, tmp_path, options):
+    (tmp_path / "m").write_text("0\n")
+    said = refusal(capsys, f"estimate PLAN.json m --anyway {options}")
+    allowed = r"(at most 1.33333e\+15|an integer in \[1, 4e\+15\])"
+    assert re.search(rf"n_users = \d+ is not allowed: it must be {allowed}", said)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("blanket", [None, Clustered(0.6), Signed(0.3, 0.85, 0.6)])
+def test_memory_does_not_grow_with_the_number_of_users_that_is_typed(tmp_path, blanket):
+    save_plan(given_plan(Problem(D, 2, (1.0, 2.0), (1000, 500), 0.1), (0.1, 0.1), 3.0, blanket), tmp_path / "p")
+    (tmp_path / "m").write_text(f"{'+' * isinstance(blanket, Signed)}0\n")
+    limited = f'ulimit -v {2**20}; exec "{sys.executable}" -m segshuffle estimate p m --anyway --levels 1:1e15,2:500'
+    done = subprocess.run(["bash", "-c", limited], cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.exhaustive

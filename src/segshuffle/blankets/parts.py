@@ -91,3 +91,10 @@ class Part:
     def masses(self, window: tuple[int, int]) -> FloatArray:
         """Return the probabilities of the units of one item, on the counts of a window."""
         return np.exp(self.log_masses(window))
+
+    def block_masses(self, window: tuple[int, int], step: int) -> FloatArray:
+        """Return the probabilities of blocks of `step` counts, each from its middle; the last may go on further."""
+        if step == 1:
+            return self.masses(window)
+        middles = np.arange(window[0], window[1] + 1, step, dtype=float) + 0.5 * (step - 1)
+        return step * np.exp(log_negative_binomial(middles, self.mean, self.p))

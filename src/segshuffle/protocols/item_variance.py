@@ -33,6 +33,8 @@ from segshuffle.protocols.method import variance_sources
 _MOST_CORRECTION = 0.2
 #: e^-37 is below the round-off of a probability near 1.
 _LOG_TAIL = 37.0
+#: Most blocks of counts: a block is then below 10^-4 of a standard deviation.
+_MOST_BLOCKS = 2**20
 
 
 class ItemVariance(NamedTuple):
@@ -126,15 +128,16 @@ def blanket_quantile(plan: Plan, tail: float) -> int:
     int
         If messages have signs, the number with a plus minus the number with a minus.
     """
-    low, law = net_law(plan)
-    above = np.cumsum(law[::-1])[::-1] - law
-    return low + int(np.argmax(above <= tail))
+    law = NetLaw.of(plan)
+    above = np.cumsum(law.masses[::-1])[::-1] - law.masses
+    return law.least + law.step * int(np.argmax(above <= tail)) + law.width - 1
 
 
 def coverage_of_nothing(plan: Plan, confidence: float) -> float:
     """Return the exact probability that the interval of an item that nobody holds contains 0.
 
-    With few dummies it differs from the requested confidence, because counters are whole numbers.
+    With few dummies it differs from the requested confidence, because counters are whole numbers. With more than about
+    10^9 dummies of an item it is exact to 10^-4.
 
     Parameters
     ----------
@@ -143,23 +146,37 @@ def coverage_of_nothing(plan: Plan, confidence: float) -> float:
     confidence : float
         As in `ItemVariance.interval`.
     """
-    low, law = net_law(plan)
-    estimates = plan.scheme.estimate(low + np.arange(law.size), plan.problem.level_counts)
-    lower, upper = ItemVariance.of(plan).interval(estimates, confidence)
-    return float(law[(lower <= 0.0) & (upper >= 0.0)].sum())
+    law = NetLaw.of(plan)
+    middles = law.least + (law.width - 1) / 2 + law.step * np.arange(law.masses.size)
+    lower, upper = ItemVariance.of(plan).interval(plan.scheme.estimate(middles, plan.problem.level_counts), confidence)
+    return float(law.masses[(lower <= 0.0) & (upper >= 0.0)].sum())
 
 
-def net_law(plan: Plan) -> tuple[int, FloatArray]:
-    """Return the law of what the dummies add to an item's count: its least value, and probabilities from there on."""
-    # the law of a sum is a convolution, here of windows
-    law, low = np.ones(1), 0
-    for part in plan.scheme.parts:
-        if part.net:
-            ends = part.window(_LOG_TAIL)
-            mass = part.masses(ends)
-            law = convolution(law, mass if part.net > 0 else mass[::-1])
-            low += ends[0] if part.net > 0 else -ends[1]
-    return low, law
+class NetLaw(NamedTuple):
+    """Law of what the dummies add to an item's count, in blocks of counts, so that no array grows with their number."""
+
+    least: int
+    """Least count of the first block."""
+    step: int
+    """Distance of the blocks' least counts: 1 unless there are very many dummies."""
+    width: int
+    """Number of different counts that a block may have; 1 if `step` is 1."""
+    masses: FloatArray
+    """Probabilities of the blocks."""
+
+    @classmethod
+    def of(cls, plan: Plan) -> NetLaw:
+        """Compute the law for the users of a plan with copies by level."""
+        parts = [part for part in plan.scheme.parts if part.net]
+        windows = [part.window(_LOG_TAIL) for part in parts]
+        step = 1 + sum(last - first for first, last in windows) // _MOST_BLOCKS
+        # the law of a sum is a convolution, here of windows
+        masses, least = np.ones(1), 0
+        for part, window in zip(parts, windows, strict=True):
+            own = part.block_masses(window, step)
+            masses = convolution(masses, own if part.net > 0 else own[::-1])
+            least += window[0] if part.net > 0 else 1 - window[0] - step * own.size
+        return cls(least, step, 1 + len(parts) * (step - 1), masses)
 
 
 def bias_given_levels(copies: FloatArray, level_items: Numbers, level_counts: IntArray) -> FloatArray:

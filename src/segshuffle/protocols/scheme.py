@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET, check_integer, check_within
+from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET, LARGEST_COUNT, check_integer, check_within
 from segshuffle.arrays import FloatArray, IntArray, Numbers, pieces
 from segshuffle.blankets import exact
 from segshuffle.blankets.base import Blanket
@@ -61,6 +61,10 @@ class Scheme:
         if not self.copies or not all(0.0 <= rate < math.inf for rate in self.copies):
             raise ParameterError("copies", self.copies, "a finite number >= 0 for every level")
         check_within("blanket_per_user", self.blanket_per_user, 0, LARGEST_BLANKET)
+        if self.n_users * self.blanket_per_user > LARGEST_COUNT:
+            most = LARGEST_COUNT / self.blanket_per_user
+            allowed = f"at most {most:g} with {self.blanket_per_user:g} dummies per user"
+            raise ParameterError("n_users", self.n_users, allowed)
         cap = self.blanket_cap
         if cap is not None and (not self.law.can_be_capped or int(cap) != cap or cap < self.blanket_per_user):
             allowed = f"None or, for dummies that can be capped, an integer of at least m = {self.blanket_per_user:g}"

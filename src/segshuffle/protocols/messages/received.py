@@ -20,7 +20,7 @@ from scipy import special
 from segshuffle.arrays import IntArray
 from segshuffle.digits import rounded_up
 from segshuffle.protocols.base import Plan
-from segshuffle.protocols.item_variance import net_law
+from segshuffle.protocols.item_variance import NetLaw
 from segshuffle.protocols.messages.verification import Exchange
 
 #: Largest probability with which the messages of an honest collection are called impossible.
@@ -141,7 +141,7 @@ def _repeated(plan: Plan, counts: IntArray) -> int | None:
     Whatever users send themselves, Pr[X + own = 0 mod k] is at most the largest Pr[X = r mod k], and the dummies X of
     different items are independent.
     """
-    _, law = net_law(plan)
+    law = NetLaw.of(plan).masses
     for times in range(_MOST_REPEATED, 1, -1):
         if counts.any() and not (counts % times).any():
             chance = max(float(law[rest::times].sum()) for rest in range(times))
