@@ -158,7 +158,7 @@ def test_only_what_is_told_from_zero_is_published(tmp_path, capsys, monkeypatch)
     for asked, says in (
         ("few --anyway", "--publish must be left out for messages that the users cannot have sent"),
         ("few --senders 1", "for 1 users no epsilon is certified"),
-        ("m --csv out.csv", "--csv and --publish need different files"),
+        ("m --csv out.csv", "--publish 'out.csv' is not allowed: it must be another file than out.csv"),
     ):
         assert says in refusal(capsys, f"estimate PLAN.json {asked} --publish out.csv")
     assert not (tmp_path / "out.csv").exists()
