@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import polars as pl
 import pytest
-from commands import refusal, run
+from commands import run
 
 from segshuffle.planning.documents import save_plan
 from segshuffle.protocols.base import Assumptions, Problem
@@ -29,12 +29,23 @@ def many(plan, options="", text="user,item,level\na,0,0.5\nb,1,2.0\nc,2,2.0\n"):
     return f"client {plan} --users {plan.parent}/users.csv {own} --account {plan.parent}/all.json {options}".split()
 
 
+def refused(capsys, asked):
+    """Check that a command refuses, after it may have said how the file was read, and return the reason."""
+    status, out, err = run(capsys, asked)
+    assert (status, out) == (2, "")
+    return err.splitlines()[-1]
+
+
 def test_many_users_pay_once_and_their_messages_are_kept(published, capsys):
     """An account of many users has the largest epsilons of any of them; the same call prints the same messages."""
     held = "user,item,level\na,0,0.5\nb,1,2.0\n" + "".join(f"c,{item},2.0\n" for item in range(5))
     status, first, said = run(capsys, many(published, "--honest-users 5000", text=held))
     assert (status, bool(first)) == (0, True)
     notes = [line.partition(": ")[2] for line in said.splitlines()]
+    assert notes.pop(0).endswith(
+        ", header, form long, users in column 'user', items in column 'item', levels in column "
+        "'level': 3 users, 17 items, at most 5 of them held by one user."
+    )
     assert (
         notes[0] == "only for those who may know these data: 1 users hold more than 4 items; they send a random choice."
     )
@@ -53,8 +64,8 @@ def test_many_users_pay_once_and_their_messages_are_kept(published, capsys):
     assert kept.stat().st_mode & 0o077 == 0
     # one user more, or another level, is another answer; another collection exceeds the budget
     for text in ("user,item,level\na,0,0.5\nb,1,2.0\n", "user,item,level\na,0,2.0\nb,1,2.0\nc,2,2.0\n"):
-        assert "answered already" in refusal(capsys, many(published, text=text))
-    assert "--budget is 2" in refusal(capsys, many(published, "--collection 2"))
+        assert "answered already" in refused(capsys, many(published, text=text))
+    assert "--budget is 2" in refused(capsys, many(published, "--collection 2"))
     kept.unlink()
     assert ".messages: cannot be read" in run(capsys, many(published, text=held))[2]
 
@@ -77,7 +88,7 @@ def test_many_users_pay_once_and_their_messages_are_kept(published, capsys):
 def test_a_file_of_users_is_refused_in_a_sentence(published, capsys, options, text, says):
     before = () if "--honest-users" in options else ("--honest-users", "5000")
     asked = many(published, options, **({} if text is None else {"text": text}))
-    assert says in refusal(capsys, [*asked, *before])
+    assert says in refused(capsys, [*asked, *before])
     assert not (published.parent / "all.json").exists()
 
 

@@ -1,5 +1,6 @@
 """Make users of the entries of a source: who holds what, and at which level."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -7,13 +8,17 @@ import numpy as np
 import polars as pl
 
 from segshuffle.arrays import Numbers
-from segshuffle.datasets.layout import BLANKS, UNREADABLE, Layout, number_of, shown, tidied
-from segshuffle.datasets.sources import NOBODY, Source
+from segshuffle.datasets.layout import BLANKS, MISSING, UNREADABLE, Layout, number_of, shown, tidied
+from segshuffle.datasets.sources import Source
+from segshuffle.datasets.texts import NOBODY
 from segshuffle.datasets.transactions import Transactions
 from segshuffle.errors import DataError
 
 # What stands for an item in entries without one: none was given, or one that is not in the list.
 _BLANK, _DROPPED = -1, -2
+# What is between the items of a list in a cell.
+_BETWEEN = re.compile(r"[,;|]|(?<=\d) (?=\d)")
+_APART = "Write a row per user and item, or JSON Lines with a list of items."
 
 
 class Collector:
@@ -50,8 +55,15 @@ class Collector:
                 "with the columns that you named? A file in Latin-1 is converted by iconv -f latin1 -t utf-8."
             )
         if self.found:
+            if name in MISSING:
+                raise DataError(
+                    f"the item {shown(name)} looks like a missing value. Leave the cell empty, or give a public list "
+                    "of items that has this name."
+                )
             return self.codes.setdefault(name, len(self.codes))
-        code = self.codes.get(name) if self.size is None else number_of(name, self.size)
+        code = self._code(name)
+        if code is None and self._is_list(name):
+            raise DataError(f"the item {shown(name)} is a list of items in one cell. {_APART}")
         if code is None and self.layout.unknown == "refuse":
             known = f"{len(self.codes)} of the list of items" if self.size is None else f"integers 0..{self.size - 1}"
             raise DataError(
@@ -59,6 +71,40 @@ class Collector:
                 "leave such items out, or plan for a list or number of items that includes it."
             )
         return _DROPPED if code is None else code
+
+    def _code(self, name: str) -> int | None:
+        """Return the number of an item that is known."""
+        return self.codes.get(name) if self.size is None else number_of(name, self.size)
+
+    def _is_list(self, name: str) -> bool:
+        """Say whether a name is made of the names of several items."""
+        parts = [tidied(part.strip("[](){}\"' ")) for part in _BETWEEN.split(name)]
+        return len(parts) > 1 and all(self._code(part) is not None for part in parts)
+
+    def _check_names(self, largest_set: int) -> None:
+        """Refuse names that say that the data were read in a wrong way.
+
+        Raises
+        ------
+        DataError
+            If names of columns are items, or items that were found are lists of items.
+        """
+        columns, said = self.source.columns, f"{self.source.name}: the "
+        names = [tidied(each) for each in columns.items] if self.source.header and columns.form != "matrix" else []
+        numbered = names in ([str(number + first) for number in range(len(names))] for first in (0, 1))
+        for name in names:
+            if self._code(name) is not None and not numbered:
+                raise DataError(
+                    f"{said}first line names a column {shown(name)}, which is also an item. Give header = no if the "
+                    "line is data, else another name to the column."
+                )
+        for name in self.codes if self.found else ():
+            apart = _BETWEEN.search(name) and (largest_set < 2 or self._is_list(name))
+            if apart or re.fullmatch(r"\[.*\]|\{.*\}", name):
+                raise DataError(
+                    f"{said}item {shown(name)} looks like a list of items in one cell. {_APART} If it is one item, "
+                    "give a public list of items."
+                )
 
     def _level(self, text: str | None) -> int:
         """Return the number of a level; 0 where the data have none."""
@@ -127,14 +173,21 @@ class Collector:
         repeated = np.unique(keys[again] >> 32).size
         if repeated:
             keys = np.delete(keys, again)
+        offsets = np.searchsorted(keys, np.arange(first.len() + 1) << 32).astype(np.int64)
+        largest_set = int(np.diff(offsets).max())
+        self._check_names(largest_set)
+        how = (
+            f"Read as {self.source.how}: {first.len():,} users, {self.size or len(self.codes):,} items, at most "
+            f"{largest_set} of them held by one user."
+        )
         return Transactions(
-            offsets=np.searchsorted(keys, np.arange(first.len() + 1) << 32).astype(np.int64),
+            offsets=offsets,
             codes=keys.astype(np.int32),  # the lower half
             domain_size=self.size or len(self.codes),
             names=names,
             levels=levels.astype(np.int16) if self.layout.level_column is not None else None,
             label=label,
-            notes=tuple(self._notes(repeated)),
+            notes=(how, *self._notes(repeated)),
         )
 
     def _sorted_names(self) -> list[str]:

@@ -16,6 +16,8 @@ from segshuffle.files import read_bounded
 
 BLANKS = " \t\r\n"
 UNREADABLE = re.compile(r"[\x00-\x1f\x7f\ufffd]")
+#: Texts that programs write where there is no value; an item of this name must be in a public list.
+MISSING = ("NA", "N/A", "NaN", "nan", "NaT", "<NA>", "null", "NULL", "None")
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "lines")
 _TEXT: Mapping[str, Any] = {"type": ["string", "null"], "minLength": 1}
 
