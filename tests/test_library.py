@@ -19,6 +19,8 @@ from segshuffle import (
     Client,
     Demand,
     Guess,
+    Layout,
+    Limits,
     Problem,
     Question,
     Transactions,
@@ -34,10 +36,13 @@ from segshuffle import (
     save_plan,
     simulate,
 )
+from segshuffle.accounting.collections.published import largest_sampling_rate, least_blanket_per_user
+from segshuffle.accounting.collections.shifted_noise import largest_shift
+from segshuffle.accounting.numerics.gaussian import gaussian_ratio
 from segshuffle.accounting.single_message import amplification
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS
 from segshuffle.datasets.reading import users_of
-from segshuffle.errors import DataError, ParameterError
+from segshuffle.errors import DataError, ParameterError, SegshuffleError
 from segshuffle.protocols.base import PLAIN
 from segshuffle.protocols.segmented import Segmented
 
@@ -164,6 +169,7 @@ def test_an_estimate_is_a_table_a_plot_and_a_line(collection):
 
 SMALL = Problem(8, 1, (1.0,), (40,), 1e-3)
 PUBLISHED = Segmented(2.0).plan(replace(SMALL, assumptions=PLAIN))
+PLANNED = plan(SMALL)
 KRR = mechanism("krr", local_epsilon=4.0, domain_size=10)
 
 
@@ -301,3 +307,40 @@ def test_the_package_loads_nothing_before_it_is_asked():
 def test_whole_numbers_may_be_written_as_floats():
     assert account(KRR, n_users=1e4, delta=1e-6) == account(KRR, n_users=10_000, delta=1e-6)
     assert Problem(8.0, 2.0, (1.0,), (1e4,), 1e-3) == Problem(8, 2, (1.0,), (10_000,), 1e-3)
+
+
+#: What is no value of these arguments.
+ODD = (b"x", [[1], [2, 3]], {1: 2}, object(), 1j, math.nan, np.array([1.0, 2.0]), 10**400, len)
+TAKES = {
+    "gaussian_ratio": lambda value: gaussian_ratio(epsilon=value, delta=0.1),
+    "largest_shift": lambda value: largest_shift(exponent=1.5, pairs=1, epsilon=1.0, delta=value),
+    "least_blanket": lambda value: least_blanket_per_user(
+        domain_size=value, set_size=1, n_users=9, epsilon=1.0, delta=0.1
+    ),
+    "largest_rate": lambda value: largest_sampling_rate(
+        domain_size=8, set_size=1, n_users=9, blanket_per_user=2.0, epsilon=value, delta=0.1
+    ),
+    "accountant": lambda value: account(KRR, n_users=10, delta=0.1, accountant=value),
+    "copies_max": lambda value: Limits(copies_max=value),
+    "blanket_cap": lambda value: Limits(blanket_cap=value),
+    "format": lambda value: Layout(format=value),
+    "separator": lambda value: Layout(separator=value),
+    "header": lambda value: Layout(header=value),
+    "item": lambda value: Layout(item=value),
+    "counts": lambda value: estimate(PLANNED, value),
+    "names": lambda value: estimate(PLANNED, [0] * 8, value),
+    "path": read_plan,
+    "messages": lambda value: read_messages(value, PLANNED),
+    "saved": lambda value: save_plan(PLANNED, value),
+    "most_lines": lambda value: read_messages("nowhere", PLANNED, most_lines=value),
+    "most_messages": lambda value: Demand(1.0, 1e-3, 9, most_messages=value),
+    "level_epsilons": lambda value: Demand(1.0, 1e-3, 9, level_epsilons=value),
+    "patience": lambda value: answer(Question(SMALL), patience=value),
+}
+
+
+@pytest.mark.parametrize("name", TAKES)
+def test_arguments_of_a_wrong_type_are_refused_where_they_enter(name):
+    for value in ODD:
+        with pytest.raises(SegshuffleError):
+            TAKES[name](value)

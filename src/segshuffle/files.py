@@ -111,6 +111,13 @@ def check_output(path: Path) -> Path:
     return path
 
 
+def named(path: Path | str) -> Path:
+    """Return the path of a file that is given by its name; refuse anything else."""
+    if not isinstance(path, str | os.PathLike):
+        raise ParameterError("path", path, "the name of a file")
+    return Path(path)
+
+
 def write_atomically(path: Path | str, content: str | bytes) -> None:
     """Write a file (text as UTF-8, newlines as given) so that no reader ever sees a part of it.
 
@@ -119,7 +126,7 @@ def write_atomically(path: Path | str, content: str | bytes) -> None:
     DataError
         If the file cannot be written; nothing is left behind then.
     """
-    with writing(Path(path)) as temporary:
+    with writing(named(path)) as temporary:
         temporary.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
@@ -230,7 +237,7 @@ def read_bounded(path: Path | str, *, limit: int) -> bytes:
         If the file is missing, unreadable, not a file or larger than `limit`.
     """
     try:
-        with open_input(Path(path)) as stream:
+        with open_input(named(path)) as stream:
             content = stream.read(limit + 1)
     except (OSError, ValueError) as error:  # ValueError: a NUL character in the name
         raise unreadable(path, error) from error

@@ -125,7 +125,10 @@ def estimate(plan: Plan, counts: ArrayLike, names: Sequence[str] | None = None) 
         If there is not one integer per item, >= 0 unless the blanket is signed, or not one name per item.
     """
     check_kind("plan", plan, Plan)
-    problem, counted = plan.problem, np.asarray(counts)
+    try:
+        problem, counted = plan.problem, np.asarray(counts)
+    except ValueError:  # rows of different lengths
+        raise ParameterError("counts", counts, "an integer for each item") from None
     signed = plan.scheme.law.has_signs
     if (
         counted.shape != (problem.domain_size,)

@@ -24,7 +24,7 @@ from segshuffle.accounting.single_message.accountants import clones, erlingsson
 from segshuffle.accounting.single_message.accountants.personalized import PersonalizedUsers, gaussian_of_equals
 from segshuffle.accounting.single_message.mechanisms import mechanism
 from segshuffle.accounting.single_message.randomizers import subsets
-from segshuffle.blankets import base, poisson
+from segshuffle.blankets import pairs, poisson
 from segshuffle.blankets.clustered import Clustered
 from segshuffle.blankets.signed import Signed
 from segshuffle.errors import InfeasibleError, ParameterError
@@ -71,7 +71,7 @@ REALS = {
     "bernoulli": (lambda x: PoissonBinomialLaw([0.5, x]), "probabilities", "[", 0.0, 1.0, "]"),
     # collections
     "mean": (lambda mean: poisson.ItemPair(mean, 0.5), "blanket_mean", "[", 1e-3, 1e12, "]"),
-    "copies": (lambda x: base.check_copies(x), "copies", "[", 1e-120, 64.0, "]"),
+    "copies": (pairs.check_copies, "copies", "[", 1e-120, 64.0, "]"),
     "product": (lambda x: product.check_product(epsilon=x), "epsilon", "[", 0.0, 100.0, "]"),
     "product at": (lambda x: product.check_product(delta=x), "delta", "[", 1e-110, 1.0, ")"),
     "p": (Clustered, "p", "(", 0.0, 0.99, "]"),

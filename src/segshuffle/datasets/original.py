@@ -261,9 +261,9 @@ class Original:
             self._keep(content, destination)
             log(f"{url}, attempt {number + 1}: complete and verified")
             return url
-        said = "\n  ".join([f"{self.name} could not be had within {deadline_seconds:g} s.", *tried])
         raise FetchError(
-            f"{said}\nCheck the network, or get the file in some other way and give its path: config "
+            f"{self.name} could not be had within {deadline_seconds:g} s ({'; '.join(tried)}). "
+            "Check the network, or get the file in some other way and give its path: config "
             f"datasets.{self.dataset}.path or environment variable {self.variable}."
         )
 

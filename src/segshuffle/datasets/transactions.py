@@ -51,6 +51,8 @@ class Transactions:
 
     def __post_init__(self) -> None:
         check_integer("domain_size", self.domain_size, 1, LARGEST_DOMAIN)
+        if not isinstance(self.names, Sequence | None):
+            raise ParameterError("names", self.names, "a sequence of names")
         if self.names is not None and len(self.names) != self.domain_size:
             raise ParameterError("names", f"{len(self.names)} names", f"domain_size = {self.domain_size} names")
         for name, part in (("offsets", self.offsets), ("codes", self.codes), ("levels", self.levels)):

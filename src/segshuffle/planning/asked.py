@@ -110,7 +110,7 @@ class Limits:
 
     def __post_init__(self) -> None:
         check_options(self)
-        if self.blanket_cap not in (None, "auto"):
+        if not (isinstance(self.blanket_cap, str | None) and self.blanket_cap in (None, "auto")):
             check_integer("blanket_cap", self.blanket_cap, 0, "an integer >= 1, or auto")
 
 

@@ -95,6 +95,7 @@ def save_plan(
         If the plan is not proven.
     """
     check_kind("plan", plan, Plan)
+    check_kind("asked", asked, Mapping)
     check_choice("plan.kind", plan.kind, _PROVEN)
     said = {
         "problem": vars(plan.problem),
@@ -210,7 +211,7 @@ def checked_names(names: Iterable[object] | None, domain_size: int) -> list[str]
     """Return the names of all items as texts, if there are any; refuse anything but a different one for every item."""
     if names is None:
         return None
-    listed = [] if isinstance(names, str) else list(map(str, names))
+    listed = list(map(str, names)) if isinstance(names, Iterable) and not isinstance(names, str) else []
     if len(listed) > _MOST_NAMES:
         raise DataError(f"items = a list of {len(listed)} names, but at most {_MOST_NAMES} are allowed.")
     for name in listed:

@@ -14,7 +14,6 @@ changed item.
 
 import math
 from bisect import bisect_left
-from functools import lru_cache
 from typing import Any
 
 from segshuffle.accounting.numerics.hockey_stick import CountPair, hockey_stick
@@ -28,6 +27,7 @@ from segshuffle.accounting.numerics.ranges import (
     check_integer,
     check_sizes,
     check_within,
+    remembered,
 )
 from segshuffle.accounting.numerics.search import Function, log_excess, safe_edge
 from segshuffle.errors import InfeasibleError, ParameterError
@@ -105,7 +105,7 @@ def exchange_target(*, epsilon: float, delta: float, pairs: int) -> tuple[float,
     return (epsilon, delta) if pairs <= 1 else item_target(epsilon=epsilon, delta=delta, set_size=pairs)
 
 
-@lru_cache(maxsize=4096)  # plans of several splits ask for the same
+@remembered(4096)  # plans of several splits ask for the same
 def largest_sampling_rate(
     *, domain_size: int, set_size: int, n_users: int, blanket_per_user: float, epsilon: float, delta: float
 ) -> float:
@@ -129,7 +129,7 @@ def largest_sampling_rate(
     return safe_edge(lambda rate: _log_excess(*item, **known, sampling_rate=rate), safe=safe, unsafe=1.0)
 
 
-@lru_cache(maxsize=4096)
+@remembered(4096)
 def least_blanket_per_user(*, domain_size: int, set_size: int, n_users: int, epsilon: float, delta: float) -> float:
     """Return the least blanket per user m that allows a sampling rate of 1 at (epsilon, delta), rounded up.
 

@@ -9,7 +9,6 @@ On the integers the same is done for the discrete Laplace law, whose loss takes 
 like 2 t randomized responses, and delta is a sum over a binomial law.
 """
 
-import functools
 import math
 from dataclasses import dataclass
 
@@ -20,7 +19,7 @@ from segshuffle.accounting.collections.calibration import gaussian_start, solve
 from segshuffle.accounting.collections.product import check_product, log_delta_bound
 from segshuffle.accounting.numerics.laws import binomial_pmf
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError, LossTable
-from segshuffle.accounting.numerics.ranges import check_within
+from segshuffle.accounting.numerics.ranges import check_within, remembered
 from segshuffle.accounting.numerics.search import log_excess, safe_edge
 from segshuffle.arrays import FloatArray
 
@@ -136,7 +135,7 @@ def _masses(points: FloatArray, exponent: float) -> FloatArray:
     return np.where(np.maximum(power[:-1], power[1:]) <= 1.0, near, far)
 
 
-@functools.lru_cache(maxsize=4096)
+@remembered(4096)
 def largest_shift(*, exponent: float, pairs: int, epsilon: float, delta: float) -> float:
     """Return the largest weight of a held item, in units of the noise's scale, that keeps the guarantee; rounded down.
 
@@ -194,7 +193,7 @@ def randomized_response_delta(*, local_epsilon: float, answers: int, epsilon: fl
     return min(delta * (1 + 1e-10), 1.0)
 
 
-@functools.lru_cache(maxsize=4096)
+@remembered(4096)
 def discrete_laplace_epsilon(*, pairs: int, epsilon: float, delta: float) -> float:
     """Find the largest loss of one counter with noise of law e^(-loss |k|) that keeps the guarantee, rounded down.
 

@@ -4,12 +4,11 @@ Source: Balle and Wang, "Improving the Gaussian mechanism for differential priva
 denoising" (2018), Theorem 8, written for the ratio of sensitivity to standard deviation.
 """
 
-import functools
 import math
 
 from scipy import special
 
-from segshuffle.accounting.numerics.ranges import check_guarantee
+from segshuffle.accounting.numerics.ranges import check_guarantee, remembered
 from segshuffle.accounting.numerics.search import safe_edge
 
 _SMALLEST_RATIO, _LARGEST_RATIO = 1e-300, 1e3
@@ -43,7 +42,7 @@ def _mills_derivatives(x: float) -> tuple[float, float]:
     return first, 2 * first - x * (mills - x * first)
 
 
-@functools.lru_cache(maxsize=4096)
+@remembered(4096)
 def gaussian_ratio(*, epsilon: float, delta: float) -> float:
     """Return the largest sensitivity/deviation (Gaussian-DP parameter) of an (epsilon, delta) guarantee, rounded down.
 

@@ -1,9 +1,11 @@
 """Allowed ranges of public parameters: checks that every accountant shares."""
 
+import functools
 import math
-from collections.abc import Iterable
+import sys
+from collections.abc import Callable, Iterable
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -56,9 +58,33 @@ def check_within(
     allowed = allowed or f"in {ends[0]}{least:g}, {most:g}{ends[1]}{note}"
     if isinstance(value, bool) or not isinstance(value, Real):
         raise ParameterError(name, value, f"a number {allowed}")
+    if isinstance(value, int) and abs(value) > sys.float_info.max:  # no float is as large
+        raise ParameterError(name, value, allowed)
     given: Any = value
     if not least <= given <= most or (given == least and ends[0] == "(") or (given == most and ends[1] == ")"):
         raise ParameterError(name, value, allowed)
+
+
+Given = ParamSpec("Given")
+Found = TypeVar("Found")
+
+
+def remembered(size: int) -> Callable[[Callable[Given, Found]], Callable[Given, Found]]:
+    """Return a decorator that keeps the last answers of a function, which itself refuses what cannot be a key."""
+
+    def decorate(function: Callable[Given, Found]) -> Callable[Given, Found]:
+        known = functools.lru_cache(maxsize=size)(function)
+
+        @functools.wraps(function)
+        def ask(*given: Given.args, **named: Given.kwargs) -> Found:
+            try:
+                return known(*given, **named)  # type: ignore[arg-type]
+            except TypeError:  # a list or an array has no hash
+                return function(*given, **named)
+
+        return ask
+
+    return decorate
 
 
 def check_positive(name: str, value: object) -> None:
@@ -68,7 +94,8 @@ def check_positive(name: str, value: object) -> None:
 
 def check_integer(name: str, value: object, least: int, allowed: str = "", *, most: float = math.inf) -> None:
     """Refuse anything but an integer between `least` and `most`."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) <= most:
+    largest = min(most, sys.float_info.max)
+    if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) <= largest:
         upto = most if most < 10**9 else f"{most:g}"
         default = f"an integer >= {least}" if most == math.inf else f"an integer in [{least}, {upto}]"
         raise ParameterError(name, value, allowed or default)

@@ -59,7 +59,7 @@ def applicable(mechanism: Mechanism, only: Collection[str] = ()) -> list[Account
     check_kind("mechanism", mechanism, Mechanism)
     names = [each.name for each in ACCOUNTANTS.values() if each.applies(mechanism)]
     for name in only:
-        if name not in names:
+        if not isinstance(name, str) or name not in names:
             raise ParameterError("accountant", name, f"one that applies to {mechanism.name}: {', '.join(names)}")
     return [ACCOUNTANTS[name] for name in only or names]
 

@@ -22,10 +22,10 @@ from typing import IO, NamedTuple
 
 import numpy as np
 
-from segshuffle.accounting.numerics.ranges import check_kind
+from segshuffle.accounting.numerics.ranges import check_kind, check_within
 from segshuffle.arrays import IntArray
 from segshuffle.errors import DataError
-from segshuffle.files import open_input, unreadable
+from segshuffle.files import named, open_input, unreadable
 from segshuffle.protocols.base import Plan
 from segshuffle.protocols.scheme import Scheme
 
@@ -89,11 +89,12 @@ def read_messages(path: Path | str, plan: Plan, *, drop: bool = False, most_line
         If a line is wrong. The error names the file, the line and the value.
     """
     check_kind("plan", plan, Plan)
+    check_within("most_lines", most_lines, 0, math.inf)
     piped = str(path) == "-"
     name = "standard input" if piped else str(path)
     signed, domain_size = plan.scheme.law.has_signs, plan.problem.domain_size
     try:
-        with contextlib.nullcontext(sys.stdin.buffer) if piped else _opened(Path(path)) as stream:
+        with contextlib.nullcontext(sys.stdin.buffer) if piped else _opened(named(path)) as stream:
             return read_counts(stream, name, domain_size, most_lines, signed=signed, drop=drop)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         what = "is cut off: its end is missing" if isinstance(error, EOFError) else f"is damaged ({error})"

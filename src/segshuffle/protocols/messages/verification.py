@@ -13,7 +13,7 @@ from segshuffle.accounting.collections.blanket_cap import cap_overflow, capped_d
 from segshuffle.accounting.collections.calibration import epsilon_upper
 from segshuffle.accounting.collections.product import check_product
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError
-from segshuffle.accounting.numerics.ranges import check_guarantee, check_integer, check_positive
+from segshuffle.accounting.numerics.ranges import check_guarantee, check_integer, check_kind, check_positive
 from segshuffle.blankets.base import COPIES_RANGE, Blanket
 from segshuffle.digits import rounded_up
 from segshuffle.errors import ParameterError, RefusedError
@@ -62,6 +62,7 @@ class Demand:
     most_messages: float = 10_000.0
 
     def __post_init__(self) -> None:
+        check_kind("level_epsilons", self.level_epsilons, tuple, list)
         for epsilon in (self.epsilon, *self.level_epsilons):
             check_guarantee(epsilon=epsilon, delta=self.delta)
         for delta in (self.delta, self.level_delta):
