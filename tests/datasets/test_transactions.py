@@ -3,6 +3,7 @@
 from collections import Counter
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -101,3 +102,25 @@ def test_what_is_refused():
     for codes in ([0, 2], [-1, 0], [0]):
         with pytest.raises(ParameterError, match=r"codes = .* 2 integers in \[0, 2\)"):
             Transactions(np.array([0, 1, 2]), np.array(codes), 2)
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), np.nan, pd.NA, pd.NaT, "", " "])
+def test_what_is_missing_is_no_item_in_sets_as_in_files(missing):
+    users = Transactions.from_sets([["a", missing], [missing], [" b ", "a"]])
+    assert (users.names, held(users)) == (["a", "b"], [["a"], [], ["a", "b"]])
+    with pytest.raises(DataError, match=r"entry 1 \(from 0\) of the list of items has no name"):
+        Transactions.from_sets([["a"]], ["a", missing])
+
+
+def test_a_name_is_the_same_however_it_is_written():
+    """A number is called as its digits, and accents are composed."""
+    users = Transactions.from_sets([[1], ["1"], [1.0], ["cafe\u0301"], ["caf\u00e9 "]])
+    assert (users.names, users.item_counts.tolist()) == (["1", "caf\u00e9"], [3, 2])
+    with pytest.raises(DataError, match="'1' is held twice"):
+        Transactions.from_sets([[1, "1"]])
+
+
+def test_a_text_that_says_missing_is_an_item_only_if_a_list_has_it():
+    with pytest.raises(DataError, match="'NaN' looks like a missing value"):
+        Transactions.from_sets([["a", "NaN"]])
+    assert Transactions.from_sets([["a", "NaN"]], ["a", "NaN"]).item_counts.tolist() == [1, 1]

@@ -123,6 +123,13 @@ def tidied(name: str) -> str:
     return unicodedata.normalize("NFC", name.strip(BLANKS))
 
 
+def name_of(value: object) -> str:
+    """Return the name of an item that is given as any value; it is empty if the value is missing, as None or NaN."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return "" if not isinstance(value, str) and str(value) in MISSING else tidied(str(value))
+
+
 def number_of(name: str, domain_size: int) -> int | None:
     """Return the item that a number in a text names; None if it names none of 0..domain_size - 1."""
     if name.isascii() and name.isdigit() and len(name) <= 9 and int(name) < domain_size:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import IO
 
 from segshuffle.arrays import LARGEST_DOMAIN, Table
-from segshuffle.datasets.layout import Layout, read_items, tidied
+from segshuffle.datasets.layout import Layout, read_items
 from segshuffle.datasets.population import check_integer
 from segshuffle.datasets.transactions import Transactions, numbered, texts
 from segshuffle.errors import ParameterError
@@ -78,8 +78,7 @@ def read_transactions(
         raise ParameterError("unknown", "drop", "'refuse' if neither items nor domain_size is given")
     codes = None
     if items is not None:
-        listed = read_items(Path(items)) if isinstance(items, (str, Path)) else map(str, items)
-        codes = numbered([*map(tidied, listed)])
+        codes = numbered(read_items(Path(items)) if isinstance(items, (str, Path)) else texts(items))
         check_integer("number of items", len(codes), 1, LARGEST_DOMAIN)
     with opened(data, layout) as source:
         collected = Collector(source, layout, codes, domain_size, levels)

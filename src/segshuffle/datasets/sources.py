@@ -148,12 +148,15 @@ def _file(path: Path, name: str, layout: Layout) -> Source:
 
 def _table(data: Any, layout: Layout) -> Source:
     """Read a table in memory."""
+    if hasattr(data, "to_frame"):  # a Series
+        data = data.to_frame()
     try:
-        if hasattr(data, "to_frame"):  # a Series
-            data = data.to_frame()
+        refuse_twice(map(str, getattr(data, "column_names", getattr(data, "columns", ()))))
+    except DataError as error:
+        raise DataError(f"table: {error}") from None
+    try:
         if hasattr(data, "itertuples"):  # pandas, which offers Arrow only together with another library
             whole = data.rename(columns=str).astype(object)
-            refuse_twice(whole.columns)
             data = whole.where(whole.notna(), None).to_dict("list")
         return _typed(pl.DataFrame(data).lazy(), "table", layout)
     except (TypeError, pl.exceptions.PolarsError) as error:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from segshuffle.arrays import LARGEST_DOMAIN, NO_ITEM, BoolArray, FloatArray, IntArray, Numbers, Table
+from segshuffle.datasets.layout import MISSING, name_of
 from segshuffle.datasets.population import check_integer
 from segshuffle.errors import DataError, ParameterError
 
@@ -190,7 +191,7 @@ class Transactions:
         Parameters
         ----------
         sets : iterable of iterables
-            The items of each user, which are taken by their text.
+            The items of each user, which are taken by their text; None and NaN are no item.
         items : sequence of str, optional
             All items. By default those that are held, in alphabetical order. A plan with their number then uses the
             data, and the guarantee does not cover that.
@@ -204,8 +205,10 @@ class Transactions:
         """
         if isinstance(sets, Table):  # it would be taken column by column
             raise DataError("users are given as a table, which segshuffle.read_transactions reads.")
-        held = [texts(user) for user in _list_of(sets)]
+        held = [list(filter(None, texts(user))) for user in _list_of(sets)]
         names = sorted(set(chain.from_iterable(held))) if items is None else texts(items)
+        if items is None and (missing := set(MISSING) & set(names)):
+            raise DataError(f"the item {min(missing)!r} looks like a missing value. Give None, or all items in a list.")
         if not held or not names:
             raise DataError("there is no user or no item; give at least one of each.")
         codes = numbered(names)
@@ -224,6 +227,8 @@ class Transactions:
 def numbered(names: Sequence[str]) -> dict[str, int]:
     """Give every item of a list its number; refuse a list that names an item twice."""
     codes = {name: code for code, name in enumerate(names)}
+    if "" in codes:
+        raise DataError(f"entry {codes['']} (from 0) of the list of items has no name; name every item.")
     if len(codes) < len(names):
         [(twice, _)] = Counter(names).most_common(1)
         raise DataError(f"the list of items has {twice!r} twice; name every item once.")
@@ -231,8 +236,8 @@ def numbered(names: Sequence[str]) -> dict[str, int]:
 
 
 def texts(items: Iterable[object]) -> list[str]:
-    """Return the texts of some items; refuse a single text in place of a list."""
-    return list(map(str, _list_of(items)))
+    """Return the names of some items; refuse a single text in place of a list."""
+    return list(map(name_of, _list_of(items)))
 
 
 def _list_of(values: Iterable[Any]) -> Iterable[Any]:
