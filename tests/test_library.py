@@ -212,6 +212,35 @@ def test_collections_compose():
     assert compose([], delta=1e-4) == 0.0
 
 
+def test_plans_with_a_cap_compose_at_the_cost_of_the_cap(tmp_path):
+    problem = Problem(8, 2, (0.5, 1.0), (200, 200), 1e-4)
+    save_plan(plan(problem, blanket_cap="auto"), tmp_path / "p.json")
+    capped = read_plan(tmp_path / "p.json").plan
+    assert capped.scheme.blanket_cap
+    (free,) = (replace(each, announcement=replace(each.announcement, blanket_cap=None)) for each in capped.collections)
+    free = replace(capped, collections=(free,))
+    for collections in ([0.5], [1.0, 0.5, 0.5]):
+        with_cap, without = ([(each, level) for level in collections] for each in (capped, free))
+        epsilon = compose(with_cap, delta=1e-4)
+        assert compose(without, delta=1e-4) < epsilon < 1.01 * compose(without, delta=1e-4)
+        assert compose(without, epsilon=epsilon) < compose(with_cap, epsilon=epsilon) <= 1e-4
+    # what the plan itself certifies for one collection
+    assert compose([(capped, 1.0)], epsilon=1.0) <= capped.certificate[1]["delta_upper"] <= 1e-4
+    assert compose([(capped, 1.0)], epsilon=0.0) == 1.0
+
+
+@pytest.mark.parametrize("delta", [1e-4, 1.23456789e-7, 0.3])
+def test_composed_epsilons_reach_their_delta_and_a_plan_for_several_rounds_counts_as_several(delta):
+    problem = Problem(8, 2, (0.5,), (400,), 1e-4)
+    once = plan(problem)
+    twice = replace(once, problem=replace(problem, assumptions=Assumptions(rounds=2)))
+    epsilons = [compose([(once, 0.5)] * times, delta=delta) for times in (1, 2, 3)]
+    assert epsilons == sorted(epsilons)
+    for times, epsilon in enumerate(epsilons, start=1):
+        assert compose([(once, 0.5)] * times, epsilon=epsilon) <= delta
+    assert compose([(twice, 0.5)], delta=delta) == epsilons[1]
+
+
 def test_levels_may_be_a_list(collection):
     made, _ = collection
     assert plan(replace(made.problem, levels=[0.5, 1.0, 2.0])) == made

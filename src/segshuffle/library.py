@@ -35,7 +35,7 @@ from segshuffle.planning.question import Question
 from segshuffle.protocols.base import Assumptions, Plan, Problem
 from segshuffle.protocols.messages import Client, Demand
 from segshuffle.protocols.messages.message_lines import read_messages
-from segshuffle.protocols.privacy_loss import product_of
+from segshuffle.protocols.privacy_loss import cap_of, product_of
 from segshuffle.rehearsal.run import rehearse, simulate
 
 __all__ = [
@@ -221,8 +221,8 @@ def compose(
     Parameters
     ----------
     collections : sequence of (Plan, float)
-        Plans with proven accounting and without a cap on the dummies of a user, each with the user's level in this
-        collection.
+        Plans with proven accounting, each with the user's level. A plan for T rounds counts as T collections; give a
+        plan of one round as often as the user takes part. What a cap on the dummies of a user costs is included.
     delta, epsilon : float
         The target, exactly one of them: delta in [1e-110, 1), epsilon in [0, 100].
 
@@ -241,6 +241,12 @@ def compose(
         asked = [(plan, level) for plan, level in collections]
     except (TypeError, ValueError):
         raise ParameterError("collections", collections, "a list of pairs (plan, level)") from None
-    products = [each for plan, level in asked if (each := product_of(plan, level=level))[1]]
+    products, caps = [], []
+    for plan, level in asked:
+        pair, pairs = product_of(plan, level=level)
+        if pairs and pair.copies > 0:
+            products.append((pair, pairs))
+            caps += [cap] if (cap := cap_of(plan)) else []
     target = amplification.target_of(delta, epsilon)
-    return composed_delta(products, **target) if delta is None else composed_epsilon(products, **target)
+    composed = composed_delta if delta is None else composed_epsilon
+    return composed(products, **target, caps=caps)

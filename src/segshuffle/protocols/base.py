@@ -377,7 +377,9 @@ class Plan:
         problem = replace(self.problem, level_counts=level_counts)
         needed, present = self.problem.honest_users, problem.n_users
         if present < needed and not fewer:
-            allowed = f"at least {needed} users, whom the guarantee relies on"
+            allowed = (
+                f"at least {needed} users, whom the guarantee relies on; if fewer have sent already, set fewer=True"
+            )
             raise ParameterError("level_counts", level_counts, allowed)
         assumptions = replace(self.problem.assumptions, honest_fraction=min(needed / present, 1.0))
         problem = replace(problem, assumptions=assumptions)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from segshuffle.accounting.collections import composition
 from segshuffle.accounting.numerics.ranges import check_kind, check_within
@@ -43,11 +43,16 @@ def privacy_loss_distribution(plan: Plan, *, level: float, interval: float = 1e-
         If dp_accounting is not installed.
     """
     product = product_of(plan, level=level)
+    if plan.scheme.blanket_cap is not None:
+        allowed = "a plan without a cap: plan with blanket_cap=None, or let segshuffle.compose count what the cap costs"
+        raise ParameterError("plan", plan.method, allowed)
     return composition.privacy_loss_distribution([product] if product[1] else [], interval=interval)
 
 
 def product_of(plan: Plan, *, level: float) -> tuple[CounterPair, int]:
-    """Return the pair of counters of a plan's collection for a user of one level, and the number of such pairs.
+    """Return the pair of counters of all T collections with a plan for a user of one level, and their number.
+
+    A cap on the dummies of a user is not counted: `cap_of` has what it costs.
 
     Parameters
     ----------
@@ -57,18 +62,25 @@ def product_of(plan: Plan, *, level: float) -> tuple[CounterPair, int]:
     Raises
     ------
     ParameterError
-        If the plan is of another protocol, has a cap or has no such level.
+        If the plan is of another protocol or has no such level.
     """
     check_kind("plan", plan, Plan)
     check_within("level", level, 0, 100, "(]")
     problem = plan.problem
-    if not plan.certificate or plan.scheme.blanket_cap is not None:
-        raise ParameterError(
-            "plan", plan.method, "a plan with proven accounting, as segshuffle.plan makes it, without a cap"
-        )
+    if not plan.certificate:
+        raise ParameterError("plan", plan.method, "a plan with proven accounting, as segshuffle.plan makes it")
     if level not in problem.levels:
         raise ParameterError("level", level, f"one of the plan's, {', '.join(f'{each:g}' for each in problem.levels)}")
     copies = plan.scheme.copies
     most = max(copies) if problem.assumptions.private_levels else copies[problem.levels.index(level)]
     pair = plan.scheme.law.pair(problem.honest_mean(plan.blanket_per_user), most)
     return pair, problem.pairs
+
+
+def cap_of(plan: Plan) -> dict[str, Any] | None:
+    """Return the parameters of `cap_overflow` for a plan, except epsilon and delta; None without a cap."""
+    if plan.scheme.blanket_cap is None:
+        return None
+    honest, rounds = plan.problem.honest_users, plan.problem.assumptions.rounds
+    sent = {"blanket_per_user": plan.blanket_per_user, "cap": plan.scheme.blanket_cap}
+    return {**sent, "honest_users": honest, "rounds": rounds}

@@ -72,26 +72,26 @@ def test_epsilon_with_a_cap(cap, rounds):
     def uncapped(delta):
         return -0.05 * math.log(delta)
 
-    common = {"delta": 1e-6, "blanket_per_user": 2.0, "honest_users": 1000}
+    dummies = {"blanket_per_user": 2.0, "honest_users": 1000, "cap": cap, "rounds": rounds}
     free = -0.05 * math.log(1e-6)
-    found = capped_epsilon(uncapped, cap=cap, rounds=rounds, **common)
-    k = kappa(cap=cap, rounds=rounds, epsilon=1.01 * free, **common)
+    found = capped_epsilon(uncapped, [dummies], delta=1e-6)
+    k = kappa(epsilon=1.01 * free, delta=1e-6, **dummies)
     exact = -MP.mpf("0.05") * MP.log(MP.mpf(1e-6) * (1 - k - MP.mpf("0.001"))) - MP.log1p(-k) if k < 0.999 else MP.inf
     if exact > 1.01 * free:
         assert found == math.inf
     else:
         assert exact <= found <= exact * (1 + 1e-8)
         assert found > free
-    assert capped_epsilon(uncapped, cap=None, rounds=rounds, **common) == free
-    assert capped_epsilon(lambda delta: math.inf, cap=cap, rounds=rounds, **common) == math.inf
-    assert capped_epsilon(uncapped, cap=0, rounds=rounds, **common) == math.inf
+    assert capped_epsilon(uncapped, [], delta=1e-6) == free
+    assert capped_epsilon(lambda delta: math.inf, [dummies], delta=1e-6) == math.inf
+    assert capped_epsilon(uncapped, [{**dummies, "cap": 0}], delta=1e-6) == math.inf
 
 
 @pytest.mark.parametrize("inner", [1.0, 1.00123, 1.0047, 1.0099, 1.0101])
 def test_epsilons_with_a_cap_are_rounded_up_and_certified_up_to_a_hundredth_more(inner):
-    common = {"delta": 1e-6, "blanket_per_user": 2.0, "honest_users": 1000, "cap": 60}
-    found = capped_epsilon(lambda delta: 1.0 if delta == 1e-6 else inner, **common)
-    k = MP.mpf(cap_overflow(epsilon=1.01, **common))
+    dummies = {"blanket_per_user": 2.0, "honest_users": 1000, "cap": 60}
+    found = capped_epsilon(lambda delta: 1.0 if delta == 1e-6 else inner, [dummies], delta=1e-6)
+    k = MP.mpf(cap_overflow(epsilon=1.01, delta=1e-6, **dummies))
     if inner > 1.01:
         assert found == math.inf
     else:

@@ -113,8 +113,11 @@ def test_what_is_refused(monkeypatch):
     with pytest.raises(ParameterError, match=r"level = 0\.7 .* 0\.5, 1, 2"):
         of_plan(plan, level=0.7)
     capped = given_plan(MSNBC, plan.scheme.copies, plan.blanket_per_user, blanket_cap=9, certificate=plan.certificate)
-    for other in (Segmented(1.0).plan(MSNBC), capped):
-        with pytest.raises(ParameterError, match=r"a plan with proven accounting, .* without a cap"):
+    for other, told in (
+        (Segmented(1.0).plan(MSNBC), "with proven accounting"),
+        (capped, "blanket_cap=None, or .*compose"),
+    ):
+        with pytest.raises(ParameterError, match=told):
             of_plan(other, level=0.5)
     with pytest.raises(ParameterError, match="interval"):
         of_plan(plan, level=0.5, interval=math.nan)

@@ -10,7 +10,7 @@ Here e^epsilon theta is a fixed share of the required delta, so kappa follows fr
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from segshuffle.accounting.numerics.ranges import check_integer
@@ -86,26 +86,39 @@ def capped_delta(*, uncapped: float, delta: float, overflow: float) -> float:
     return min((uncapped + TAIL_SHARE * delta) / (1 - overflow) * (1 + 1e-15), 1.0)
 
 
-def capped_epsilon(uncapped: Callable[[float], float], *, delta: float, cap: int | None, **dummies: Any) -> float:
-    """Return the epsilon at delta with a cap, or without one, rounded up.
+def overflow_of_all(caps: Sequence[Mapping[str, Any]], *, epsilon: float, delta: float) -> float:
+    """Return kappa of several collections together, rounded up; each gets an equal share of e^epsilon theta.
+
+    Parameters
+    ----------
+    caps : sequence of mapping
+        Parameters of `cap_overflow`, except epsilon and delta, of every collection with a cap.
+    epsilon, delta : float
+        What is asked of all collections together.
+    """
+    return min(math.fsum(cap_overflow(**cap, epsilon=epsilon, delta=delta / len(caps)) for cap in caps), 1.0)
+
+
+def capped_epsilon(uncapped: Callable[[float], float], caps: Sequence[Mapping[str, Any]], *, delta: float) -> float:
+    """Return the epsilon at delta of collections with caps, rounded up.
 
     Parameters
     ----------
     uncapped : callable
-        Epsilon at any delta without the cap (upper bound; +inf where there is none).
-    delta, cap, **dummies
-        As for `cap_overflow`; `dummies` are its other parameters but epsilon. Cap None: no cap.
+        Epsilon at any delta without caps (upper bound; +inf where there is none).
+    caps, delta
+        As for `overflow_of_all`. There may be no cap.
 
     Returns
     -------
     float
-        +inf if none is certified, for example if a cap costs more than a hundredth of epsilon.
+        +inf if none is certified, for example if the caps cost more than a hundredth of epsilon.
     """
     free = uncapped(delta)
-    if cap is None or not math.isfinite(free):
+    if not caps or not math.isfinite(free):
         return free
     limit = 1.01 * free  # kappa does not decrease in epsilon
-    overflow = cap_overflow(cap=cap, epsilon=limit, delta=delta, **dummies)
+    overflow = overflow_of_all(caps, epsilon=limit, delta=delta)
     _, inner = uncapped_target(epsilon=limit, delta=delta, overflow=overflow)
     found = math.inf if inner <= 0.0 else (uncapped(inner) - math.log1p(-overflow)) * (1 + 1e-15)
     return found if found <= limit else math.inf

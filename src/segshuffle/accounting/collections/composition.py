@@ -13,12 +13,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from segshuffle.accounting.collections.blanket_cap import (
+    capped_delta,
+    capped_epsilon,
+    overflow_of_all,
+    uncapped_target,
+)
 from segshuffle.accounting.collections.calibration import epsilon_upper
 from segshuffle.accounting.collections.product import (
+    EPSILON_LIMIT,
     Collected,
     check_product,
     ends_of,
@@ -27,6 +34,7 @@ from segshuffle.accounting.collections.product import (
     rounded_delta,
 )
 from segshuffle.accounting.numerics.ranges import check_within
+from segshuffle.accounting.numerics.search import reached_epsilon
 from segshuffle.blankets.base import CounterPair
 from segshuffle.digits import rounded_up
 from segshuffle.errors import ParameterError
@@ -41,7 +49,9 @@ _RTOL = 2e-5
 _LOG_TAIL = -math.log(1e-16)
 
 
-def composed_delta(collections: Sequence[Collected], *, epsilon: float) -> float:
+def composed_delta(
+    collections: Sequence[Collected], *, epsilon: float, caps: Sequence[Mapping[str, Any]] = ()
+) -> float:
     """Return the delta that all collections together have at `epsilon`, rounded up.
 
     Parameters
@@ -51,6 +61,9 @@ def composed_delta(collections: Sequence[Collected], *, epsilon: float) -> float
         pairs.
     epsilon : float
         In [0, 100].
+    caps : sequence of mapping
+        Of every collection with a cap on the dummies of a user, the parameters of `cap_overflow` except epsilon and
+        delta.
 
     Returns
     -------
@@ -66,11 +79,22 @@ def composed_delta(collections: Sequence[Collected], *, epsilon: float) -> float
         If a pair has no table: its laws with and without copies hardly overlap, or have too many values.
     """
     check_product(epsilon=epsilon)
+    sent = _checked(collections)
+    found = rounded_delta(log_delta_bound(sent, epsilon, _RTOL))
+    if caps and found > 0:
+        overflow = overflow_of_all(caps, epsilon=epsilon, delta=found)
+        inner, _ = uncapped_target(epsilon=epsilon, delta=found, overflow=overflow)
+        if inner < 0:
+            return 1.0
+        uncapped = rounded_delta(log_delta_bound(sent, inner, _RTOL))
+        found = capped_delta(uncapped=uncapped, delta=found, overflow=overflow)
     # six digits: where delta is flat, it does not rise by what is only round-off
-    return rounded_up(rounded_delta(log_delta_bound(_checked(collections), epsilon, _RTOL)), 6)
+    return rounded_up(found, 6)
 
 
-def composed_epsilon(collections: Sequence[Collected], *, delta: float) -> float:
+def composed_epsilon(
+    collections: Sequence[Collected], *, delta: float, caps: Sequence[Mapping[str, Any]] = ()
+) -> float:
     """Return the epsilon that all collections together have at `delta`, rounded up.
 
     Parameters
@@ -79,12 +103,14 @@ def composed_epsilon(collections: Sequence[Collected], *, delta: float) -> float
         As for `composed_delta`.
     delta : float
         Target in [1e-110, 1).
+    caps : sequence of mapping
+        As for `composed_delta`.
 
     Returns
     -------
     float
-        An epsilon in [0, 100] whose certified delta is at most `delta`, at most about a relative 1e-6 above the least
-        such epsilon; +inf if there is none (kind: upper).
+        An epsilon in [0, 100] whose delta is at most `delta` by `composed_delta`, too; without caps at most about a
+        relative 1e-6 above the least such epsilon. +inf if there is none (kind: upper).
 
     Raises
     ------
@@ -92,7 +118,11 @@ def composed_epsilon(collections: Sequence[Collected], *, delta: float) -> float
         As for `composed_delta`.
     """
     check_product(delta=delta)
-    return epsilon_upper(_checked(collections), delta=delta, rtol=_RTOL)
+    sent = _checked(collections)
+    found = capped_epsilon(lambda delta: epsilon_upper(sent, delta=delta, rtol=_RTOL), caps, delta=delta)
+    return reached_epsilon(
+        lambda epsilon: composed_delta(sent, epsilon=epsilon, caps=caps), found, delta, most=EPSILON_LIMIT
+    )
 
 
 def _checked(collections: Sequence[Collected]) -> list[Collected]:

@@ -16,6 +16,7 @@ from segshuffle.accounting.numerics.intervals import DeltaInterval
 from segshuffle.accounting.numerics.ranges import (
     LARGEST_EPSILON,
     LARGEST_LOCAL_EPSILON,
+    SMALLEST_LOG_RATIO,
     check_epsilon,
     check_target,
 )
@@ -281,6 +282,17 @@ class Bound(ABC):
         if delta <= self.local_delta:
             raise ParameterError("delta", delta, f"above local_delta = {self.local_delta:g}, which no epsilon removes")
         return edge_epsilon(self.upper, ceiling=self.ceiling, delta=delta, rtol=self.rtol)
+
+
+def reached_epsilon(delta_of: Function, epsilon: float, delta: float, *, most: float = LARGEST_EPSILON) -> float:
+    """Return the epsilon, raised until the delta that is told there is at most `delta`; +inf above `most`.
+
+    What is told of delta may be wider than what a search has seen, or rounded up.
+    """
+    step = 1e-9
+    while epsilon <= most and delta_of(epsilon) > delta:
+        epsilon, step = max(epsilon, SMALLEST_LOG_RATIO) * (1 + step), 2 * step
+    return epsilon if epsilon <= most else math.inf
 
 
 def certified_root(

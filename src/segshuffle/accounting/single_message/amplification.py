@@ -17,7 +17,6 @@ from segshuffle.accounting.numerics.ranges import (
     LARGEST_EPSILON,
     LARGEST_LOCAL_EPSILON,
     SMALLEST_LOCAL_EPSILON,
-    SMALLEST_LOG_RATIO,
     check_epsilon,
     check_integer,
     check_kind,
@@ -25,6 +24,7 @@ from segshuffle.accounting.numerics.ranges import (
     check_users,
     numbers,
 )
+from segshuffle.accounting.numerics.search import reached_epsilon
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Accountant, Kind, Mechanism
 from segshuffle.accounting.single_message.accountants.personalized import PERSONAL, PersonalizedUsers
 from segshuffle.accounting.single_message.rounds import RoundsBound
@@ -178,21 +178,13 @@ def ask(
     else:
         found = chosen.epsilon_of(mechanism, int(n_users), delta)
         if chosen.delta and chosen.kind != "lower":
-            found = min(_reached(delta_of, found, delta), mechanism.local_epsilon)
+            found = min(reached_epsilon(delta_of, found, delta), mechanism.local_epsilon)
     if rounds > 1:
         # where the bound of one collection is not convex, the product has less: more collections never count as less
         bound = RoundsBound(delta_of, ceiling=mechanism.local_epsilon, rounds=rounds)
         composed = bound.delta(epsilon=epsilon or 0.0).upper if delta is None else bound.epsilon(delta=delta)
         found = max(found, composed)
     return found if found <= LARGEST_EPSILON else math.inf
-
-
-def _reached(delta_of: Callable[[float], float], epsilon: float, delta: float) -> float:
-    """Return the epsilon, raised by what a search and an interval of delta differ in, so that its delta is enough."""
-    step = 1e-9
-    while epsilon <= LARGEST_EPSILON and delta_of(epsilon) > delta:
-        epsilon, step = max(epsilon, SMALLEST_LOG_RATIO) * (1 + step), 2 * step
-    return epsilon
 
 
 def local_epsilon_for(

@@ -199,9 +199,8 @@ class Exchange:
         law, mean, copies = self.counters
         pair = law.pair(mean, copies)
         try:
-            return capped_epsilon(
-                lambda delta: epsilon_upper([(pair, pairs)], delta=delta), delta=delta, **self.dummies
-            )
+            caps = [] if self.scheme.blanket_cap is None else [self.dummies]
+            return capped_epsilon(lambda delta: epsilon_upper([(pair, pairs)], delta=delta), caps, delta=delta)
         except AccuracyError:  # a table that would be too large
             return math.inf
 
