@@ -2,10 +2,16 @@
 
 import contextlib
 import gzip
+import hashlib
+import importlib
+import json
+import math
 import os
 import random
 import re
+import resource
 import signal
+from argparse import ArgumentTypeError
 from pathlib import Path
 
 import numpy as np
@@ -15,10 +21,11 @@ import requests
 from commands import printed, run
 
 from segshuffle.cli import build_parser
+from segshuffle.errors import SegshuffleError
 from segshuffle.planning.what_if import VARIED
 
-#: Seconds for one command.
-PATIENCE = 60
+#: Seconds for one command, and the memory that it may take more, in bytes.
+PATIENCE, ROOM = 20, 10**9
 PLAIN = """
 -1 0 1 2 3 0.5 1e-300 5e-324 1e8 1e15 1e18 1e300 1e309 nan inf -inf 1e-12 0x1 1_0 १ +1
 1,2 1,,2 , 1:1 1: :1 1:1:1 1% 1:100% 0:100% 1:1e15 0.5:50%,1:50%@1e15 1..2 0..1 1..1e300 a=b = :
@@ -67,16 +74,22 @@ INSERTED = [b"", b"\0", b"\xff", b'"', b"[" * 10_000, b"{", b"9" * 5000, b"nan",
 
 
 @contextlib.contextmanager
-def in_time():
+def bounded():
+    """Stop what takes too long, and let memory end after 1 GB more."""
+
     def late(*_):
         pytest.fail(f"takes more than {PATIENCE} seconds")
 
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + ROOM, hard))
     signal.signal(signal.SIGALRM, late)
     signal.alarm(PATIENCE)
     try:
         yield
     finally:
         signal.alarm(0)
+        resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
 
 
 def unreachable(*_, **__):
@@ -103,13 +116,16 @@ def folder(tmp_path, monkeypatch, capsys):
     Path("matrix.csv").write_text("0.5,0.5\n1/4,3/4\n", encoding="utf-8")
     np.save("matrix.npy", np.array([[0.5, 0.5], [0.25, 0.75]]))
     Path("zero").symlink_to("/dev/zero")
+    Path("link").symlink_to("nowhere")
+    os.mkfifo("pipe")
+    monkeypatch.setattr("segshuffle.files.PATIENCE", 0.01)
     for asked in (f"plan {CALLS['plan'][1]} --save plan.json", f"client {CALLS['client'][0]}"):
         printed(capsys, asked)
     return tmp_path
 
 
 def check(capsys, asked):
-    with in_time():
+    with bounded():
         status, _, err = run(capsys, asked)
     assert status in (0, 2), (asked, err)
     assert "Traceback" not in err, (asked, err)
@@ -119,27 +135,57 @@ def check(capsys, asked):
         assert any(line.startswith("segshuffle") for line in err.splitlines()), (asked, err)
 
 
+#: Edges of what any option may be given, and forms in which a number is written.
+_EDGES = """
+nan inf -inf 5e-324 1e-300 1e15 1e18 1e300 -1 0 1 2 0.5 zero link pipe users.csv plan.json x.csv x.png
+"""
+_FORMS = "{} {} {} 1:{} {}:100 {}:100% 0.5:{},1:9 {},2 1..{}/3 zipf:{} {}% parallel:{},1"
+EDGES, FORMS = _EDGES.split(), _FORMS.split()
+
+
+def taken(action, rng):
+    """Return a value that an option takes, by its declaration: one of its choices, or what its type reads."""
+    if action.choices:
+        return rng.choice([*action.choices])
+    while True:
+        value = rng.choice(FORMS).format(rng.choice(EDGES)) if rng.random() < 0.9 else rng.choice(VALUES)
+        with contextlib.suppress(ValueError, OverflowError, ArgumentTypeError, SegshuffleError):
+            (action.type or str)(value)
+            return value
+
+
 def changed_call(rng):
     """Return a call with odd values of one or two options; which options there are is asked of the parser."""
     command = rng.choice([*CALLS])
     words = [command, *rng.choice(CALLS[command]).split()]
-    flags = build_parser(command).commands[command].flags
-    for flag in rng.sample(["", *flags], rng.choice([1, 1, 2])):
-        value = rng.choice(VALUES)
-        if not flag:
-            words[1] = value
-        elif flag == "--what-if":
-            words += [flag, rng.choice(VARIED), value]
+    declared = [each for each in build_parser(command).commands[command]._actions if each.dest not in ("help", "h")]
+    for action in rng.choices(declared, k=rng.choice([1, 1, 2])):
+        values = [taken(action, rng) for _ in range(action.nargs if isinstance(action.nargs, int) else 1)]
+        if action.dest == "what_if":
+            values[0] = rng.choice(VARIED)
+        if not action.option_strings:
+            words[1] = values[0]
+        elif len(values) == 1:
+            words.append(f"{action.option_strings[0]}={values[0]}")
         else:
-            words += rng.choice([[flag, value], [f"{flag}={value}"], [flag]])
+            words += [rng.choice(action.option_strings), *values]
     return words
 
 
-@pytest.mark.quick(5)
-@pytest.mark.parametrize("seed", range(100))
-def test_any_value_of_an_option_is_answered_or_refused(folder, capsys, seed):
-    rng = random.Random(seed)
-    for _ in range(20):
+#: Cases, and command lines in each that pass the parser: 20,000 in all.
+CASES, LINES = 200, 100
+
+
+@pytest.mark.quick(3)
+@pytest.mark.parametrize("seed", range(CASES))
+def test_any_value_of_an_option_is_answered_or_refused(folder, capsys, monkeypatch, seed):
+    print(f"seed {seed}")
+    rng, passed = random.Random(seed), []
+    for command in CALLS:
+        module = importlib.import_module(f"segshuffle.cli.{command.replace('-', '_')}")
+        known = module.run
+        monkeypatch.setattr(module, "run", lambda options, known=known: passed.append(options) or known(options))
+    while len(passed) < LINES:
         check(capsys, changed_call(rng))
 
 
@@ -158,6 +204,57 @@ def damaged(rng, content):
         end = min(begin + rng.choice([0, 0, 1, 3, 10**6]), len(content))
         content = content[:begin] + rng.choice(INSERTED) + content[end:]
     return content
+
+
+#: Values that replace one in a file of JSON.
+ODD = [
+    math.nan,
+    math.inf,
+    5e-324,
+    1e15,
+    1e300,
+    -1,
+    0,
+    1,
+    True,
+    None,
+    "",
+    "1",
+    "nan",
+    [],
+    [[]],
+    {},
+    10**30,
+    ["a", "a"],
+    0.1,
+]
+
+
+def with_odd_values(rng, content):
+    """Replace one or two values of a file of JSON, at any depth; a digest is renewed, as whoever publishes it can."""
+    whole = json.loads(content)
+    for _ in range(rng.choice([1, 1, 2])):
+        part, place = {"": whole}, ""
+        while isinstance(part[place], dict | list) and part[place] and (place == "" or rng.random() < 0.9):
+            part = part[place]
+            place = rng.choice([*part] if isinstance(part, dict) else range(len(part)))
+        part[place] = rng.choice(ODD)
+    if "digest" in whole:
+        rest = json.dumps({name: each for name, each in whole.items() if name != "digest"})
+        written = json.dumps(json.loads(rest), sort_keys=True, separators=(",", ":"))
+        whole["digest"] = hashlib.sha256(written.encode()).hexdigest()
+    return json.dumps(whole).encode()
+
+
+@pytest.mark.quick(2)
+@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("name", ["plan.json", "mine.json"])
+def test_a_file_with_odd_values_is_read_or_refused(folder, capsys, name, seed):
+    rng = random.Random(seed)
+    content = (folder / name).read_bytes()
+    for _ in range(30):
+        (folder / name).write_bytes(with_odd_values(rng, content))
+        check(capsys, FILES[name].split())
 
 
 @pytest.mark.quick(24)

@@ -163,7 +163,8 @@ def _document(values: Any) -> Document:
     if not isinstance(own["copies"], list) or len(own["copies"]) != len(asked.levels):
         raise DataError(f"copies = {own['copies']!r:.60}, but a list of one number per level is needed.")
     for each in own["copies"]:
-        check_within("copies", each, 0, COPIES_RANGE[1])
+        if each != 0:  # nobody of this level sends a held item
+            check_within("copies", each, *COPIES_RANGE)
     sizes = {"domain_size": asked.domain_size, "set_size": asked.set_size, "n_users": asked.n_users}
     scheme = Scheme.from_dict({**sizes, **own})
     check_choice("kind", plan["kind"], _PROVEN)
