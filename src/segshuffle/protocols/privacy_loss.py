@@ -38,15 +38,17 @@ def privacy_loss_distribution(plan: Plan, *, level: float, interval: float = 1e-
     Raises
     ------
     ParameterError
-        If the plan is of another protocol, has a cap or has no such level, or the interval is outside its range.
+        If the plan is of another protocol or has no such level, or the interval is outside its range.
     MissingExtraError
         If dp_accounting is not installed.
     """
     product = product_of(plan, level=level)
-    if plan.scheme.blanket_cap is not None:
-        allowed = "a plan without a cap: plan with blanket_cap=None, or let segshuffle.compose count what the cap costs"
-        raise ParameterError("plan", plan.method, allowed)
-    return composition.privacy_loss_distribution([product] if product[1] else [], interval=interval)
+    free = composition.privacy_loss_distribution([product] if product[1] else [], interval=interval)
+    cap = cap_of(plan)
+    if cap is None or not product[1]:
+        return free
+    asked = {"epsilon": level, "delta": plan.problem.deltas[plan.problem.levels.index(level)]}
+    return composition.capped_distribution(free, cap=cap, interval=interval, **asked)
 
 
 def product_of(plan: Plan, *, level: float) -> tuple[CounterPair, int]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from oracles.changes import collections_divergence, counters_of_user, grid_divergence
-from plans import given_plan
 from scipy import special
 
+from segshuffle import compose, plan, read_plan, save_plan
 from segshuffle.accounting.collections.composition import privacy_loss_distribution
 from segshuffle.accounting.collections.product import delta_interval
 from segshuffle.blankets.poisson import ItemPair
@@ -108,17 +109,28 @@ def test_a_change_of_level_is_covered_where_levels_are_private():
     assert low < high
 
 
+def test_a_cap_costs_what_compose_says(tmp_path):
+    """Every saved plan has a cap. At other epsilons than the level's, the tails get another share of delta."""
+    free = plan(replace(MSNBC, delta=1e-4))
+    save_plan(plan(replace(MSNBC, delta=1e-4), blanket_cap="auto"), tmp_path / "p.json")
+    capped = read_plan(tmp_path / "p.json").plan
+    whole = of_plan(capped, level=1.0)
+    for epsilon in (0.3, 0.9, 1.0):
+        bound = compose([(capped, 1.0)], epsilon=epsilon)
+        assert bound * (1 - 2e-3) <= whole.get_delta_for_epsilon(epsilon) <= bound * 1.02
+    assert whole.get_delta_for_epsilon(1.0) <= 1e-4 < of_plan(free, level=1.0).get_delta_for_epsilon(0.99)
+    with pytest.raises(ParameterError, match="interval = 1e-07"):
+        of_plan(capped, level=1.0, interval=1e-7)
+    both = whole.compose(pld.from_gaussian_mechanism(10.0))
+    assert both.get_delta_for_epsilon(1.0) > whole.get_delta_for_epsilon(1.0)
+
+
 def test_what_is_refused(monkeypatch):
     plan = ProvenSegmented().plan(MSNBC)
     with pytest.raises(ParameterError, match=r"level = 0\.7 .* 0\.5, 1, 2"):
         of_plan(plan, level=0.7)
-    capped = given_plan(MSNBC, plan.scheme.copies, plan.blanket_per_user, blanket_cap=9, certificate=plan.certificate)
-    for other, told in (
-        (Segmented(1.0).plan(MSNBC), "with proven accounting"),
-        (capped, "blanket_cap=None, or .*compose"),
-    ):
-        with pytest.raises(ParameterError, match=told):
-            of_plan(other, level=0.5)
+    with pytest.raises(ParameterError, match="a plan with proven accounting"):
+        of_plan(Segmented(1.0).plan(MSNBC), level=0.5)
     with pytest.raises(ParameterError, match="interval"):
         of_plan(plan, level=0.5, interval=math.nan)
     with pytest.raises(ParameterError, match=r"interval = 1e-07 is not allowed: it must be at least 1.04e-05"):

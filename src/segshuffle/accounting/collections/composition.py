@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from segshuffle.accounting.collections.blanket_cap import (
+    TAIL_SHARE,
+    cap_overflow,
     capped_delta,
     capped_epsilon,
     overflow_of_all,
@@ -33,6 +35,7 @@ from segshuffle.accounting.collections.product import (
     on_step,
     rounded_delta,
 )
+from segshuffle.accounting.numerics.dominating import dominating_pair
 from segshuffle.accounting.numerics.ranges import check_within
 from segshuffle.accounting.numerics.search import reached_epsilon
 from segshuffle.blankets.base import CounterPair
@@ -47,6 +50,8 @@ if TYPE_CHECKING:
 _RTOL = 2e-5
 #: -log of the mass of a tail that counts as a loss of +inf for dp_accounting, which itself cuts tails of about 1e-15.
 _LOG_TAIL = -math.log(1e-16)
+#: Most losses of a distribution with the cost of a cap.
+_MOST_LOSSES = 3e6
 
 
 def composed_delta(
@@ -191,3 +196,50 @@ def counter_losses(pair: CounterPair, interval: float) -> list[tuple[Mapping[int
         (dict(zip(index.tolist(), held.tolist(), strict=True)), given_away),
         (dict(zip((-index).tolist(), (mass * grown).tolist(), strict=True)), given_away + table.zero_mass * grown),
     ]
+
+
+def capped_distribution(
+    free: PrivacyLossDistribution, *, cap: Mapping[str, Any], epsilon: float, delta: float, interval: float
+) -> PrivacyLossDistribution:
+    """Return the loss distribution of collections with a cap on the dummies of a user, from the one without it.
+
+    Parameters
+    ----------
+    free : PrivacyLossDistribution
+        From `privacy_loss_distribution`.
+    cap : mapping
+        Parameters of `cap_overflow`, except epsilon and delta.
+    epsilon, delta : float
+        About what is asked of the collections; deltas far below this one are not reached.
+    interval : float
+        As for `privacy_loss_distribution`.
+
+    Returns
+    -------
+    PrivacyLossDistribution
+        Its deltas are upper bounds (kind: upper).
+
+    Raises
+    ------
+    ParameterError
+        If nothing is proven with this cap, or the interval is so small that there would be more than three million
+        losses.
+    """
+    from dp_accounting.pld import privacy_loss_distribution as pld
+
+    overflow = cap_overflow(**cap, epsilon=epsilon, delta=delta)
+    if overflow >= 1:
+        raise ParameterError("blanket_cap", cap["cap"], "larger: with this one nothing is proven")
+    lost = TAIL_SHARE * delta * math.exp(-epsilon)
+    # from where e^epsilon theta is 1 on, the theorem says nothing
+    check_within("interval", interval, -math.log(lost) / _MOST_LOSSES, 1)
+    points = np.arange(1, math.ceil(-math.log(lost) / interval))
+    epsilons = points * interval
+    deltas = np.asarray(free.get_delta_for_epsilon((epsilons + math.log1p(-overflow)).tolist()))
+    deltas = np.minimum((deltas + lost * np.exp(epsilons)) / (1 - overflow), 1.0)
+    least = int(np.argmin(deltas)) + 1
+    table = dominating_pair(np.arange(least + 1), np.minimum.accumulate(np.append(1.0, deltas[:least])), interval)
+    index = table.first + np.arange(table.mass.size)
+    held = table.mass * np.exp(index * interval)
+    losses = dict(zip(index.tolist(), held.tolist(), strict=True))
+    return pld.PrivacyLossDistribution.create_from_rounded_probability(losses, table.zero_mass, interval)

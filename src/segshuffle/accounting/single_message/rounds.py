@@ -1,10 +1,8 @@
 """Several collections of the same users with one message each: K-fold composition of a proven bound, rounded up.
 
 Every collection has hockey-stick divergences of at most D(epsilon), in both directions, whatever the users send. The
-upper ends of D at lattice points are connected by lines in t = e^epsilon. By the symmetry, the total variation is at
-most D(epsilon) + (1 - D(epsilon)) tanh(epsilon/2) for every epsilon. The lower convex hull of the curve from this point
-on is that of a pair of laws, which so dominates every collection. Products of dominating pairs dominate the
-composition.
+pair of laws that dominates them all (`numerics.dominating`) so dominates every collection. Products of dominating pairs
+dominate the composition.
 """
 
 import math
@@ -12,11 +10,12 @@ from collections.abc import Callable
 
 import numpy as np
 
+from segshuffle.accounting.numerics.dominating import dominating_pair
 from segshuffle.accounting.numerics.intervals import ZERO, DeltaInterval
-from segshuffle.accounting.numerics.loss_distribution import AccuracyError, LossTable, log_delta_upper
+from segshuffle.accounting.numerics.loss_distribution import AccuracyError, log_delta_upper
 from segshuffle.accounting.numerics.ranges import LARGEST_EPSILON
 from segshuffle.accounting.numerics.search import Bound
-from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.arrays import FloatArray
 
 #: Lattice points for every standard deviation of a collection's loss, and about where the lattice ends.
 _POINTS, _FARTHEST = 50, 5000
@@ -25,8 +24,6 @@ _APART = 0.01
 #: The lattice may end at this divergence, or this near, relatively, to the one that is left at the largest epsilon.
 _TAIL, _NEAR = 1e-30, 1e-6
 _TILTS = np.geomspace(1e-3, 1e4, 150)
-#: Above the round-off of a sum of masses.
-_ROUND_OFF = 1e-15
 
 
 class RoundsBound(Bound):
@@ -43,7 +40,7 @@ class RoundsBound(Bound):
         while found[-1] > enough and points[-1] < _FARTHEST:
             points.append(points[-1] + max(int(_APART * points[-1]), 1))
             found.append(min(delta(points[-1] * step), found[-1]))
-        self.table = _dominating(np.array(points), np.array(found), step)
+        self.table = dominating_pair(np.array(points), np.array(found), step)
         masses = self.table.mass * np.exp(self._losses)
         with np.errstate(divide="ignore"):
             self.log_mgf = np.logaddexp.reduce(np.log(masses) + np.multiply.outer(_TILTS, self._losses), axis=1)
@@ -62,30 +59,3 @@ class RoundsBound(Bound):
         except AccuracyError:  # the sum of the losses has too many values: no bound but 1
             upper = 1.0
         return DeltaInterval(0.0, upper)
-
-
-def _dominating(points: IntArray, delta: FloatArray, step: float) -> LossTable:
-    """Return a symmetric pair of laws whose divergences are at least those of any pair with at most `delta`.
-
-    `delta` is given at the lattice points, which begin with 0.
-    """
-    loss = points * step
-    ratio, last = np.exp(loss), delta[-1]
-    delta[0] = np.min(delta + (1 - delta) * np.tanh(0.5 * loss))
-    hull: list[int] = []
-    for k in range(delta.size):
-        while len(hull) > 1:
-            a, b = hull[-2:]
-            if (delta[b] - delta[a]) * (ratio[k] - ratio[a]) < (delta[k] - delta[a]) * (ratio[b] - ratio[a]):
-                break
-            hull.pop()
-        hull.append(k)
-    slopes = np.append(np.diff(delta[hull]) / np.diff(ratio[hull]), 0.0)
-    mass = np.zeros(points[-1] + 1)
-    mass[points[hull[1:]]] = np.diff(slopes)
-    mass = np.append(mass[:1], np.trim_zeros(mass[1:], "b"))
-    mirrored = mass * np.exp(np.arange(mass.size) * step)
-    # no loss has what is left; a little more than round-off may take away
-    mass[0] = max(math.fsum([1.0, -last, *-mass, *-mirrored]), 0.0) + _ROUND_OFF
-    both = np.append(mirrored[:0:-1], mass)
-    return LossTable(1 - mass.size, step, both, np.zeros_like(both), last, 0.0, 1e-12, 1e-15, one_sided=True)
