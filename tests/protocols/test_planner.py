@@ -1,6 +1,7 @@
 """Plans with clustered and signed blankets: certified, never worse than the Poisson plan, simulated as they say."""
 
 import functools
+import math
 import time
 from dataclasses import replace
 
@@ -102,6 +103,65 @@ def test_more_budget_never_gives_more_error(make, seed):
     budgets = 0.4 * free.messages_per_user * 1.03 ** np.arange(5)
     errors = [make(copies_max=8.0, max_messages=budget).plan(problem).mse_bound for budget in budgets.tolist()]
     assert errors == sorted(errors, reverse=True)
+
+
+#: Searches start again for a gain of 1 %.
+SEARCHED = 1.01
+RARE = Problem(4912, 1, (5.06,), (540,), 1.85e-5)
+HIGH = Problem(445, 1, (7.18, 8.58), (684, 684), 1.4664046227750657e-08)
+MANY = Problem(1922, 1, (1.89, 6.76), (216, 99505), 2.82e-11)
+
+
+@pytest.mark.parametrize(
+    ("problem", "less", "more"),
+    [
+        pytest.param(RARE, {"copies_max": 1.0}, {"copies_max": 16.0}, id="16 copies"),
+        pytest.param(RARE, {"copies_max": 1.0}, {"copies_max": 64.0}, id="64 copies"),
+        pytest.param(HIGH, {"max_messages": 10.0}, {"max_messages": 100.0}, id="100 messages"),
+        pytest.param(HIGH, {"max_messages": 10.0}, {"max_messages": 1500.0}, id="1500 messages"),
+        pytest.param(MANY, {"copies_max": 1.0, "max_messages": 105.0}, {"max_messages": 105.0}, id="two minima"),
+    ],
+)
+def test_a_larger_class_of_plans_that_was_searched_in_the_wrong_place(problem, less, more):
+    """Gaussian noise tells of one minimum among many dummies; the best plan has fewer dummies than items."""
+    few, many = (ProvenSegmented(**{"copies_max": 64.0} | each).plan(problem).mse_bound for each in (less, more))
+    assert many <= few * SEARCHED
+
+
+MORE_FREEDOM = {
+    "copies": lambda method, problem: (replace(method, copies_max=4 * method.copies_max), problem),
+    "budget": lambda method, problem: (replace(method, max_messages=4 * method.max_messages), problem),
+    "delta": lambda method, problem: (method, replace(problem, delta=8 * problem.delta)),
+    "level": lambda method, problem: (method, replace(problem, levels=tuple(1.3 * each for each in problem.levels))),
+    "honest": lambda method, problem: (method, replace(problem, assumptions=Assumptions("at-most"))),
+    "law": lambda method, problem: (replace(method, laws=(SINGLE, "clustered")), problem),
+}
+
+
+def nested(seed, freedom):
+    """Return the errors of a plan and of one with more freedom, for a random problem; inf if there is no plan."""
+    rng = np.random.default_rng([seed, 50])
+    d, s = int(np.exp(rng.uniform(1.5, 12))), int(np.exp(rng.uniform(0, 3)))
+    levels = np.round(np.exp(np.sort(rng.uniform(-3, 2.3, 2))), 3)
+    counts = np.exp(rng.uniform(4, 12, 2)).astype(int)
+    shared = Assumptions("at-most", honest_fraction=0.7)
+    problem = Problem(max(d, s), s, tuple(levels.tolist()), tuple(counts.tolist()), 1e-3 / counts.sum(), shared)
+    method = ProvenSegmented(
+        copies_max=float(rng.choice([1, 4, 16])), max_messages=s * float(np.exp(rng.uniform(0, 5)))
+    )
+    for chosen, asked in ((method, problem), MORE_FREEDOM[freedom](method, problem)):
+        try:
+            yield chosen.plan(asked).mse_bound
+        except InfeasibleError:
+            yield math.inf
+
+
+@pytest.mark.quick(6)
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("freedom", MORE_FREEDOM)
+def test_a_superset_of_plans_never_has_a_worse_best_plan(freedom, seed):
+    few, many = nested(seed, freedom)
+    assert many <= few * SEARCHED
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,8 @@
 A blanket is a *point*: the logarithms of its variance and of the other parameters that its law leaves to choose. The
 largest copies of every level are nearly those of a Gaussian mechanism with this variance. The log of the ratio between
 them is computed at a few points (`guides`) and interpolated. So every point has a predicted error. The point with the
-least predicted error is computed next. The search ends if a prediction was right and the points around it are computed.
+least predicted error is computed next. The search ends if a prediction was right and the points around it are computed,
+and if no far smaller variance has much less error.
 Nothing here is proven.
 """
 
@@ -28,6 +29,8 @@ _STEP = 0.5
 _SCATTERED, _FAR = 16, 4.0
 #: Most rounds of computing points for one budget.
 _ROUNDS = 40
+#: Relative gain for which a search starts again near a point of far smaller variance.
+_GAIN = 0.01
 #: Grids on which predictions are compared: widths, as shares of the ranges; number of choices of all parameters but
 #: variance and mean; number of variances, for all choices together; number of variances for each choice on finer grids.
 _WIDTHS, _CHOICES, _VARIANCES, _FINER = (1.0, 0.2), 6, 200, 11
@@ -73,8 +76,17 @@ class Surface:
 
         A quick search starts from what is known, if anything is, without points around a first guess.
         """
+        known = self._refined([] if quick and self.points else self._first(budget), budget)
+        # the minimum may be among fewer dummies, where Gaussian noise tells little
+        if known and not self.law.spends and (best := self._below(known, budget)):
+            around = np.repeat(best.point[None], int(2 * _FAR / _STEP) + 1, axis=0)
+            around[:, 0] += np.linspace(-_FAR, _FAR, len(around))
+            known = self._refined(self._new(np.clip(around, self.low, self.high)), budget)
+        return known
+
+    def _refined(self, wanted: list[FloatArray], budget: float) -> Best | None:
+        """Compute points, and then those of least predicted error, until predictions are right; return the best."""
         known = None
-        wanted = [] if quick and self.points else self._first(budget)
         for _ in range(_ROUNDS):
             if not sum(map(self._guide, wanted)) and known:
                 break
@@ -87,6 +99,29 @@ class Surface:
             else:
                 wanted = [*self._new(promised.point[None]), *self._neighbours(known.point)]
         return known
+
+    def _below(self, known: Best, budget: float) -> Best | None:
+        """Return a far better point on a line of variances far below that of the known point, if one is met.
+
+        The line is halved. No point of a part has more copies than its upper end, or less noise than its lower end, so
+        parts whose ends tell that they cannot be better are left out.
+        """
+        best, error, parts = None, known.error, [(self.low[0], max(known.point[0] - _FAR / 2, self.low[0]))]
+        for low, high in parts:  # it grows
+            ends = np.repeat(known.point[None], 2, axis=0)
+            ends[:, 0] = low, high
+            ends, parameters, means = self._settled(ends)
+            limits = np.full(self.unit.size, COPIES_RANGE[1])  # surely enough if there is no such law
+            if math.isfinite(means[1]):
+                limits = self.search.limits(self._law(parameters, 1), float(means[1]), self._limits(ends[1:])[0])
+            _, found = self._errors(ends[1:], budget, 1 - FINE, limits[None])
+            if found and found.error < error * (1 - _GAIN):
+                best, error = found, found.error
+            per_user = self.search.per_user(np.nan_to_num(means[:1]))
+            _, least = self.search.guess(np.exp(ends[:1, 0]), per_user, limits[None], budget)
+            if least[0] < error * (1 - _GAIN) and high - low > _STEP:
+                parts += [(low, (low + high) / 2), ((low + high) / 2, high)]
+        return best
 
     def promised(self, budget: float) -> Best | None:
         """Return the blanket with nearly the least predicted error, of many choices, each with its best variance."""
@@ -154,15 +189,18 @@ class Surface:
         log = np.minimum(self.unit + points[:, :1] / 2 + ratios, math.log(COPIES_RANGE[1]))
         return np.asarray(np.exp(log))
 
-    def _errors(self, points: FloatArray, budget: float, share: float) -> tuple[FloatArray, Best | None]:
-        """Return the predicted errors of points, inf if there is no such law, and the best point."""
+    def _errors(
+        self, points: FloatArray, budget: float, share: float, limits: FloatArray | None = None
+    ) -> tuple[FloatArray, Best | None]:
+        """Return the errors of points, inf if there is no such law, and the best one; copies are predicted or given."""
         points, parameters, means = self._settled(points)
         errors = np.full(len(points), math.inf)
         fits = np.flatnonzero(self.search.per_user(np.where(np.isfinite(means), means, math.inf)) < budget)
         if not fits.size:
             return errors, None
         variances, per_user = np.exp(points[fits, 0]), self.search.per_user(means[fits])
-        copies, errors[fits] = self.search.guess(variances, per_user, share * self._limits(points[fits]), budget)
+        allowed = share * (self._limits(points[fits]) if limits is None else limits[fits])
+        copies, errors[fits] = self.search.guess(variances, per_user, allowed, budget)
         at = int(np.argmin(errors))
         if not math.isfinite(errors[at]):
             return errors, None
