@@ -110,6 +110,13 @@ def test_a_matrix_is_never_overwritten(capsys, tmp_path):
     assert path.read_text(encoding="utf-8") == TEXTS["mine.txt"].replace("\r\n", "\n")
 
 
+@pytest.mark.parametrize("entries", [np.full((2, 2), 0.5 + 1j), np.full((2, 2), "0.5"), np.full((2, 2), b"0.5")])
+def test_an_array_of_complex_numbers_or_texts_is_refused(capsys, tmp_path, entries):
+    np.save(tmp_path / "mine.npy", entries)
+    said = refusal(capsys, f"account --randomizer matrix:{tmp_path}/mine.npy --users 9 --delta 0.01")
+    assert f"mine.npy: is no .npy file of numbers (its entries are {entries.dtype})" in said
+
+
 def test_a_file_that_is_no_array_is_refused(capsys, tmp_path):
     path = tmp_path / "mine.npy"
     np.save(path, np.full((2, 2), 0.5))

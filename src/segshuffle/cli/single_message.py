@@ -189,7 +189,10 @@ def _matrix(path: Path, claimed_epsilon: float | None) -> Any:
     if path.suffix == ".npy":
         try:
             # a file mapped to memory cannot claim more numbers than it has
-            rows: Any = np.array(np.load(path, mmap_mode="r", allow_pickle=False), dtype=float)
+            held = np.load(path, mmap_mode="r", allow_pickle=False)
+            if held.dtype.kind not in "biuf":
+                raise TypeError(f"its entries are {held.dtype}")
+            rows: Any = np.array(held, dtype=float)
         except Exception as error:  # numpy reads the header as Python code, so damage has errors of many kinds
             raise DataError(f"{path}: is no .npy file of numbers ({error}). Write one with numpy.save.") from error
     else:
