@@ -89,6 +89,7 @@ PLANS = [
     ("wrong.toml", "wrong.toml, line 3: max_mesages is unknown (did you mean max_messages?)"),
     ("ranges.toml", "ranges.toml, line 2: --copies-max 100.0 is not allowed: it must be in [1e-120, 64]"),
     ("cut.toml", "cut.toml is no TOML file: Unclosed array (at end of document)"),
+    ("cut.toml", "For data of users there are segshuffle rehearse FILE, and segshuffle client PLAN.json --users FILE."),
     ("typed.toml", "typed.toml, line 2: equal_copies: 'yes' is not allowed; expected is true or false"),
     *(
         (name, f"{name}, line 1: {key}: {value} is not allowed; expected is a number, without quotes")

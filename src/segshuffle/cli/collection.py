@@ -66,7 +66,10 @@ class Collection(argparse.Action):
         try:
             found = tomllib.loads(text)
         except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
-            raise DataError(f"{path} is no TOML file: {error}. Write lines KEY = VALUE.") from error
+            raise DataError(
+                f"{path} is no TOML file: {error}. Write lines KEY = VALUE. For data of users there are segshuffle "
+                "rehearse FILE, and segshuffle client PLAN.json --users FILE."
+            ) from error
         keys = [line.partition("=")[0].strip() for line in text.splitlines()]
         lines = {name: keys.index(name) + 1 if name in keys else 1 for name in found}
         for name in found:
