@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from segshuffle.arrays import NO_ITEM
 from segshuffle.datasets.layout import Layout, read_items
 from segshuffle.datasets.msnbc import USERS_PER_CATEGORY, USERS_PER_SET_SIZE
-from segshuffle.datasets.reading import read_transactions
+from segshuffle.datasets.reading import read_transactions, users_of
 from segshuffle.errors import DataError, ParameterError
 
 USERS = {"u1": ["whole milk", "café"], "u2": ["rolls/buns"], "u10": ["café", "rolls/buns", "soda"]}
@@ -142,6 +142,18 @@ def test_tables_with_categories_integers_and_gaps():
 def test_columns_of_equal_names_are_refused(frame):
     with pytest.raises(DataError, match=r"table: two columns are called '(milk|1)'; rename one"):
         read_transactions(frame, layout=Layout(form="matrix"))
+
+
+def test_what_is_proposed_for_a_table_can_be_done():
+    """Whoever gives a table to `rehearse` or `simulate` has no options of a layout there."""
+    frame = pd.DataFrame({"who": ["u", "v"], "what": ["a", "b"]})
+    with pytest.raises(
+        DataError, match=r"Give item = COLUMN.*give what read_transactions\(table, .*layout=Layout"
+    ) as said:
+        users_of(frame, ["a", "b"])
+    assert "segshuffle.Layout" in str(said.value)
+    users = read_transactions(frame, items=["a", "b"], layout=Layout(user="who", item="what"))
+    assert users_of([["a"], ["b"]]).codes.tolist() == users.codes.tolist()
 
 
 @pytest.mark.parametrize("make", [pl.DataFrame, pd.DataFrame])

@@ -11,7 +11,7 @@ from segshuffle.arrays import LARGEST_DOMAIN, Table
 from segshuffle.datasets.layout import Layout, read_items
 from segshuffle.datasets.population import check_integer
 from segshuffle.datasets.transactions import Transactions, numbered, texts
-from segshuffle.errors import ParameterError
+from segshuffle.errors import DataError, ParameterError
 
 
 def read_transactions(
@@ -106,5 +106,11 @@ def users_of(
         If the data are not as described.
     """
     if isinstance(users, Table):
-        return read_transactions(users, items=None if items is None else texts(items), label=label)
+        try:
+            return read_transactions(users, items=None if items is None else texts(items), label=label)
+        except DataError as error:
+            raise DataError(
+                f"{error} Such options are those of segshuffle.Layout: instead of the table, give what "
+                "read_transactions(table, items=..., layout=Layout(...)) returns."
+            ) from error
     return Transactions.from_sets(users, items, label=label)
