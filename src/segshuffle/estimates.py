@@ -12,7 +12,7 @@ import numpy as np
 from segshuffle.accounting.numerics.ranges import check_integer
 from segshuffle.arrays import BoolArray, FloatArray, IntArray
 from segshuffle.looks import PALETTE, TINTS
-from segshuffle.notebooks import axes_of_rows, frame_of, html_of
+from segshuffle.notebooks import ROWS, axes_of_rows, frame_of, html_of
 from segshuffle.planning.foresight import CONFIDENCE, threshold_of
 from segshuffle.protocols.base import Plan
 from segshuffle.protocols.item_variance import ItemVariance
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-#: Rows in a notebook, and most letters of a name.
-_ROWS, _LETTERS = 10, 24
+#: Most letters of a name.
+_LETTERS = 24
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,6 +78,11 @@ class Estimate:
     def name(self, item: int) -> str:
         """Return the name of an item."""
         return str(item) if self.names is None else self.names[item]
+
+    def label(self, item: int) -> str:
+        """Return a short label of an item; where the name is cut, its number keeps items apart."""
+        name = self.name(item)
+        return name if len(name) <= _LETTERS else f"{name[:_LETTERS]}… ({item})"
 
     def interval(self, confidence: float = CONFIDENCE) -> tuple[FloatArray, FloatArray]:
         """Return the lower and upper ends of an interval for every item's share, each of shape (domain_size,).
@@ -139,7 +144,7 @@ class Estimate:
 
     def plot_items(self, items: IntArray, *, confidence: float = CONFIDENCE, ax: Axes | None = None) -> Axes:
         """Draw the estimates of some items from the top, in their order, without a legend; otherwise as `plot`."""
-        ax = axes_of_rows(ax, [f"{self.name(item):.{_LETTERS}}" for item in items.tolist()])
+        ax = axes_of_rows(ax, list(map(self.label, items.tolist())))
         shares, low, high = (100 * each[items] for each in (self.frequencies, *self.interval(confidence)))
         rows, blue = range(items.size), PALETTE["blue"]
         interval = f"{100 * confidence:g} % interval"
@@ -163,9 +168,9 @@ class Estimate:
         item = int(self.order[0])
         return (
             f"Estimate({self.frequencies.size} items, {np.count_nonzero(self.told_from_zero)} told from zero; largest: "
-            f"{self.name(item)[:_LETTERS]!r} {100 * self.frequencies[item]:.3g} %)"
+            f"{self.label(item)!r} {100 * self.frequencies[item]:.3g} %)"
         )
 
     def _repr_html_(self) -> str | None:
         """Return the largest estimates as a table."""
-        return html_of(repr(self), lambda: self.to_frame().iloc[self.order[:_ROWS]])
+        return html_of(repr(self), lambda: self.to_frame().iloc[self.order[:ROWS]])

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+#: Rows of a table in a notebook.
+ROWS = 10
 #: Inches of a row of a plot, and of what is around the rows.
 _ROW, _AROUND = 0.25, 1.2
 

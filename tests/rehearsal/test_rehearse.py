@@ -1,11 +1,13 @@
 """Rehearsals: exact in distribution, intervals that cover, the effect of cutting, folders whole or not there."""
 
 import csv
+import html
 import json
 import math
 import re
 from dataclasses import replace
 
+import matplotlib.pyplot as plt
 import numpy as np
 import polars as pl
 import pytest
@@ -185,6 +187,38 @@ def test_what_is_not_a_rehearsal_is_not_overwritten(tmp_path):
     assert (tmp_path / "mine.txt").read_text() == "mine"
 
 
+def test_a_rehearsal_has_a_table_a_plot_and_a_line_of_text(users):
+    named = replace(users, names=[f"{'a name that is much too long for a label':.{40}} {code}" for code in range(D)])
+    found = rehearse(made(), named, repetitions=2)
+    frame = found.to_frame()
+    assert frame.columns.to_list() == [name for name in tables_of(found)["items"].columns if name != "item"]
+    assert frame["true"].to_numpy() == pytest.approx(found.true[found.order], abs=0)
+    assert frame.index[0] == named.name(int(found.order[0]))
+    assert re.fullmatch(r"Rehearsal\(40 items, 2 repetitions; mean squared error of all items: [\d.e-]+\)", repr(found))
+    assert "not private" in found._repr_html_()
+    axes = found.plot(top=30)
+    labels = [label.get_text() for label in axes.get_yticklabels()]
+    assert len(set(labels)) == len(labels) == 30
+    assert {"in the data", "estimate, hollow if not told from zero"} <= set(axes.get_legend_handles_labels()[1])
+    plt.close(axes.figure)
+
+
+def test_what_users_of_the_file_send_is_said(log, capsys, monkeypatch):
+    """They hold two items on average, and three are the most: N copies of two items, and the dummy messages."""
+    monkeypatch.setattr("segshuffle.rehearsal.results.write_figures", lambda *_: [])
+    problem = Problem(3, 3, (0.5, 1.0), (100, 200), 1e-6)
+    save_plan(given_plan(problem, (0.5, 1.25), 3.0), log.parent / "PLAN.json", ["tea", "milk", "bread"])
+    assert answer(capsys, SAVED)["sending"][-1] == "With the sets of this file the average is 5 messages."
+    rows = log.read_text().splitlines()
+    levels = [1.0 if row < "u2" else 0.5 for row in rows[1:]]
+    log.write_text(
+        "\n".join(["user,item,level", *(f"{row},{level}" for row, level in zip(rows[1:], levels, strict=True))])
+    )
+    copies = sum(1.25 if level == 1.0 else 0.5 for level in levels) / 300
+    found = answer(capsys, f"{SAVED} --level-column level")
+    assert found["sending"][-1] == f"With the sets of this file the average is {copies + 3:.4g} messages."
+
+
 def test_groups_hold_every_item_once(users):
     found = rehearse(made(), users, repetitions=1)
     tables = tables_of(found)
@@ -223,7 +257,16 @@ def test_one_command_is_enough(log, capsys, monkeypatch, given):
     assert kept["problem"]["level_counts"] == [300]
     assert (folder / "index.html").read_text().startswith("<!doctype html>")
     assert read_plan(folder / "plan.json").items == ["bread", "milk", "tea"]
-    items = pl.read_csv(folder / "items.csv")
+    said = "These numbers are the users' own, and not private"
+    for name in ("items", "groups", "recovery"):
+        assert (folder / f"{name}.csv").read_text().startswith(f"# {said}")
+        assert said in pl.read_parquet_metadata(folder / f"{name}.parquet")["note"]
+    assert said in " ".join(shown.split())
+    assert said in html.unescape((folder / "index.html").read_text())
+    how = "Read as csv, separator ',', header, form long, users in column 'user', items in column 'item': 300 users"
+    assert how in " ".join(shown.split())
+    assert how in html.unescape((folder / "index.html").read_text())
+    items = pl.read_csv(folder / "items.csv", comment_prefix="#")
     assert items.equals(pl.read_parquet(folder / "items.parquet"))
     assert items["item"].to_list() == ["tea", "milk", "bread"]
 
@@ -260,14 +303,14 @@ def test_a_saved_plan_is_rehearsed_as_it_stands(log, saved, capsys):
     assert found["problem"]["deltas"] == [1e-5, 1e-6]
     assert found["plan"] == json.loads(json.dumps(saved.of_participants((120, 180)).as_dict()))
     assert "300 users of the file take part, though the plan is for 250" in found["assumed"][0]
-    assert "not private" not in "".join(found["notes"])
+    assert "were taken from the data" not in "".join(found["notes"])
     written = read_plan(log.parent / "log-rehearsal/plan.json")
     assert written.items == ["salt", "tea", "milk", "bread"]
     assert written.plan.problem.honest_users == 200
     sets = [("tea", "milk", "bread")[: 1 + user % 3] for user in range(300)]
     users = Transactions.from_sets(sets, ["salt", "tea", "milk", "bread"])
     again = rehearse(saved.of_participants((120, 180)), users, repetitions=1)
-    rows = list(csv.DictReader((log.parent / "log-rehearsal/items.csv").read_text().splitlines()))
+    rows = list(csv.DictReader((log.parent / "log-rehearsal/items.csv").read_text().splitlines()[1:]))
     assert {row["item"]: float(row["estimate"]) for row in rows} == pytest.approx(
         dict(zip(users.names, again.first.frequencies, strict=True))
     )
@@ -330,7 +373,7 @@ def test_a_pilot_stands_for_another_number_of_users(log, saved, capsys, options,
     assert found["summary"]["users"] == users
     assert f"each of the {users} users is drawn from the 99 of the file, with replacement" in found["assumed"]
     # every third user of the log holds one, two and three items
-    rows = csv.DictReader((log.parent / "log-rehearsal/items.csv").read_text().splitlines())
+    rows = csv.DictReader((log.parent / "log-rehearsal/items.csv").read_text().splitlines()[1:])
     shares = {row["item"]: float(row["true"]) for row in rows}
     assert shares["tea"] == 1.0
     assert shares["milk"] == pytest.approx(2 / 3, abs=5 * (2 / 9 / users) ** 0.5)  # false alarm below 1e-6

@@ -383,8 +383,9 @@ def _answer(
 ) -> dict[str, Any]:
     """Return all results except those by item, JSON-ready."""
     from segshuffle.rehearsal.results import summary
+    from segshuffle.rehearsal.run import NOT_PRIVATE
 
-    plan, notes, rare = found.first.plan, [*users.notes], asked.worth.coverage
+    plan, notes, rare = found.first.plan, [NOT_PRIVATE, *users.notes], asked.worth.coverage
     reached = asked.words["How far off estimates are"][:1] if options.target_error else []
     if abs(rare - 0.95) > 0.01:
         notes.append(
@@ -401,7 +402,7 @@ def _answer(
         "assumed": assumed,
         "notes": notes,
         "warnings": [typed(each, options) for each in asked.warnings],
-        "sending": [*reached, *asked.words["What users send"]],
+        "sending": [*reached, *asked.words["What users send"], _sent(plan, users, asked.question.level_messages)],
         "promises": asked.words["What they are promised"],
         "rests_on": [typed(each, options) for each in asked.words["What this relies on"]],
         "seed": options.seed,
@@ -411,3 +412,14 @@ def _answer(
         },
         "plan": plan.as_dict(),
     }
+
+
+def _sent(plan: Plan, users: Transactions, level_messages: float) -> str:
+    """Say how many messages a user of the file sends on average."""
+    sizes, copies = users.sizes.clip(max=plan.problem.set_size), plan.scheme.copies
+    if users.levels is None:
+        held = plan.scheme.weight(plan.problem.level_counts) / plan.problem.n_users * float(sizes.mean())
+    else:
+        held = sum(copies[level] * float(sizes[users.levels == level].sum()) for level in range(len(copies)))
+        held /= users.n_users
+    return f"With the sets of this file the average is {held + plan.blanket_per_user + level_messages:.4g} messages."

@@ -29,11 +29,9 @@ def top_figure(found: Rehearsal, top: int) -> Figure:
     """Draw the most frequent items: truth, what is sent, and the estimate with its interval."""
     items = found.order[: min(top, _MOST_ITEMS)]
     figure, (axes,) = panel_grid(1, height=max(0.17 * items.size, 1.0) + 0.6)
-    found.first.plot_items(items, ax=axes)
-    rows: dict[str, Any] = {"y": range(items.size), "marker": "|", "zorder": 4}
-    if found.users_cut:
-        axes.scatter(100 * found.sent[items], color=PALETTE["grey"], s=60, label="after cutting sets", **rows)
-    axes.scatter(100 * found.true[items], color=PALETTE["black"], s=60, label="in the data", **rows)
+    found.plot(items.size, ax=axes)
+    if legend := axes.get_legend():  # that of the figure has more room
+        legend.remove()
     return finished(figure)
 
 

@@ -16,7 +16,7 @@ from segshuffle.errors import DataError
 from segshuffle.page.inline import data_uri, rendered
 from segshuffle.planning.documents import save_plan
 from segshuffle.rehearsal.figures import write_figures
-from segshuffle.rehearsal.run import Recovery, Rehearsal
+from segshuffle.rehearsal.run import NOT_PRIVATE, Recovery, Rehearsal
 
 #: A folder with this file may be replaced by a new result.
 MARK = "rehearsal.json"
@@ -57,26 +57,10 @@ def tables_of(found: Rehearsal) -> dict[str, pl.DataFrame]:
 
 def _items(found: Rehearsal) -> pl.DataFrame:
     """Make a row per item, from the most frequent one."""
-    order, first = found.order, found.first
-    low, high = first.interval()
+    first, columns = found.first, found.columns()
     # not as Python's texts, which take most of the memory in a large domain
-    names = pl.Series(first.names) if first.names else pl.int_range(order.size, eager=True).cast(pl.String)
-    columns: dict[str, Any] = {
-        "rank": np.arange(1, order.size + 1),
-        "item": names[order],
-        "users": np.rint(found.true[order] * first.plan.problem.n_users).astype(np.int64),
-        "true": found.true[order],
-        "sent": found.sent[order],
-        "estimate": first.frequencies[order],
-        "low": low[order],
-        "high": high[order],
-        "standard_error": first.standard_errors[order],
-        "rmse": np.sqrt(found.squared_error[order]),
-        "told_from_zero": first.told_from_zero[order],
-    }
-    if found.bias is not None:
-        columns["bias"] = found.bias[order]
-    return pl.DataFrame(columns)
+    names = pl.Series(first.names) if first.names else pl.int_range(found.true.size, eager=True).cast(pl.String)
+    return pl.DataFrame({"rank": columns.pop("rank"), "item": names[found.order], **columns})
 
 
 def _groups(found: Rehearsal) -> pl.DataFrame:
@@ -175,8 +159,10 @@ def write(
     """
     with new_folder(folder) as place:
         for name, rows in tables.items():
-            rows.write_csv(place / f"{name}.csv")
-            rows.write_parquet(place / f"{name}.parquet")
+            with (place / f"{name}.csv").open("wb") as file:
+                file.write(f"# {NOT_PRIVATE}\n".encode())
+                rows.write_csv(file)
+            rows.write_parquet(place / f"{name}.parquet", metadata={"note": NOT_PRIVATE})
         page = rendered(
             "rehearsal.html.j2",
             answer=answer,

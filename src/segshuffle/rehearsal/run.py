@@ -4,9 +4,11 @@ Only counts are drawn, from their exact distribution. A repetition takes a few d
 the data only if several levels are assigned at random.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,10 +18,16 @@ from segshuffle.datasets.reading import users_of
 from segshuffle.datasets.transactions import Transactions
 from segshuffle.errors import DataError, ParameterError
 from segshuffle.estimates import Estimate
+from segshuffle.looks import PALETTE
+from segshuffle.notebooks import ROWS, frame_of, html_of
 from segshuffle.pipeline.seeds import stream
 from segshuffle.planning.foresight import CONFIDENCE
 from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.item_variance import bias_given_levels
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
 
 #: Numbers of most frequent items whose recovery is counted.
 TOPS = (1, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
@@ -48,7 +56,11 @@ class Recovery(NamedTuple):
     least: float
 
 
-@dataclass(frozen=True, eq=False)
+#: What is said wherever results are shown.
+NOT_PRIVATE = "These numbers are the users' own, and not private: they are not the result of a collection."
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Rehearsal:
     """The results of a rehearsal; arrays have one entry per item.
 
@@ -96,6 +108,73 @@ class Rehearsal:
     def order(self) -> IntArray:
         """Items from the most frequent to the rarest one of the data, shape (domain_size,)."""
         return np.argsort(-self.true, kind="stable")
+
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of the table of items, from the most frequent item, without their names."""
+        order, first = self.order, self.first
+        low, high = first.interval()
+        columns = {
+            "rank": np.arange(1, order.size + 1),
+            "users": np.rint(self.true[order] * first.plan.problem.n_users).astype(np.int64),
+            "true": self.true[order],
+            "sent": self.sent[order],
+            "estimate": first.frequencies[order],
+            "low": low[order],
+            "high": high[order],
+            "standard_error": first.standard_errors[order],
+            "rmse": np.sqrt(self.squared_error[order]),
+            "told_from_zero": first.told_from_zero[order],
+        }
+        return columns if self.bias is None else {**columns, "bias": self.bias[order]}
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a pandas table with a row for every item, from the most frequent one of the data.
+
+        Returns
+        -------
+        DataFrame
+            Columns rank, users, true, sent, estimate (of the first repetition), low, high, standard_error, rmse,
+            told_from_zero and, if levels may depend on items, bias; the index item has the names. The numbers are the
+            users' own, and not private.
+        """
+        names = [self.first.name(item) for item in self.order.tolist()]
+        return frame_of(self.columns()).set_axis(names).rename_axis("item")
+
+    def plot(self, top: int = 20, *, ax: Axes | None = None) -> Axes:
+        """Draw the most frequent items: their share in the data, what is sent, and the estimate with its interval.
+
+        Parameters
+        ----------
+        top : int
+            Number of items.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default on a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        check_integer("top", top, 1)
+        items = self.order[:top]
+        ax = self.first.plot_items(items, ax=ax)
+        rows: dict[str, Any] = {"y": range(items.size), "marker": "|", "zorder": 4, "s": 60}
+        if self.users_cut:
+            ax.scatter(100 * self.sent[items], color=PALETTE["grey"], label="after cutting sets", **rows)
+        ax.scatter(100 * self.true[items], color=PALETTE["black"], label="in the data", **rows)
+        ax.legend()
+        return ax
+
+    def __repr__(self) -> str:
+        """Say how many items and repetitions there are, and how large the error is, in one line."""
+        error = float(self.squared_error.sum())
+        return (
+            f"Rehearsal({self.true.size} items, {self.repetitions} repetitions; mean squared error of all items: "
+            f"{error:.3g})"
+        )
+
+    def _repr_html_(self) -> str | None:
+        """Return the most frequent items as a table."""
+        return html_of(f"{self!r} {NOT_PRIVATE}", lambda: self.to_frame().head(ROWS))
 
 
 def simulate(plan: Plan, users: Users, *, names: Iterable[object] | None = None, seed: int = 0) -> IntArray:
