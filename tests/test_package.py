@@ -135,8 +135,8 @@ for found in pkgutil.walk_packages(segshuffle.__path__, "segshuffle.", onerror=l
         importlib.import_module(found.name)
 """
     drawn = ("segshuffle.studies", "segshuffle.page", "segshuffle.rehearsal.figures")
-    tables = ("segshuffle.datasets.collector", "segshuffle.datasets.sources", "segshuffle.rehearsal.results")
-    optional = (*drawn, *tables, "segshuffle.pipeline")
+    tables = tuple(f"segshuffle.datasets.{name}" for name in ("collector", "columns", "sources", "texts"))
+    optional = (*drawn, *tables, "segshuffle.rehearsal.results", "segshuffle.pipeline")
     run([clean, "-c", every.replace("OPTIONAL", repr(optional))], cwd=tmp_path)
 
 
