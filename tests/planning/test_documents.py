@@ -79,6 +79,7 @@ def test_another_version_or_kind_or_law_is_refused(published):
         ({"version": 2}, "knows version = 3"),
         ({"format": "x"}, "is no plan"),
         ({"messages": "1"}, "messages"),
+        ({"messages": True}, "messages"),
         (
             {"plan": {**values["plan"], "kind": "published"}},
             "kind = 'published' is not allowed: it must be one of exact, upper",

@@ -153,7 +153,7 @@ def _read(path: Path | str, *, promises: bool) -> Document:
 def _document(values: Any) -> Document:
     values = values if isinstance(values, dict) else {}
     for name, known in HEAD.items():
-        if values.get(name) != known:
+        if repr(values.get(name)) != repr(known):  # True equals 1
             raise DataError(f"{name} = {values.get(name)!r:.60}, but this program knows {name} = {known!r}.")
     digest = _digest(values)
     if values.get("digest") != digest:
