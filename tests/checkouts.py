@@ -152,7 +152,7 @@ class Checkout(Workflow):
 
     def leftovers(self):
         """Return temporary files of writers that did not finish."""
-        return [path for path in self.folder.rglob("*") if ".part" in path.name and ".snakemake" not in path.parts]
+        return [path for path in self.folder.rglob("*.part") if ".snakemake" not in path.parts]
 
 
 def project_files(root):

@@ -192,7 +192,7 @@ def tiny_config(quick_config):
     """Return a configuration whose scenarios are planned and simulated in moments."""
     quick_config["repetitions"] = 4
     quick_config["repetition_block"] = 3
-    quick_config["blanket_per_user"] = {"low": 1.0, "high": 10.0, "points": 2, "include": []}
+    quick_config["blanket_grid"] = {"low": 1.0, "high": 10.0, "points": 2, "include": []}
     quick_config["datasets"]["msnbc"] |= {"n_users": [40, 80], "set_sizes": [2]}
     quick_config["datasets"]["synthetic"] = {"domain_size": 8, "n_users": [40, 80], "set_sizes": [2]}
     return quick_config

@@ -139,21 +139,17 @@ rule greeting:
     """A greeting to every panel."""
     output:
         table=shown("<results>/greeting.csv"),
-        figure=figure("greeting"),
+        drawing=in_formats("greeting"),
     log:
         "<logs>/greeting.log",
     benchmark:
         "<benchmarks>/greeting.tsv"
     conda:
         "../envs/segshuffle.yaml"
-    threads: 1
-    resources:
-        mem_mb=memory,
-        runtime=minutes(10),
     params:
         panels=sorted(PANELS),
         captions=said("greeting.csv", "figures/greeting"),
-        code=code_of(*DRAWING, "studies/thanks"),
+        code=code_of(*DRAW, "studies/thanks"),
     script:
         "../scripts/greeting.py"
 ''',
@@ -169,14 +165,14 @@ from segshuffle.studies.thanks.report import draw
 with job(snakemake) as edition:
     table = greet(snakemake.params.panels)
     write_table(snakemake.output.table, table)
-    save(draw(table), snakemake.output.figure, edition)
+    save(draw(table), snakemake.output.drawing, edition)
 ''',
 }
 #: Where the workflow names a study: the rules, the results, and a table that the page reads for the words of a figure.
 LINES = {
     "workflow/Snakefile": ('include: "rules/limit.smk"\n', 'include: "rules/thanks.smk"\n'),
-    "workflow/rules/page.smk": ("RESULTS = [\n", "    rules.greeting.output,\n"),
-    "workflow/rules/page.smk:page": ("        tables=[\n", "            rules.greeting.output.table,\n"),
+    "workflow/rules/page.smk": ("MADE = {\n", '    "thanks": rules.greeting.output,\n'),
+    "workflow/rules/page.smk:page": ("TABLES_OF_PAGE = {\n", '    "thanks": rules.greeting.output.table,\n'),
 }
 
 
@@ -189,7 +185,7 @@ def add_study(made):
         path = made.folder / name.partition(":")[0]
         before, _, after = path.read_text(encoding="utf-8").partition(place)
         path.write_text(before + place + line + after, encoding="utf-8")
-    return made
+    return _change(made, lambda config: config["parts"].append("thanks"))
 
 
 def add_accountant(made):

@@ -75,10 +75,10 @@ REFUSED = [
     ("levels.2", 101.0, "is greater than the maximum of 100"),
     ("splits.S1.0", -0.25, "is less than the minimum of 0"),
     ("splits.S1.0", 1.25, "is greater than the maximum of 1"),
-    ("blanket_per_user.low", 0.0, "is less than or equal to the minimum of 0"),
-    ("blanket_per_user.high", math.inf, "is not of type 'number'"),
-    ("blanket_per_user.points", 1, "is less than the minimum of 2"),
-    ("blanket_per_user.include.1", 0.0, "is less than or equal to the minimum of 0"),
+    ("blanket_grid.low", 0.0, "is less than or equal to the minimum of 0"),
+    ("blanket_grid.high", math.inf, "is not of type 'number'"),
+    ("blanket_grid.points", 1, "is less than the minimum of 2"),
+    ("blanket_grid.include.1", 0.0, "is less than or equal to the minimum of 0"),
     ("datasets.msnbc.padding", "random", "is not one of ['in-domain', 'dummy']"),
     ("datasets.msnbc.n_users", [], "should be non-empty"),
     ("datasets.msnbc.n_users", [5000, 5000], "has non-unique elements"),
@@ -95,10 +95,11 @@ REFUSED = [
     ("levels", [0.5, 1.0], "one share per level (2)"),
     ("splits.S3", [0.5, 0.5], "one share per level (3)"),
     ("splits.S2", [0.5, 0.25, 0.26], "sum to 1 (they sum to 1.01)"),
-    ("blanket_per_user.low", 10.0, "below high = 10.0"),
+    ("blanket_grid.low", 10.0, "below high = 10.0"),
     ("datasets.msnbc.set_sizes", [4, 17], "below the domain size 17"),
     ("datasets.synthetic.set_sizes", [128], "below the domain size 128"),
     ("delta_times_n", [0.01, 0.02], "a list of one per level (3)"),
+    ("parts", ["proven"], "does not contain"),
 ]
 
 
@@ -114,6 +115,19 @@ def test_a_wrong_value_is_refused_with_key_value_and_what_is_allowed(full_config
         assert repr(shown) in text
 
 
+#: A grid of m, which a dataset may have for itself.
+GRID = {"low": 1.0, "high": 4.0, "points": 2, "include": []}
+
+
+def test_problems_of_parts_and_of_own_grids_name_their_key(full_config, schema):
+    wrong = changed(full_config, "datasets.synthetic.blanket_grid", GRID | {"low": 8.0})
+    assert "datasets.synthetic.blanket_grid.low = 8.0 is not allowed: it must be below high" in message(wrong, schema)
+    wrong = changed(full_config, "amplification.exhibits", ["decomposition9"])
+    assert "'decomposition9' is not allowed: it must be one of decomposition2, " in message(wrong, schema)
+    del full_config["datasets"]["msnbc"]
+    assert "readings is not allowed without datasets.msnbc" in message(full_config, schema)
+
+
 SHARES = [1 / 3, 1 / 3, 0.3333333333]
 
 
@@ -126,9 +140,21 @@ SHARES = [1 / 3, 1 / 3, 0.3333333333]
         {"levels": [1.0], "splits": {f"S{k}": [1.0] for k in (1, 2, 3)}},
         {"levels": [0.1 * k for k in range(1, 51)], "splits": {f"S{k}": [0.02] * 50 for k in (1, 2, 3)}},
         {"datasets.msnbc.n_users": [989_818]},
+        {"datasets.msnbc.blanket_grid": GRID},
+        {"parts": ["paper", "pareto"], "amplification.exhibits": ["variation-table5"]},
         {"datasets.msnbc.set_sizes": [17], "datasets.msnbc.padding": "dummy"},
     ],
-    ids=["large", "integers", "rounded", "one level", "fifty levels", "all users", "dummies make room"],
+    ids=[
+        "large",
+        "integers",
+        "rounded",
+        "one level",
+        "fifty levels",
+        "all users",
+        "own grid",
+        "few parts",
+        "dummies make room",
+    ],
 )
 def test_what_is_allowed(full_config, schema, changes):
     for path, value in changes.items():
@@ -153,7 +179,7 @@ def test_keys_with_a_default_may_be_left_out(full_config, schema):
 def test_every_key_is_required(request, schema, name):
     config = request.getfixturevalue({"config": "full_config", "quick": "quick_config"}[name])
     # which datasets there are is up to the configuration
-    left_out = (*OPTIONAL, *(f"datasets.{dataset}" for dataset in config["datasets"]))
+    left_out = (*OPTIONAL, "amplification.exhibits", *(f"datasets.{dataset}" for dataset in config["datasets"]))
     keys = [path for path in every_key(config) if not path.startswith(OPTIONAL) and path not in left_out]
     for path in keys:
         text = message(changed(config, path, MISSING), schema)

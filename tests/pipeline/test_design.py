@@ -144,7 +144,7 @@ def test_paths_are_left_out_of_records():
 def test_the_grid_by_hand():
     """The grid is log-spaced, and has the values to include, each value once and in order."""
     grid = {"low": 0.5, "high": 8.0, "points": 5, "include": [3.0, 2.0]}
-    assert blanket_grid({"blanket_per_user": grid}) == [0.5, 1.0, 2.0, 3.0, 4.0, 8.0]
+    assert blanket_grid(grid) == [0.5, 1.0, 2.0, 3.0, 4.0, 8.0]
     # four digits
     grid = {"low": 1.0, "high": 10.0, "points": 4, "include": [0.123456]}
-    assert blanket_grid({"blanket_per_user": grid}) == [0.1235, 1.0, 2.154, 4.642, 10.0]
+    assert blanket_grid(grid) == [0.1235, 1.0, 2.154, 4.642, 10.0]

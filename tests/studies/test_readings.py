@@ -55,7 +55,7 @@ def test_every_reading_has_its_own_errors(full_config, monkeypatch):
     monkeypatch.setattr(claims, "WIDEST_STEP", 10.0)
     full_config["datasets"] = {"msnbc": full_config["datasets"]["msnbc"] | {"n_users": list(COUNTS)}}
     full_config |= {"seed": 3, "splits": {"S1": [0.25, 0.5, 0.25]}}
-    full_config["blanket_per_user"] = {"low": 0.1, "high": 10.0, "points": 3, "include": []}
+    full_config["blanket_grid"] = {"low": 0.1, "high": 10.0, "points": 3, "include": []}
     full_config["competitors"]["methods"] = ["weighted-sepmm"]
     of = {"datasets": ["msnbc"], "splits": ["S1"], "against": ["weighted-sepmm"]}
     numbers = {"/".join(reading.values()): reduction(reading) for reading in READINGS}

@@ -34,7 +34,7 @@ def elsewhere(root, tmp_path):
 
 
 def test_everything_is_made_without_a_target(root, elsewhere):
-    said = elsewhere.finish("-s", str(root / "workflow/Snakefile"), "-n", "--cores", "1", "--configfile", "mine.yaml")
+    said = elsewhere.finish("-s", str(root / "Snakefile"), "-n", "--cores", "1", "--configfile", "mine.yaml")
     assert {"page", "provenance", "runtimes", "figure", "referee_verdicts"} <= set(
         re.findall(r"^rule (\w+):", said, re.M)
     )
@@ -44,7 +44,7 @@ def test_everything_is_made_without_a_target(root, elsewhere):
 @pytest.mark.parametrize("dry", [["-n"], []], ids=["dry", "made"])
 def test_it_runs_in_another_directory(root, elsewhere, tmp_path_factory, dry):
     from_here = Workflow(tmp_path_factory.mktemp("where the user stands"))
-    where = ("-s", str(root / "workflow/Snakefile"), "--directory", str(elsewhere.folder))
+    where = ("-s", str(root / "Snakefile"), "--directory", str(elsewhere.folder))
     config = str(elsewhere.folder / "mine.yaml")
     said = from_here.finish(*where, "--cores", "1", *dry, "results/quick/limit.csv", "--configfile", config)
     assert re.search(r"^limit +1$", said, re.MULTILINE)
@@ -74,7 +74,7 @@ def test_results_that_cannot_be_written_are_said_in_a_sentence(root, elsewhere):
 def test_a_killed_run_in_another_directory_goes_on(root, elsewhere):
     run = (
         "-s",
-        str(root / "workflow/Snakefile"),
+        str(root / "Snakefile"),
         "--cores",
         "1",
         "results/quick/limit.csv",

@@ -150,7 +150,6 @@ def test_a_run_killed_twenty_times_ends_with_the_same_bytes(checkout, new_checko
         ("fig2", {"dataset": 1, "population": 1, "plan": 2, "simulate": 1, "figure": 1, "fig2": 1}),
         ("fig4", {"dataset": 1, "population": 1, "plan": 2, "simulate": 1, "figure": 1, "fig4": 1}),
         ("fig6", {"population": 1, "plan": 2, "simulate": 1, "figure": 1, "fig6": 1}),
-        ("table_variation5", {"amplification_curves": 1, "table_amplification": 1, "table_variation5": 1}),
     ],
 )
 def test_one_figure_runs_its_own_panels_only(fresh, target, jobs):

@@ -12,9 +12,6 @@ HUNGRY = """
 rule hungry:
     output:
         "fed.txt",
-    resources:
-        mem_mb=memory,
-        runtime=minutes(60),
     shell:
         "echo {resources.mem_mb} {resources.runtime} >> asked.txt; test {resources.mem_mb} -ge 3000 && touch {output}"
 """
@@ -23,11 +20,11 @@ rule hungry:
 @pytest.mark.exhaustive
 def test_a_job_that_failed_asks_for_more(new_checkout):
     made = new_checkout()
-    snakefile = made.folder / "workflow/Snakefile"
+    snakefile = made.folder / "Snakefile"
     snakefile.write_text(snakefile.read_text() + HUNGRY)
     said = made.finish("--cores", "1", "--retries", "2", "fed.txt")
-    assert "Using workflow specific profile workflow/profiles/default" in said
-    # 1000 MB, 5 + 60 / 6 minutes; then twice, then three times as much
+    assert "Using workflow specific profile profiles/default" in said
+    # 1000 MB and 15 minutes; then twice, then three times as much
     assert (made.folder / "asked.txt").read_text().splitlines() == ["1000 15", "2000 30", "3000 45"]
 
 

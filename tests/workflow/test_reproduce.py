@@ -25,7 +25,7 @@ class Folder:
     def __init__(self, folder, root):
         self.folder, self.script = folder, root / "workflow/reproduce.sh"
         (folder / "Snakefile").write_text(SNAKEFILE)
-        shutil.copytree(root / "workflow/profiles/default", folder / "profiles/default")
+        shutil.copytree(root / "profiles/default", folder / "profiles/default")
 
     def start(self):
         command = [self.script, sys.executable, "-m", "snakemake", "--cores", "1"]

@@ -14,19 +14,18 @@ AUDIT = {"audit_setting", "figure_audit", *RECORDS}
 LEVELS = {"levels", "figure_levels", *RECORDS}
 ASSUMPTIONS = {"participation", "influence", "dependence", "rounds", *RECORDS}
 PARETO = {"pareto_case", "pareto_winners", "figure_pareto", *RECORDS}
-AMPLIFICATION = {"amplification_curves", "figure_amplification", "table_amplification", *RECORDS}
+AMPLIFICATION = {"amplification_curves", "amplification_report", *RECORDS}
 REFEREE = {"referee_trials", "referee_verdicts", *RECORDS}
 PLANS = {"plan", *ERRORS, *AUDIT, "influence"}
 POPULATIONS = {"population", "dependence", *ERRORS, *LEVELS}
 PANELS = PLANS | LEVELS | ASSUMPTIONS
-# a rule names its code by folder, so an edit of one protocol, accountant or dataset runs all that uses one of them
-PROTOCOLS = PANELS | PARETO
-ACCOUNTING = PROTOCOLS | AMPLIFICATION | REFEREE | {"limit"}
-DATASETS = PROTOCOLS | {"dataset", "population"}
-DRAWINGS = {
+# code counts by stage: an edit of one protocol or accountant computes everything again, one of a dataset also gets data
+COMPUTED = PANELS | PARETO | AMPLIFICATION | REFEREE | {"limit"}
+DATA = COMPUTED | {"dataset", "population"}
+DRAWN = {
     *("figure", "limit", "figure_audit", "figure_levels", "participation", "influence"),
-    *("dependence", "rounds", "pareto_winners", "figure_pareto", "proven_summary"),
-    *("figure_amplification", "table_amplification", "referee_verdicts", *RECORDS),
+    *("dependence", "rounds", "pareto_winners", "figure_pareto", "proven_summary", "verdicts"),
+    *("amplification_report", "referee_verdicts", *RECORDS),
 }
 
 
@@ -35,22 +34,23 @@ FILES = {
     "README.md": set(),
     "src/segshuffle/cli/__init__.py": set(),
     "src/segshuffle/pipeline/run_summary.py": set(),
-    "src/segshuffle/looks.py": DRAWINGS,
-    "src/segshuffle/pipeline/segshuffle.mplstyle": DRAWINGS,
-    "src/segshuffle/accounting/collections/full_view.py": ACCOUNTING,
-    "src/segshuffle/protocols/fake_users.py": PROTOCOLS,
-    "src/segshuffle/datasets/sampling.py": DATASETS,
+    "src/segshuffle/looks.py": DRAWN,
+    "src/segshuffle/pipeline/segshuffle.mplstyle": DRAWN,
+    "src/segshuffle/accounting/collections/full_view.py": COMPUTED,
+    "src/segshuffle/protocols/fake_users.py": COMPUTED,
+    "src/segshuffle/datasets/sampling.py": DATA,
     # what draws a study is in its folder with what computes it
     "src/segshuffle/studies/reproduction/report.py": ERRORS,
     "src/segshuffle/studies/audit/report.py": AUDIT,
     "src/segshuffle/studies/referee/compute.py": REFEREE,
     "src/segshuffle/studies/claims/report.py": {"verdicts", *RECORDS},
     "src/segshuffle/studies/reproduction/words.yaml": {"provenance", "page"},
-    "src/segshuffle/page/findings.py": {"page"},
+    "src/segshuffle/page/findings.py": {"provenance", "page"},
     "workflow/report/caption.rst": set(),
     "workflow/rules/limit.smk": set(),
     "workflow/scripts/limit.py": {"limit", *RECORDS},
-    "config/reference/claims.yaml": {"verdicts", *RECORDS},
+    # its statements count, not its text
+    "config/reference/claims.yaml": set(),
 }
 
 
@@ -70,7 +70,7 @@ CHANGES = [
     ("levels", [0.5, 1.0, 2.5], PANELS),
     ("splits.S2", [0.25, 0.25, 0.5], PANELS | PARETO),
     ("delta_times_n", 0.02, PANELS | PARETO | REFEREE | {"limit"}),
-    ("blanket_per_user.include", [2.0, 4.0], PLANS),
+    ("blanket_grid.include", [2.0, 4.0], PLANS),
     ("competitors.methods", ["mm"], PLANS - AUDIT | RECORDS),
     ("datasets.msnbc.padding", "dummy", PANELS | {"dataset", "population"}),
     ("datasets.synthetic.domain_size", 20, PANELS | {"population"}),

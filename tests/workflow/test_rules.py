@@ -55,7 +55,7 @@ def test_every_rule_depends_on_all_that_its_script_imports(root, rules):
     loaded, missing, run_by = json.loads(done.stdout), {}, set()
     for rule, text in rules.items():
         if script := re.search(r'script:\s+"\.\./scripts/(\w+\.py)"', text):
-            for group, parts in groups:
+            for group, parts in reversed(groups):  # later groups contain earlier ones
                 text = text.replace(f"*{group}", parts)
             (named,) = re.findall(r"code=code_of\((.*?)\)", text, re.DOTALL)
             followed = {*map(str, files_of(*re.findall(r'"(.*?)"', named))), str(PACKAGE / "looks.py")}

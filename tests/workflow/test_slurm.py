@@ -26,7 +26,7 @@ JOBS = {"dataset": 1, "population": 1, "plan": 2, "simulate": 1, "figure": 1}
 
 #: The profile, changed for one machine: it sees its files at once, and has no database for sacct, so squeue is asked.
 ON_SLURM = (
-    *("--profile", "workflow/profiles/slurm"),
+    *("--profile", "profiles/slurm"),
     *("--latency-wait", "5"),
     *("--slurm-init-seconds-before-status-checks", "4"),
     *("--slurm-status-command", "squeue"),

@@ -15,22 +15,18 @@ rule participation:
     output:
         epsilons="<results>/participation.csv",
         errors="<results>/participation-error.csv",
-        figure=figure("participation"),
+        drawing=in_formats("participation"),
     log:
         "<logs>/participation.log",
     benchmark:
         "<benchmarks>/participation.tsv"
     conda:
         "../envs/segshuffle.yaml"
-    threads: 1
-    resources:
-        mem_mb=memory,
-        runtime=minutes(10),
     params:
         panels=FIRST_PANELS,
         settings=PUBLIC | used("proven", "assumptions"),
         captions=said("figures/participation"),
-        code=code_of(*DRAWING, *PLANNING, "studies/assumptions"),
+        code=code_of(*COMPUTE, *DRAW, "studies/assumptions"),
     script:
         "../scripts/participation.py"
 
@@ -46,22 +42,18 @@ rule influence:
         ),
     output:
         table="<results>/influence.csv",
-        figure=figure("influence"),
+        drawing=in_formats("influence"),
     log:
         "<logs>/influence.log",
     benchmark:
         "<benchmarks>/influence.tsv"
     conda:
         "../envs/segshuffle.yaml"
-    threads: 1
-    resources:
-        mem_mb=memory,
-        runtime=minutes(10),
     params:
         panels=FIRST_PANELS,
         settings=PUBLIC | used("competitors", "proven"),
         captions=said("figures/influence"),
-        code=code_of(*DRAWING, *PLANNING, "studies/assumptions"),
+        code=code_of(*COMPUTE, *DRAW, "studies/assumptions"),
     script:
         "../scripts/influence.py"
 
@@ -72,22 +64,18 @@ rule dependence:
         collect("<results>/populations/{setting}.npz", setting=FIRST_SETTINGS),
     output:
         table="<results>/dependence.csv",
-        figure=figure("dependence"),
+        drawing=in_formats("dependence"),
     log:
         "<logs>/dependence.log",
     benchmark:
         "<benchmarks>/dependence.tsv"
     conda:
         "../envs/segshuffle.yaml"
-    threads: 1
-    resources:
-        mem_mb=memory,
-        runtime=minutes(10),
     params:
         panels=FIRST_PANELS,
         settings=PUBLIC | used("seed", "repetitions") | honest(),
         captions=said("figures/dependence"),
-        code=code_of(*DRAWING, *PLANNING, "studies/assumptions"),
+        code=code_of(*COMPUTE, *DRAW, "studies/assumptions"),
     script:
         "../scripts/dependence.py"
 
@@ -96,22 +84,18 @@ rule rounds:
     """Error over the number of collections that share one epsilon and delta."""
     output:
         table="<results>/rounds.csv",
-        figure=figure("rounds"),
+        drawing=in_formats("rounds"),
     log:
         "<logs>/rounds.log",
     benchmark:
         "<benchmarks>/rounds.tsv"
     conda:
         "../envs/segshuffle.yaml"
-    threads: 1
-    resources:
-        mem_mb=memory,
-        runtime=minutes(10),
     params:
         panels=FIRST_PANELS,
         settings=PUBLIC | used("proven", "assumptions"),
         captions=said("figures/rounds"),
-        code=code_of(*DRAWING, *PLANNING, "studies/assumptions"),
+        code=code_of(*COMPUTE, *DRAW, "studies/assumptions"),
     script:
         "../scripts/rounds.py"
 

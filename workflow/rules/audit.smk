@@ -13,14 +13,10 @@ rule audit_setting:
         "<benchmarks>/audit_setting/{dataset}-n{n_users}-s{set_size}.tsv"
     conda:
         "../envs/segshuffle.yaml"
-    threads: 1
-    resources:
-        mem_mb=memory,
-        runtime=minutes(66),
     params:
         setting=setting_of,
         settings=used("delta_times_n", "levels", "splits"),
-        code=code_of(*PLANNING, "studies/audit"),
+        code=code_of(*COMPUTE, "studies/audit"),
     script:
         "../scripts/audit_setting.py"
 
@@ -31,20 +27,16 @@ rule figure_audit:
         collect("<results>/audit/{setting}.csv", setting=SETTINGS),
     output:
         table=shown("<results>/audit.csv"),
-        figure=figure("audit"),
+        drawing=in_formats("audit"),
     log:
         "<logs>/figure_audit.log",
     benchmark:
         "<benchmarks>/figure_audit.tsv"
     conda:
         "../envs/segshuffle.yaml"
-    threads: 1
-    resources:
-        mem_mb=memory,
-        runtime=minutes(10),
     params:
         captions=said("audit.csv", "figures/audit"),
-        code=code_of(*DRAWING, "datasets", "studies/audit"),
+        code=code_of(*DRAW, "studies/audit"),
     script:
         "../scripts/figure_audit.py"
 

@@ -14,11 +14,17 @@ from segshuffle.datasets.registry import dataset_of, given_path
 from segshuffle.errors import SegshuffleError
 from segshuffle.pipeline.code import PACKAGE, code_of, commit_of, date_of
 from segshuffle.pipeline.config import check_config, read_config
-from segshuffle.pipeline.design import FIGURES, figures_of, least_delta, output_folder
+from segshuffle.pipeline.design import (
+    FIGURES,
+    figures_of,
+    grid_of,
+    least_delta,
+    output_folder,
+)
 from segshuffle.pipeline.processors import job_environment
 from segshuffle.pipeline.scenarios import scenarios, settings
 from segshuffle.pipeline.tables import read_yaml
-from segshuffle.pipeline.words import Words
+from segshuffle.pipeline.words import Words, exhibits
 
 os.environ |= job_environment()
 # given on the command line, or by the workflow that uses this one as a module
@@ -47,24 +53,27 @@ SETTINGS = {setting.id: setting for setting in settings(config)}
 PANELS = {panel.id: panel for panel in scenarios(config)}
 # the paper's datasets
 PAPER = {dataset for dataset, _ in FIGURES.values()}
+PAPER_SETTINGS = [name for name, each in SETTINGS.items() if each.dataset in PAPER]
 # figure -> its panels
 FIGURE_PANELS = figures_of(list(PANELS.values()))
 WORDS = Words(config)
 OUT = output_folder(config)
-# the quick edition leaves out what needs the paper's own settings, and most parts of the amplification papers
-QUICK = config["edition"] == "quick"
 # of every figure
 FORMATS = (".pdf", ".svg", ".png")
-# words of all studies, for code_of of the page and the list of results
+# words of all studies
 SAID = [str(path.relative_to(PACKAGE)) for path in PACKAGE.rglob("words.yaml")]
-# code of every job that plans, and of every job that draws, for code_of
-PLANNING = ("accounting", "blankets", "datasets", "protocols", "studies/planning.py")
-DRAWING = (
+# code that jobs depend on, by stage, for code_of; a job of a study depends on the study's folder, too
+DATA = ("datasets", "pipeline/data.py")
+COMPUTE = ("accounting", "blankets", *DATA, "protocols", "studies/planning.py")
+DRAW = (
+    "datasets",
     "looks.py",
     "pipeline/style.py",
     "pipeline/segshuffle.mplstyle",
     "studies/drawing.py",
+    "studies/verdicts.py",
 )
+PAGE = (*COMPUTE, *DRAW, "page", "pipeline/provenance.py", "studies", *SAID)
 
 
 pathvars:
@@ -80,8 +89,8 @@ wildcard_constraints:
     n_users=r"\d+",
     domain_size=r"\d+",
     set_size=r"\d+",
-    figure=r"fig\d(-proven)?|panels-.+|summary|messages-proven",
     exhibit=r"(decomposition|variation|personalized)(-table)?\d+",
+    panels=r"fig\d(-proven)?|panels-.+|summary|messages-proven",
 
 
 def used(*keys):
@@ -111,7 +120,7 @@ def of_configuration(found, pattern, wildcards):
 
 def published_first(wildcards):
     """Prefer the jobs of the paper's own figures to those of the proven protocol and of other data."""
-    names = [wildcards.get(name) for name in ("accounting", "methods", "figure")]
+    names = [wildcards.get(name) for name in ("accounting", "methods", "panels")]
     other = wildcards.get("dataset") not in (None, *PAPER)
     return int(
         not other
@@ -121,11 +130,6 @@ def published_first(wildcards):
     )
 
 
-def memory(wildcards, attempt):
-    """Return mem_mb of a job: twice the largest in results/runtimes.csv, which is 500."""
-    return 1000 * attempt
-
-
 def minutes(longest_seconds):
-    """Return the runtime of a job: ten times the longest in results/runtimes.csv, and five minutes for a slow start."""
+    """Return the runtime of a long job: ten times what results/runtimes.csv has, and five minutes for a slow start."""
     return lambda wildcards, attempt: (5 + -(-longest_seconds // 6)) * attempt

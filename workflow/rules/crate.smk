@@ -16,10 +16,6 @@ rule crate:
         "<benchmarks>/crate.tsv"
     conda:
         "../envs/crate.yaml"
-    threads: 1
-    resources:
-        mem_mb=memory,
-        runtime=minutes(10),
     params:
         date=lambda wildcards: date_of(ROOT),
         code=code_of("datasets", "pipeline/crate.py"),

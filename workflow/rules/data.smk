@@ -23,14 +23,10 @@ rule dataset:
     priority: 1
     conda:
         "../envs/segshuffle.yaml"
-    threads: 1
-    resources:
-        mem_mb=memory,
-        runtime=minutes(10),
     params:
         section=section_of,
         seed=config["seed"],
-        code=code_of("datasets", "pipeline/data.py"),
+        code=code_of(*DATA),
     script:
         "../scripts/dataset.py"
 
@@ -74,15 +70,11 @@ rule population:
     priority: 1
     conda:
         "../envs/segshuffle.yaml"
-    threads: 1
-    resources:
-        mem_mb=memory,
-        runtime=minutes(10),
     params:
         setting=setting_of,
         section=section_of,
         seed=config["seed"],
-        code=code_of("datasets", "pipeline/data.py"),
+        code=code_of(*DATA),
     script:
         "../scripts/population.py"
 

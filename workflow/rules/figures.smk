@@ -6,21 +6,17 @@ rule figure:
     input:
         panels=panels_of_figure,
     output:
-        figure("{figure}"),
+        in_formats("{panels}"),
     log:
-        "<logs>/figure/{figure}.log",
+        "<logs>/figure/{panels}.log",
     benchmark:
-        "<benchmarks>/figure/{figure}.tsv"
+        "<benchmarks>/figure/{panels}.tsv"
     priority: published_first
     conda:
         "../envs/segshuffle.yaml"
-    threads: 1
-    resources:
-        mem_mb=memory,
-        runtime=minutes(10),
     params:
-        captions=said("figures/{figure}"),
-        code=code_of(*DRAWING, "datasets", "studies/reproduction"),
+        captions=said("figures/{panels}"),
+        code=code_of(*DRAW, "studies/reproduction"),
     script:
         "../scripts/figure.py"
 
@@ -33,6 +29,14 @@ rule figures:
             name=[*FIGURE_PANELS, "summary"],
             format=FORMATS,
         ),
+
+
+rule paper:
+    """Figures 2-6 of the paper, and a verdict on each of its statements; nothing else."""
+    input:
+        collect("<results>/figures/{name}{format}", name=FIGURES, format=FORMATS),
+        "<results>/claims.csv",
+        "<results>/claims.md",
 
 
 # these are drawn by the rule `figure`, from the tables that `panels_of_figure` in functions.smk names

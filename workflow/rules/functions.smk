@@ -8,7 +8,7 @@ def half_of_the_cores(wildcards):
     return max(1, min(4, cores // 2))
 
 
-def figure(name):
+def in_formats(name):
     """Name the three files of a figure; Snakemake's report shows the SVG."""
     path = f"<results>/figures/{name}"
     return [f"{path}.pdf", shown(f"{path}.svg"), f"{path}.png"]
@@ -69,7 +69,7 @@ def replaced(wildcards):
 def section_of(wildcards):
     """Return the keys of a dataset's section that its data and users depend on."""
     section = config["datasets"][wildcards.dataset]
-    sizes = {"n_users", "set_sizes", "path"}
+    sizes = {"n_users", "set_sizes", "blanket_grid", "path"}
     return {key: value for key, value in section.items() if key not in sizes}
 
 
@@ -88,7 +88,8 @@ def plan_settings(wildcards):
         "competitors": used("competitors"),
         "proven": used("proven"),
     }
-    public = used("delta_times_n", "levels", "splits", "blanket_per_user")
+    grid = {"blanket_grid": grid_of(config, wildcards.dataset)}
+    public = used("delta_times_n", "levels", "splits") | grid
     return public | section[wildcards.methods]
 
 
@@ -118,28 +119,15 @@ def plans_of_panel(wildcards):
 
 def panels_of_figure(wildcards):
     """Name the tables that a figure is drawn from, one per population; proven figures also have the paper's curve."""
-    name = wildcards.figure.removesuffix("-proven")
+    name = wildcards.panels.removesuffix("-proven")
     if name in ("summary", "messages"):
         populations = list(SETTINGS)
     else:
         panels = of_configuration(FIGURE_PANELS, name, {})
         populations = list(dict.fromkeys(panel.setting.id for panel in panels))
-    proven = ["proven"] if wildcards.figure.endswith("-proven") else []
+    proven = ["proven"] if wildcards.panels.endswith("-proven") else []
     return collect(
         "<results>/panels/{accounting}/{setting}.csv",
         accounting=["published", *proven],
         setting=populations,
     )
-
-
-def exhibit(name):
-    """Name the curves of a figure or table of these papers, and what readers see of it."""
-    readable = f"<results>/amplification/{name}.md"
-    return [
-        f"<results>/amplification/{name}.csv",
-        *(
-            [readable]
-            if "-table" in name
-            else multiext(f"<results>/figures/{name}", *FORMATS)
-        ),
-    ]

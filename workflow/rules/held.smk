@@ -15,9 +15,7 @@ rule claims_held:
         "<benchmarks>/claims_held.tsv"
     conda:
         "../envs/segshuffle.yaml"
-    threads: 1
     resources:
-        mem_mb=memory,
         runtime=minutes(200),
     params:
         claims=reference("claims-own.yaml"),

@@ -13,10 +13,6 @@ rule levels:
         "<benchmarks>/levels/{dataset}-n{n_users}-s{set_size}.tsv"
     conda:
         "../envs/segshuffle.yaml"
-    threads: 1
-    resources:
-        mem_mb=memory,
-        runtime=minutes(13),
     params:
         setting=setting_of,
         settings=used(
@@ -29,7 +25,7 @@ rule levels:
             "private_levels",
         )
         | honest(),
-        code=code_of(*PLANNING, "studies/levels"),
+        code=code_of(*COMPUTE, "studies/levels"),
     script:
         "../scripts/levels.py"
 
@@ -39,20 +35,16 @@ rule figure_levels:
     input:
         collect("<results>/levels/{setting}.csv", setting=SETTINGS),
     output:
-        figure("levels"),
+        in_formats("levels"),
     log:
         "<logs>/figure_levels.log",
     benchmark:
         "<benchmarks>/figure_levels.tsv"
     conda:
         "../envs/segshuffle.yaml"
-    threads: 1
-    resources:
-        mem_mb=memory,
-        runtime=minutes(10),
     params:
         captions=said("figures/levels"),
-        code=code_of(*DRAWING, "datasets", "studies/levels"),
+        code=code_of(*DRAW, "studies/levels"),
     script:
         "../scripts/figure_levels.py"
 

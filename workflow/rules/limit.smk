@@ -5,17 +5,13 @@ rule limit:
     """Error with one level, divided by a Gaussian curator's, over the size of the blanket."""
     output:
         table="<results>/limit.csv",
-        figure=figure("limit"),
+        drawing=in_formats("limit"),
     log:
         "<logs>/limit.log",
     benchmark:
         "<benchmarks>/limit.tsv"
     conda:
         "../envs/segshuffle.yaml"
-    threads: 1
-    resources:
-        mem_mb=memory,
-        runtime=minutes(10),
     params:
         set_sizes=sorted(
             {
@@ -25,7 +21,7 @@ rule limit:
         ),
         deltas=sorted({least_delta(config, each.n_users) for each in SETTINGS.values()}),
         captions=said("figures/limit"),
-        code=code_of(*DRAWING, "accounting", "blankets", "studies/limit"),
+        code=code_of(*COMPUTE, *DRAW, "studies/limit"),
     script:
         "../scripts/limit.py"
 

@@ -1,29 +1,40 @@
 # Inputs: all results. Outputs: the record of the run, its run times, and one page that shows everything.
 
 
-AMPLIFICATION_CLAIMS = [] if QUICK else rules.claims_amplification.output.table
-# everything that a run makes, in the order of the page
-RESULTS = [
-    (
-        [exhibit(name) for name in ("decomposition8", "variation-table5")]
-        if QUICK
-        else rules.amplification.input
-    ),
-    rules.fig_participation.input,
-    rules.fig_influence.input,
-    rules.fig_dependence.input,
-    rules.fig_rounds.input,
-    rules.audit.input,
-    rules.aggregate.output,
-    rules.claims.input,
-    READINGS,
-    rules.fig_levels.input,
-    rules.fig_limit.input,
-    rules.pareto.input,
-    rules.referee.input,
-    rules.figures.input,
-    rules.proven.input,
-]
+# what each part makes, and the tables of it that the page reads; `parts` of the configuration chooses
+MADE = {
+    "paper": [rules.aggregate.output, rules.claims.input, rules.figures.input],
+    "proven": rules.proven.input,
+    "readings": rules.readings.output,
+    "audit": rules.audit.input,
+    "levels": rules.fig_levels.input,
+    "limit": rules.fig_limit.input,
+    "assumptions": [
+        rules.fig_participation.input,
+        rules.fig_influence.input,
+        rules.fig_dependence.input,
+        rules.fig_rounds.input,
+    ],
+    "pareto": rules.pareto.input,
+    "amplification": rules.amplification.input,
+    "referee": rules.referee.input,
+}
+TABLES_OF_PAGE = {
+    "paper": [rules.aggregate.output, rules.verdicts.output.table],
+    "proven": rules.proven_summary.output.table,
+    "readings": rules.readings.output.table,
+    "audit": rules.figure_audit.output.table,
+    "levels": rules.figure_levels.input,
+    "limit": rules.limit.output.table,
+    "amplification": rules.amplification_report.output.claims,
+    "referee": rules.referee_verdicts.output.table,
+}
+for part in config["parts"]:
+    if part not in MADE:
+        raise WorkflowError(
+            f"parts: {part!r} is not allowed: it must be one of {', '.join(MADE)}"
+        )
+RESULTS = [files for part, files in MADE.items() if part in config["parts"]]
 
 
 rule provenance:
@@ -41,15 +52,11 @@ rule provenance:
         "<benchmarks>/provenance.tsv"
     conda:
         "../envs/segshuffle.yaml"
-    threads: 1
-    resources:
-        mem_mb=memory,
-        runtime=minutes(10),
     params:
         config=config,
         commit=commit_of(ROOT),
         captions=said("provenance.json"),
-        code=code_of(*SAID, "datasets", "pipeline/provenance.py"),
+        code=code_of(*PAGE),
     script:
         "../scripts/provenance.py"
 
@@ -66,10 +73,6 @@ rule runtimes:
         "<benchmarks>/runtimes.tsv"
     conda:
         "../envs/segshuffle.yaml"
-    threads: 1
-    resources:
-        mem_mb=memory,
-        runtime=minutes(10),
     params:
         folder=f"{OUT}/benchmarks",
         captions=said("runtimes.csv"),
@@ -83,15 +86,11 @@ rule page:
     input:
         results=RESULTS,
         tables=[
-            AMPLIFICATION_CLAIMS,
-            rules.figure_audit.output.table,
-            rules.verdicts.output.table,
-            READINGS and rules.readings.output.table,
-            rules.figure_levels.input,
-            rules.limit.output.table,
-            rules.aggregate.output,
-            rules.proven_summary.output.table,
-            rules.referee_verdicts.output.table,
+            *(
+                tables
+                for part, tables in TABLES_OF_PAGE.items()
+                if part in config["parts"]
+            ),
             rules.runtimes.output,
         ],
         provenance=rules.provenance.output.record,
@@ -104,22 +103,8 @@ rule page:
         "<benchmarks>/page.tsv"
     conda:
         "../envs/segshuffle.yaml"
-    threads: 1
-    resources:
-        mem_mb=memory,
-        runtime=minutes(20),
     params:
         captions=said("index.html"),
-        code=code_of(
-            *DRAWING,
-            *SAID,
-            "accounting",
-            "blankets",
-            "datasets",
-            "page",
-            "pipeline/provenance.py",
-            "protocols",
-            "studies",
-        ),
+        code=code_of(*PAGE),
     script:
         "../scripts/page.py"

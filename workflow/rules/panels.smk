@@ -12,14 +12,10 @@ rule plan:
     priority: published_first
     conda:
         "../envs/segshuffle.yaml"
-    threads: 1
-    resources:
-        mem_mb=memory,
-        runtime=minutes(26),
     params:
         setting=setting_of,
         settings=plan_settings,
-        code=code_of(*PLANNING),
+        code=code_of(*COMPUTE),
     script:
         "../scripts/plan.py"
 
@@ -39,13 +35,10 @@ rule simulate:
     conda:
         "../envs/segshuffle.yaml"
     threads: half_of_the_cores
-    resources:
-        mem_mb=memory,
-        runtime=minutes(13),
     params:
         setting=setting_of,
         settings=simulate_settings,
-        code=code_of(*PLANNING, "studies/reproduction"),
+        code=code_of(*COMPUTE, "studies/reproduction"),
     script:
         "../scripts/simulate.py"
 
@@ -55,7 +48,11 @@ rule aggregate:
     input:
         collect(
             "<results>/panels/{accounting}/{setting}.csv",
-            accounting=["published", "proven"],
+            accounting=(
+                ["published", "proven"]
+                if "proven" in config["parts"]
+                else ["published"]
+            ),
             setting=SETTINGS,
         ),
     output:
@@ -66,11 +63,7 @@ rule aggregate:
         "<benchmarks>/aggregate.tsv"
     conda:
         "../envs/segshuffle.yaml"
-    threads: 1
-    resources:
-        mem_mb=memory,
-        runtime=minutes(10),
     params:
-        code=code_of(*PLANNING, "studies/reproduction"),
+        code=code_of(*COMPUTE, "studies/reproduction"),
     script:
         "../scripts/aggregate.py"

@@ -28,13 +28,9 @@ rule pareto_case:
         "<benchmarks>/pareto_case/n{n_users}-d{domain_size}-s{set_size}.tsv"
     conda:
         "../envs/segshuffle.yaml"
-    threads: 1
-    resources:
-        mem_mb=memory,
-        runtime=minutes(60),
     params:
         settings=used("delta_times_n", "splits", "pareto"),
-        code=code_of(*PLANNING, "studies/pareto"),
+        code=code_of(*COMPUTE, "studies/pareto"),
     script:
         "../scripts/pareto_case.py"
 
@@ -54,15 +50,11 @@ rule pareto_winners:
         "<benchmarks>/pareto_winners.tsv"
     conda:
         "../envs/segshuffle.yaml"
-    threads: 1
-    resources:
-        mem_mb=memory,
-        runtime=minutes(10),
     params:
         statements=reference("claims-pareto.yaml"),
         budgets=lookup("pareto/budgets", within=config),
         captions=said("pareto-claims.csv"),
-        code=code_of(*DRAWING, *PLANNING, "studies/pareto", "studies/verdicts.py"),
+        code=code_of(*COMPUTE, *DRAW, "studies/pareto"),
     script:
         "../scripts/pareto_winners.py"
 
@@ -73,21 +65,17 @@ rule figure_pareto:
         "<results>/pareto.csv",
     output:
         # in one job: what takes longest is to load the libraries
-        [figure(name) for name in PARETO_FIGURES],
+        [in_formats(name) for name in PARETO_FIGURES],
     log:
         "<logs>/figure_pareto.log",
     benchmark:
         "<benchmarks>/figure_pareto.tsv"
     conda:
         "../envs/segshuffle.yaml"
-    threads: 1
-    resources:
-        mem_mb=memory,
-        runtime=minutes(10),
     params:
         figures=list(PARETO_FIGURES.values()),
         captions=said(*(f"figures/{name}" for name in PARETO_FIGURES)),
-        code=code_of(*DRAWING, "studies/pareto", "studies/verdicts.py"),
+        code=code_of(*DRAW, "studies/pareto"),
     script:
         "../scripts/figure_pareto.py"
 

@@ -14,14 +14,10 @@ rule proven_summary:
         "<benchmarks>/proven_summary.tsv"
     conda:
         "../envs/segshuffle.yaml"
-    threads: 1
-    resources:
-        mem_mb=memory,
-        runtime=minutes(10),
     params:
         budgets=lookup("proven/max_messages", within=config),
         captions=said("proven-summary.csv"),
-        code=code_of(*DRAWING, *PLANNING, "studies/reproduction"),
+        code=code_of(*COMPUTE, *DRAW, "studies/reproduction"),
     script:
         "../scripts/proven_summary.py"
 

@@ -11,22 +11,18 @@ rule readings:
         sources=collect("<results>/data/{dataset}/source.json", dataset=PAPER_DATA),
         plans=collect(
             "<results>/plans/published/{setting}.json",
-            setting=[each.id for each in SETTINGS.values() if each.dataset in PAPER],
+            setting=PAPER_SETTINGS,
         ),
     output:
         table=shown("<results>/readings.csv"),
         readable="<results>/readings.md",
-        figure=figure("readings"),
+        drawing=in_formats("readings"),
     log:
         "<logs>/readings.log",
     benchmark:
         "<benchmarks>/readings.tsv"
     conda:
         "../envs/segshuffle.yaml"
-    threads: 1
-    resources:
-        mem_mb=memory,
-        runtime=minutes(60),
     params:
         statements=reference("claims.yaml"),
         datasets=PAPER_DATA,
@@ -35,23 +31,12 @@ rule readings:
             "delta_times_n",
             "levels",
             "splits",
-            "blanket_per_user",
+            "blanket_grid",
             "datasets",
             "competitors",
         ),
         captions=said("readings.csv", "figures/readings"),
-        code=code_of(
-            *DRAWING,
-            "accounting",
-            "blankets",
-            "datasets",
-            "pipeline/data.py",
-            "protocols",
-            "studies/claims",
-            "studies/planning.py",
-            "studies/readings",
-            "studies/verdicts.py",
-        ),
+        code=code_of(*COMPUTE, *DRAW, "studies/claims", "studies/readings"),
     script:
         "../scripts/readings.py"
 
@@ -61,7 +46,3 @@ rule fig_readings:
     input:
         rules.readings.output,
     localrule: True
-
-
-# no statement can be judged without the paper's own panels
-READINGS = rules.readings.output if PAPER_DATA and not QUICK else []

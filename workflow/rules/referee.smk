@@ -11,13 +11,11 @@ rule referee_trials:
         "<benchmarks>/referee_trials.tsv"
     conda:
         "../envs/segshuffle.yaml"
-    threads: 1
     resources:
-        mem_mb=memory,
         runtime=minutes(100),
     params:
         settings=used("delta_times_n", "referee"),
-        code=code_of("accounting", "studies/referee"),
+        code=code_of(*COMPUTE, "studies/referee"),
     script:
         "../scripts/referee_trials.py"
 
@@ -29,20 +27,16 @@ rule referee_verdicts:
     output:
         table=shown("<results>/referee-verdicts.csv"),
         readable="<results>/referee.md",
-        figure=figure("referee"),
+        drawing=in_formats("referee"),
     log:
         "<logs>/referee_verdicts.log",
     benchmark:
         "<benchmarks>/referee_verdicts.tsv"
     conda:
         "../envs/segshuffle.yaml"
-    threads: 1
-    resources:
-        mem_mb=memory,
-        runtime=minutes(20),
     params:
         captions=said("referee-verdicts.csv", "figures/referee"),
-        code=code_of(*DRAWING, "accounting", "studies/referee"),
+        code=code_of(*COMPUTE, *DRAW, "studies/referee"),
     script:
         "../scripts/referee_verdicts.py"
 

@@ -2,16 +2,14 @@
 
 
 # the paper's own populations, where there are any: verdicts are about nothing else
-JUDGED = [name for name, each in SETTINGS.items() if each.dataset in PAPER] or [
-    *SETTINGS
-]
+JUDGED = PAPER_SETTINGS or list(SETTINGS)
 
 
 rule verdicts:
     """Verdict on every statement of the paper's section 6."""
     input:
         panels=collect("<results>/panels/published/{setting}.csv", setting=JUDGED),
-        readings=READINGS[:1],
+        readings=rules.readings.output.table if "readings" in config["parts"] else [],
     output:
         table=shown("<results>/claims.csv"),
         readable="<results>/claims.md",
@@ -21,22 +19,11 @@ rule verdicts:
         "<benchmarks>/verdicts.tsv"
     conda:
         "../envs/segshuffle.yaml"
-    threads: 1
-    resources:
-        mem_mb=memory,
-        runtime=minutes(10),
     params:
         statements=reference("claims.yaml"),
         settings=used("delta_times_n", "levels", "splits", "competitors"),
         captions=said("claims.csv"),
-        code=code_of(
-            "accounting",
-            "blankets",
-            "protocols",
-            "studies/claims",
-            "studies/readings",
-            "studies/verdicts.py",
-        ),
+        code=code_of(*COMPUTE, *DRAW, "studies/claims", "studies/readings"),
     script:
         "../scripts/verdicts.py"
 

@@ -13,4 +13,4 @@ with job(snakemake) as edition:
     users = {Path(path).stem: load_population(path) for path in snakemake.input}
     table = dependence_table(snakemake.params.settings, snakemake.params.panels, users)
     write_table(snakemake.output.table, table)
-    save(draw_dependence(table), snakemake.output.figure, edition)
+    save(draw_dependence(table), snakemake.output.drawing, edition)

@@ -8,4 +8,4 @@ from segshuffle.studies.audit.report import draw
 with job(snakemake) as edition:
     table = read_tables(snakemake.input)
     write_table(snakemake.output.table, table)
-    save(draw(table), snakemake.output.figure, edition)
+    save(draw(table), snakemake.output.drawing, edition)

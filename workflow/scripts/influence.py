@@ -16,4 +16,4 @@ with job(snakemake) as edition:
         {Path(path).stem: read_json(path) for path in snakemake.input.competitors},
     )
     write_table(snakemake.output.table, table, upper=["item", "all_items"])
-    save(draw_influence(table), snakemake.output.figure, edition)
+    save(draw_influence(table), snakemake.output.drawing, edition)

@@ -9,4 +9,4 @@ from segshuffle.studies.limit.report import draw
 with job(snakemake) as edition:
     table = limit_table(set_sizes=snakemake.params.set_sizes, deltas=snakemake.params.deltas)
     write_table(snakemake.output.table, table, upper=["epsilon"])
-    save(draw(table), snakemake.output.figure, edition)
+    save(draw(table), snakemake.output.drawing, edition)

@@ -11,4 +11,4 @@ with job(snakemake) as edition:
     write_table(snakemake.output.epsilons, epsilons, upper=["epsilon"])
     errors = error_table(snakemake.params.settings, snakemake.params.panels)
     write_table(snakemake.output.errors, errors)
-    save(draw_participation(epsilons, errors), snakemake.output.figure, edition)
+    save(draw_participation(epsilons, errors), snakemake.output.drawing, edition)

@@ -17,4 +17,4 @@ with job(snakemake) as edition:
     table = verdicts(snakemake.params.settings, snakemake.params.statements, data, plans)
     write_table(snakemake.output.table, table)
     write_markdown(snakemake.output.readable, markdown(table), edition)
-    save(draw(table), snakemake.output.figure, edition)
+    save(draw(table), snakemake.output.drawing, edition)

@@ -9,7 +9,7 @@ from segshuffle.studies.referee.report import draw, report, tally
 
 with job(snakemake) as edition:
     table = pd.read_csv(snakemake.input[0])
-    save(draw(table), snakemake.output.figure, edition)
+    save(draw(table), snakemake.output.drawing, edition)
     verdicts = tally(table)
     write_table(snakemake.output.table, verdicts)
     write_markdown(snakemake.output.readable, report(verdicts), edition)

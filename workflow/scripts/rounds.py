@@ -9,4 +9,4 @@ from segshuffle.studies.assumptions.report import draw_rounds
 with job(snakemake) as edition:
     table = rounds_table(snakemake.params.settings, snakemake.params.panels)
     write_table(snakemake.output.table, table)
-    save(draw_rounds(table), snakemake.output.figure, edition)
+    save(draw_rounds(table), snakemake.output.drawing, edition)

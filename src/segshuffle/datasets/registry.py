@@ -63,14 +63,15 @@ def schema() -> dict[str, Any]:
 
 
 def _section(dataset: Dataset) -> dict[str, Any]:
-    """Return the JSON schema of the section of a dataset; user_counts and set_sizes are in the schema file."""
+    """Return the JSON schema of the section of a dataset; what all datasets have in common is in the schema file."""
     keys: dict[str, Mapping[str, Any]] = {
         "n_users": {"$ref": "#/$defs/user_counts", "items": {"maximum": dataset.most_users}},
         "set_sizes": {"$ref": "#/$defs/set_sizes"},
         **dataset.keys,
     }
     required = [key for key, rules in keys.items() if "default" not in rules]
-    return {"type": "object", "additionalProperties": False, "required": required, "properties": keys}
+    properties = {**keys, "blanket_grid": {"$ref": "#/properties/blanket_grid"}}
+    return {"type": "object", "additionalProperties": False, "required": required, "properties": properties}
 
 
 def complete(sections: dict[str, dict[str, Any]]) -> None:

@@ -22,6 +22,7 @@ from segshuffle.errors import ConfigError, DataError, similar
 from segshuffle.files import read_bounded
 from segshuffle.pipeline.design import Config, without_paths
 from segshuffle.pipeline.tables import read_yaml
+from segshuffle.pipeline.words import exhibits
 from segshuffle.protocols.listed import schemas as method_schemas
 
 #: The configuration whose edition is "full", relative to the project.
@@ -137,6 +138,24 @@ def _describe(error: jsonschema.ValidationError) -> str:
 
 def _cross_check(config: Config) -> Iterator[str]:
     """Yield problems between keys that a schema cannot express."""
+    yield from _check_levels(config)
+    grids = {"blanket_grid": config["blanket_grid"]}
+    for name, section in config["datasets"].items():
+        yield from _check_dataset(name, section, config)
+        if "blanket_grid" in section:
+            grids[f"datasets.{name}.blanket_grid"] = section["blanket_grid"]
+    for key, grid in grids.items():
+        if grid["low"] >= grid["high"]:
+            yield f"{key}.low = {grid['low']} is not allowed: it must be below high = {grid['high']}"
+    for name in config["amplification"].get("exhibits", []):
+        if name not in exhibits():
+            yield f"amplification.exhibits: {name!r} is not allowed: it must be one of {', '.join(exhibits())}"
+    if "readings" in config["parts"] and "msnbc" not in config["datasets"]:
+        yield "parts: readings is not allowed without datasets.msnbc: its choices are about the paper's log. Remove it"
+
+
+def _check_levels(config: Config) -> Iterator[str]:
+    """Yield problems of levels, and of what has a number per level."""
     levels = config["levels"]
     if any(low >= high for low, high in pairwise(levels)):
         yield f"levels = {levels} is not allowed: the levels must be strictly increasing"
@@ -153,11 +172,6 @@ def _cross_check(config: Config) -> Iterator[str]:
             yield f"splits.{name} = {shares} is not allowed: it must have one share per level ({len(levels)})"
         if not math.isclose(total := math.fsum(shares), 1.0, abs_tol=1e-9):
             yield f"splits.{name} = {shares} is not allowed: the shares must sum to 1 (they sum to {total:g})"
-    grid = config["blanket_per_user"]
-    if grid["low"] >= grid["high"]:
-        yield f"blanket_per_user.low = {grid['low']} is not allowed: it must be below high = {grid['high']}"
-    for name, section in config["datasets"].items():
-        yield from _check_dataset(name, section, config)
 
 
 def _check_dataset(name: str, section: Config, config: Config) -> Iterator[str]:

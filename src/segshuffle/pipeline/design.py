@@ -70,9 +70,14 @@ def figures_of(every: Panels) -> dict[str, list[Scenario]]:
     return {name: panels for name, panels in found.items() if panels}
 
 
-def blanket_grid(config: Config) -> list[float]:
-    """Return the grid of m: log-spaced, with the values to include, rounded to four significant digits."""
-    grid = config["blanket_per_user"]
+def grid_of(config: Config, dataset: str) -> Config:
+    """Return the grid of m of a dataset: its own, or else that of all datasets."""
+    grid: Config = config["datasets"][dataset].get("blanket_grid", config["blanket_grid"])
+    return grid
+
+
+def blanket_grid(grid: Config) -> list[float]:
+    """List m of the points of a curve: log-spaced, with the values to include, rounded to four significant digits."""
     low, high, points = math.log(grid["low"]), math.log(grid["high"]), grid["points"]
     values = {math.exp(low + (high - low) * i / (points - 1)) for i in range(points)} | set(grid["include"])
     return sorted({float(f"{value:.4g}") for value in values})

@@ -81,6 +81,12 @@ def _entry_of(path: str) -> tuple[dict[str, str], dict[str, int | str]]:
     raise ConfigError(f"{path}: no words.yaml says what this is. Add it to that of its study, under outputs.")
 
 
+def exhibits() -> list[str]:
+    """List the figures and tables of the amplification papers, such as decomposition2 and variation-table5."""
+    tables = [path.removeprefix("amplification/") for path in entries()["outputs"] if path.startswith("amplification/")]
+    return [name.removesuffix(".csv") for name in tables if name.endswith(".csv") and name != "claims.csv"]
+
+
 def titles(prefix: str) -> dict[str, str]:
     """Return the titles of the groups whose id begins with a prefix, by the rest of the id."""
     found = entries()["groups"].items()

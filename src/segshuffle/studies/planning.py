@@ -121,7 +121,7 @@ def _variants(
     """
     found: dict[Row, list[Any]] = {}
     if "grid" in rows:
-        for blanket in blanket_grid(config):
+        for blanket in blanket_grid(config["blanket_grid"]):
             if accounting == "published" or problem.honest_mean(blanket) >= _LEAST_MEAN:
                 found.setdefault("grid", []).append(replace(method, blanket_per_user=blanket))
             else:

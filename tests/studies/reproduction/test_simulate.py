@@ -46,7 +46,7 @@ def planned(keys, setting):
 
 
 def plans_of(config, setting):
-    keys = {key: config[key] for key in ("delta_times_n", "levels", "splits", "blanket_per_user", "competitors")}
+    keys = {key: config[key] for key in ("delta_times_n", "levels", "splits", "blanket_grid", "competitors")}
     return json.loads(planned(json.dumps(keys), setting))
 
 
@@ -75,14 +75,14 @@ def test_plans_hold_every_curve_point_and_the_libraries_own_numbers(case):
     config, scenario, _ = case
     plans = plans_of(config, scenario.setting)
     tasks = tasks_of(config, scenario, "published", plans)
-    assert [task.plan.blanket_per_user for task in tasks if task.role == "grid"] == blanket_grid(config)
-    assert len(tasks) == len(blanket_grid(config)) + 2 * (1 + len(COMPETITORS))
+    assert [task.plan.blanket_per_user for task in tasks if task.role == "grid"] == blanket_grid(config["blanket_grid"])
+    assert len(tasks) == len(blanket_grid(config["blanket_grid"])) + 2 * (1 + len(COMPETITORS))
     problem = problem_of(config, scenario.setting, "S1")
-    for task in tasks[: len(blanket_grid(config))]:
+    for task in tasks[: len(blanket_grid(config["blanket_grid"]))]:
         own = Segmented(task.plan.blanket_per_user).plan(problem)
         assert tuple(task.plan.scheme.copies) == own.scheme.copies
         assert math.isclose(task.plan.mse_bound, own.mse_bound, rel_tol=1e-9)  # plans are written with ten digits
-    assert {task.role for task in tasks[len(blanket_grid(config)) :]} == {"best", "recentred"}
+    assert {task.role for task in tasks[len(blanket_grid(config["blanket_grid"])) :]} == {"best", "recentred"}
     for role in ("best", "recentred"):
         assert [task.method.name for task in tasks if task.role == role] == ["segmented", *COMPETITORS]
     others = plan_setting(config, scenario.setting, "published", left_out=["segmented"])
@@ -108,7 +108,7 @@ def test_results_do_not_depend_on_which_other_methods_run(case, methods):
 def test_results_do_not_depend_on_the_other_points_of_the_grid(case):
     config, scenario, population = case
     few = simulated(config, scenario, population)
-    config["blanket_per_user"]["include"] = [2.5]
+    config["blanket_grid"]["include"] = [2.5]
     more = simulated(config, scenario, population)
     assert set(more["blanket_per_user"]) - set(few["blanket_per_user"]) == {2.5}
     kept = more[more["blanket_per_user"] != 2.5].reset_index(drop=True)

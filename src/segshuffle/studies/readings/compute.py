@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from segshuffle.pipeline.data import population
-from segshuffle.pipeline.design import Config, blanket_grid
+from segshuffle.pipeline.design import Config, blanket_grid, grid_of
 from segshuffle.pipeline.scenarios import settings
 from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.method import Method
@@ -79,7 +79,7 @@ def _errors(
                 own = {**setting._asdict(), "domain_size": size, "source": users.source, "padding": padding}
                 # plans are for the padding of the configuration
                 known = plans.get(setting.id, {}) if padding == section.get("padding", "") else {}
-                for split, (role, chosen, method) in product(config["splits"], _methods(config)):
+                for split, (role, chosen, method) in product(config["splits"], _methods(config, setting.dataset)):
                     plan = _plan(method, problem_of(config, setting, split), known.get(split, []))
                     expected = method.expected_mse(plan, users.item_counts)
                     yield {
@@ -105,10 +105,10 @@ def _plan(method: Method, problem: Problem, points: list[dict[str, Any]]) -> Pla
     return method.plan(problem)
 
 
-def _methods(config: Config) -> Iterator[tuple[str, dict[str, str], Method]]:
+def _methods(config: Config, dataset: str) -> Iterator[tuple[str, dict[str, str], Method]]:
     """Yield role, choices and method: the paper's protocol on the grid of m, and its competitors."""
     neither = {"analysis": "", "weight_users": ""}
-    for blanket in blanket_grid(config):
+    for blanket in blanket_grid(grid_of(config, dataset)):
         yield "grid", neither, Segmented(blanket)
     for name in config["competitors"]["methods"]:
         declared = every()["published", name]

@@ -1,0 +1,24 @@
+"""Draw the figures of the amplification papers, write their tables for readers, and judge their statements."""
+
+from pathlib import Path
+
+from segshuffle.pipeline.jobs import job
+from segshuffle.pipeline.style import save
+from segshuffle.pipeline.tables import read_tables, write_markdown, write_table
+from segshuffle.pipeline.words import titles
+from segshuffle.studies.amplification.report import draw, evaluate, table_markdown
+from segshuffle.studies.verdicts import markdown
+
+with job(snakemake) as edition:
+    inputs, outputs, params = snakemake.input, snakemake.output, snakemake.params
+    tables = {Path(path).stem: read_tables([path]) for path in inputs.tables}
+    for place, name in enumerate(params.curves):
+        save(draw(tables[name]), outputs.drawings[3 * place : 3 * place + 3], edition)
+    for path, words in zip(outputs.readable, params.words, strict=True):
+        text = table_markdown(tables[Path(path).stem], title=words.title, paper=words.group.title, remark=words.caption)
+        write_markdown(path, text, edition)
+    claims = evaluate(read_tables(inputs.tables), params.statements)
+    write_table(outputs.claims, claims)
+    title = "# Statements of the amplification papers, and what came out"
+    text = markdown(claims=claims, title=title, papers=titles("amplification-"))
+    write_markdown(outputs.readable_claims, text, edition)
