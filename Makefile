@@ -22,9 +22,9 @@ export PYTHONDONTWRITEBYTECODE :=
 .PHONY: reproduce refresh claims test exhaustive mutants check docs install lock clean
 
 reproduce: install
-	@$(BIN)/python -m segshuffle.pipeline.config $(CONFIG)
+	@$(BIN)/python -m segshuffle.reproduction.config $(CONFIG)
 	workflow/reproduce.sh $(BIN)/snakemake --cores $(CORES) $(LOGGER) --configfile $(CONFIG)
-	$(BIN)/python -m segshuffle.pipeline.run_summary $(CONFIG)
+	$(BIN)/python -m segshuffle.reproduction.run_summary $(CONFIG)
 
 refresh: install
 	$(BIN)/snakemake --cores 1 $(LOGGER) refresh --configfile $(CONFIG)

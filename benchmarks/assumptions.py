@@ -19,11 +19,11 @@ from pathlib import Path
 import yaml
 from timing import seconds_of, shown
 
-from segshuffle.pipeline.config import check_config
-from segshuffle.pipeline.scenarios import scenarios
-from segshuffle.protocols.base import PLAIN, Assumptions, Problem
+from segshuffle.plans.plan import PLAIN, Assumptions, Problem
 from segshuffle.protocols.proven import ProvenSegmented
-from segshuffle.studies.planning import problem_of
+from segshuffle.reproduction.config import check_config
+from segshuffle.reproduction.scenarios import scenarios
+from segshuffle.reproduction.studies.planning import problem_of
 
 ROOT = Path(__file__).resolve().parents[1]
 #: Three levels of MSNBC's sizes.

@@ -17,8 +17,8 @@ import time
 
 from segshuffle.accounting.collections.product import delta_interval
 from segshuffle.blankets.signed import Signed
-from segshuffle.pipeline.design import level_counts
-from segshuffle.protocols.base import PLAIN, Plan, Problem
+from segshuffle.plans.plan import PLAIN, Plan, Problem
+from segshuffle.plans.shares import level_counts
 from segshuffle.protocols.central import BEST, DISCRETE_LAPLACE, WEIGHTED
 from segshuffle.protocols.proven import SINGLE, ProvenSegmented
 

@@ -15,8 +15,8 @@ from functools import partial
 
 from timing import median_seconds
 
-from segshuffle.accounting.numerics.hockey_stick import CountPair, hockey_stick
-from segshuffle.accounting.numerics.laws import BinomialLaw
+from segshuffle.numerics.hockey_stick import CountPair, hockey_stick
+from segshuffle.numerics.laws import BinomialLaw
 
 DOMAIN_SIZE = 128
 TARGET_MS = 20.0

@@ -22,10 +22,10 @@ import numpy as np
 
 from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.blankets.poisson import POISSON
-from segshuffle.protocols.messages.server import tally
-from segshuffle.protocols.messages.shuffler import Shuffler
-from segshuffle.protocols.messages.simulated_clients import SimulatedClients
-from segshuffle.protocols.scheme import Scheme, Words
+from segshuffle.collection.messages.server import tally
+from segshuffle.collection.messages.shuffler import Shuffler
+from segshuffle.collection.messages.simulated_clients import SimulatedClients
+from segshuffle.plans.scheme import Scheme, Words
 
 DOMAIN_SIZE, SET_SIZE, BLANKET = 128, 4, 1.0
 #: Users of the plain loop.

@@ -15,8 +15,8 @@ from functools import partial
 import numpy as np
 from timing import seconds_of, shown
 
-from segshuffle.pipeline.design import level_counts
-from segshuffle.protocols.base import PLAIN, Problem
+from segshuffle.plans.plan import PLAIN, Problem
+from segshuffle.plans.shares import level_counts
 from segshuffle.protocols.proven import ProvenSegmented
 
 DOMAIN_SIZE, SET_SIZE = 128, 8

@@ -40,7 +40,7 @@ def write(path: Path, n_users: int, *, shuffled: bool) -> None:
 
 def read(path: Path) -> None:
     """Read the file, cut the sets, and count the holders of each item by level: all that a simulation needs."""
-    from segshuffle.datasets.reading import read_transactions
+    from segshuffle.datasets.own.reading import read_transactions
 
     began = time.perf_counter()
     users = read_transactions(path)

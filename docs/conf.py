@@ -17,7 +17,7 @@ from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 from sphinx.util.docutils import SphinxDirective
 
-from segshuffle.looks import PALETTE
+from segshuffle.drawing.looks import PALETTE
 
 project = "segshuffle"
 author = "the authors of segshuffle"

@@ -121,7 +121,7 @@ def pytest_terminal_summary(terminalreporter):
 @pytest.fixture(autouse=True)
 def other_blankets_take_too_long(monkeypatch):
     """Keep `plan` from comparing other blankets, which takes seconds; the tests of the comparison allow it again."""
-    monkeypatch.setattr("segshuffle.planning.answer.PATIENCE", 0.0)
+    monkeypatch.setattr("segshuffle.collection.planning.answer.PATIENCE", 0.0)
 
 
 @pytest.fixture(autouse=True)

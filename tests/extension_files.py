@@ -10,8 +10,8 @@ COMPETITOR = '''
 
 import numpy as np
 
-from segshuffle.protocols.base import Plan
-from segshuffle.protocols.method import Declared
+from segshuffle.plans.plan import Plan
+from segshuffle.plans.method import Declared
 
 
 class Guess:  # its repr differs in every process
@@ -98,8 +98,8 @@ ACCOUNTANTS = (
 """
 #: A study: what it computes, what readers see of it and are told, its rules, and the script of one of them.
 STUDY = {
-    "src/segshuffle/studies/thanks/__init__.py": '"""Does thanking help?"""\n',
-    "src/segshuffle/studies/thanks/compute.py": '''
+    "src/segshuffle/reproduction/studies/thanks/__init__.py": '"""Does thanking help?"""\n',
+    "src/segshuffle/reproduction/studies/thanks/compute.py": '''
 """Shake hands."""
 
 import pandas as pd
@@ -108,11 +108,11 @@ import pandas as pd
 def greet(panels):
     return pd.DataFrame({"panel": panels, "hands": 2})
 ''',
-    "src/segshuffle/studies/thanks/report.py": '''
+    "src/segshuffle/reproduction/studies/thanks/report.py": '''
 """Bars of hands shaken, and what they show in words."""
 
-from segshuffle.looks import PALETTE
-from segshuffle.pipeline.style import panel_grid
+from segshuffle.drawing.looks import PALETTE
+from segshuffle.drawing.style import panel_grid
 
 
 def draw(table):
@@ -124,7 +124,7 @@ def draw(table):
 def words(figure, tables):
     return f"Bar chart. {tables['greeting.csv']['hands'].sum()} hands were shaken." if figure == "greeting" else None
 ''',
-    "src/segshuffle/studies/thanks/words.yaml": """
+    "src/segshuffle/reproduction/studies/thanks/words.yaml": """
 groups:
   thanks: {short: Thanks, title: Who is thanked, introduction: Everybody.}
 outputs:
@@ -149,18 +149,18 @@ rule greeting:
     params:
         panels=sorted(PANELS),
         captions=said("greeting.csv", "figures/greeting"),
-        code=code_of(*DRAW, "studies/thanks"),
+        code=code_of(*DRAW, "reproduction/studies/thanks"),
     script:
         "../scripts/greeting.py"
 ''',
     "workflow/scripts/greeting.py": '''
 """Greet every panel, and draw it."""
 
-from segshuffle.pipeline.jobs import job
-from segshuffle.pipeline.style import save
-from segshuffle.pipeline.tables import write_table
-from segshuffle.studies.thanks.compute import greet
-from segshuffle.studies.thanks.report import draw
+from segshuffle.reproduction.jobs import job
+from segshuffle.drawing.style import save
+from segshuffle.reproduction.tables import write_table
+from segshuffle.reproduction.studies.thanks.compute import greet
+from segshuffle.reproduction.studies.thanks.report import draw
 
 with job(snakemake) as edition:
     table = greet(snakemake.params.panels)

@@ -20,12 +20,13 @@ ROOT = Path(__file__).resolve().parents[1]
 EXPLAINED = "tests/mutants-explained.toml"
 #: First pattern that fits decides; what fits none (how a run goes, how files are written) changes no result.
 PACKAGES = {
-    "figures": ("looks.py", "pipeline/style.py", "studies/*/report.py"),
-    "accounting": ("accounting/*", "blankets/*"),
-    "protocols": ("protocols/*",),
+    "figures": ("drawing/looks.py", "drawing/style.py", "reproduction/studies/*/report.py"),
+    "accounting": ("accounting/*", "blankets/*", "numerics/*"),
+    "protocols": ("protocols/*", "plans/*", "collection/messages/*", "collection/padding.py"),
     "studies": (
-        "studies/*",
-        *(f"pipeline/{name}.py" for name in ("config", "design", "scenarios", "seeds")),
+        "reproduction/studies/*",
+        *(f"reproduction/{name}.py" for name in ("config", "design", "scenarios")),
+        "seeds.py",
     ),
 }
 #: Operators that need arguments, turn floats into errors that any test sees, or compare identity, not value.

@@ -9,7 +9,7 @@ import pytest
 from matplotlib.offsetbox import AnchoredOffsetbox
 from matplotlib.text import Text
 
-from segshuffle.pipeline.style import mark_edition
+from segshuffle.drawing.style import mark_edition
 
 #: Overlaps in pixels below which nobody sees anything.
 SLACK = 1.0

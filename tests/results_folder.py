@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import pandas as pd
 import yaml
 
-from segshuffle.page.build import read_results
-from segshuffle.pipeline.words import Words
-from segshuffle.studies.reproduction.compute import proven_summary
+from segshuffle.reproduction.page.build import read_results
+from segshuffle.reproduction.studies.panels.compute import proven_summary
+from segshuffle.reproduction.words import Words
 
 GRID = (0.1, 0.3, 1.0, 3.0, 10.0)
 SPLITS = ("S1", "S2", "S3")

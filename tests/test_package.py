@@ -101,7 +101,7 @@ def test_wheel_and_sdist_can_be_uploaded_and_hold_the_package_and_nothing_else(r
         names = set(archive.namelist())
     about = {name.partition(".dist-info/")[2] for name in names if ".dist-info/" in name}
     assert {name for name in names if ".dist-info/" not in name} == expected
-    assert {"licenses/LICENSE", "licenses/src/segshuffle/page/assets/plotly-basic.LICENSE"} < about
+    assert {"licenses/LICENSE", "licenses/src/segshuffle/reproduction/page/assets/plotly-basic.LICENSE"} < about
     with tarfile.open(sdist) as archive:
         packed = {each.name.partition("/")[2] for each in archive.getmembers() if each.isfile()}
     texts = {"README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "codemeta.json"}
@@ -134,18 +134,18 @@ for found in pkgutil.walk_packages(segshuffle.__path__, "segshuffle.", onerror=l
     if not found.name.startswith(OPTIONAL) and not found.name.endswith("__main__"):
         importlib.import_module(found.name)
 """
-    drawn = ("segshuffle.studies", "segshuffle.page", "segshuffle.rehearsal.figures")
+    drawn = ("segshuffle.drawing.style", "segshuffle.drawing.inline", "segshuffle.collection.rehearsal.figures")
     tables = tuple(f"segshuffle.datasets.{name}" for name in ("collector", "columns", "sources", "texts"))
-    optional = (*drawn, *tables, "segshuffle.rehearsal.results", "segshuffle.pipeline")
+    optional = (*drawn, *tables, "segshuffle.collection.rehearsal.results", "segshuffle.reproduction")
     run([clean, "-c", every.replace("OPTIONAL", repr(optional))], cwd=tmp_path)
 
 
 @pytest.mark.exhaustive
 def test_what_needs_an_extra_says_which(clean):
     needed = {
-        "segshuffle.studies.limit.report": "pipeline",
-        "segshuffle.page.build": "pipeline",
-        "segshuffle.datasets.sources": "data",
+        "segshuffle.reproduction.studies.limit.report": "pipeline",
+        "segshuffle.reproduction.page.build": "pipeline",
+        "segshuffle.datasets.own.sources": "data",
     }
     for module, extra in needed.items():
         done = subprocess.run([clean, "-c", f"import {module}"], capture_output=True, text=True, check=False)

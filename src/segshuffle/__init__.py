@@ -10,7 +10,7 @@ Names are imported when they are first used, so that jobs of the pipeline start 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from segshuffle.library import *  # noqa: F403
+    from segshuffle.collection.library import *  # noqa: F403
 
 
 def __getattr__(name: str) -> Any:
@@ -18,7 +18,7 @@ def __getattr__(name: str) -> Any:
 
     if name.startswith("__") and name != "__all__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    library = importlib.import_module("segshuffle.library")
+    library = importlib.import_module("segshuffle.collection.library")
     if name == "__all__" or name in library.__all__:
         return getattr(library, name)
     offered = ", ".join(library.__all__)

@@ -15,8 +15,6 @@ from segshuffle.accounting.collections import (
     shifted_noise,
 )
 from segshuffle.accounting.collections.blanket_cap import cap_overflow
-from segshuffle.accounting.numerics import hockey_stick, laws, ranges
-from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
 from segshuffle.accounting.single_message import amplification, decomposition
 from segshuffle.accounting.single_message import variation_ratio as vr
 from segshuffle.accounting.single_message import variation_ratio_tables as tables
@@ -28,6 +26,8 @@ from segshuffle.blankets import pairs, poisson
 from segshuffle.blankets.clustered import Clustered
 from segshuffle.blankets.signed import Signed
 from segshuffle.errors import InfeasibleError, ParameterError
+from segshuffle.numerics import hockey_stick, laws, ranges
+from segshuffle.numerics.poisson_binomial import PoissonBinomialLaw
 
 GENERAL = tables.general(local_epsilon=1.0)
 

@@ -3,7 +3,7 @@
 import pytest
 from results_folder import make_results, read
 
-from segshuffle.page.build import build
+from segshuffle.reproduction.page.build import build
 
 
 @pytest.fixture(scope="session")

@@ -22,8 +22,8 @@ import requests
 from commands import printed, run
 
 from segshuffle.cli import build_parser
+from segshuffle.collection.planning.what_if import VARIED
 from segshuffle.errors import SegshuffleError
-from segshuffle.planning.what_if import VARIED
 
 #: Seconds for one command, and the memory that it may take more, in bytes.
 PATIENCE, ROOM = 20, 10**9

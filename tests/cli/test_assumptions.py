@@ -11,11 +11,10 @@ from commands import answer, printed, run
 
 from segshuffle.cli import build_parser
 from segshuffle.errors import InfeasibleError
-from segshuffle.protocols.base import Assumptions, Problem
-from segshuffle.protocols.messages import LevelPrivacy
-from segshuffle.protocols.messages.level_counts import level_announcement
+from segshuffle.plans.level_counts import LevelPrivacy, level_announcement
+from segshuffle.plans.plan import Assumptions, Problem
+from segshuffle.plans.public import PUBLIC_INPUTS
 from segshuffle.protocols.proven import ProvenSegmented
-from segshuffle.protocols.public import PUBLIC_INPUTS
 
 PLAN = "plan --items 10 --set-size 2 --levels 0.5:100,1:200,2:100 --delta 2.5e-5"
 

@@ -21,8 +21,8 @@ from segshuffle.accounting.collections.published import proven_lower_item_delta,
 from segshuffle.accounting.single_message.mechanisms import MECHANISMS
 from segshuffle.cli import build_parser, main
 from segshuffle.cli.options import whole
-from segshuffle.protocols.base import PLAIN, Problem, uniform_item_counts
-from segshuffle.protocols.public import PUBLIC_INPUTS
+from segshuffle.plans.plan import PLAIN, Problem, uniform_item_counts
+from segshuffle.plans.public import PUBLIC_INPUTS
 from segshuffle.protocols.segmented import Segmented, plan_at
 
 # a closed form, so it is quick

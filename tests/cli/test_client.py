@@ -9,13 +9,13 @@ import sys
 import numpy as np
 import pytest
 from commands import messages_of, printed, refusal, run
-from plans import edited, given_plan
+from given_plans import edited, given_plan
 
 from segshuffle.cli import main
 from segshuffle.cli.client_account_file import default_path
-from segshuffle.datasets.reading import read_transactions
-from segshuffle.planning.documents import read_plan, save_plan
-from segshuffle.protocols.base import PLAIN, Assumptions, Problem
+from segshuffle.collection.planning.documents import read_plan, save_plan
+from segshuffle.datasets.own.reading import read_transactions
+from segshuffle.plans.plan import PLAIN, Assumptions, Problem
 from segshuffle.protocols.proven import ProvenSegmented
 
 PRIVATE = Problem(17, 4, (0.5, 1.0, 2.0), (1250, 2500, 1250), 2e-6, Assumptions("exactly", private_levels=True))

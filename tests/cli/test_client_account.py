@@ -10,12 +10,12 @@ import time
 
 import pytest
 from commands import printed, refusal, run
-from plans import edited, given_plan
+from given_plans import edited, given_plan
 
 from segshuffle.blankets.clustered import Clustered
 from segshuffle.blankets.signed import Signed
-from segshuffle.planning.documents import save_plan
-from segshuffle.protocols.base import Problem
+from segshuffle.collection.planning.documents import save_plan
+from segshuffle.plans.plan import Problem
 
 
 @pytest.fixture
@@ -222,7 +222,7 @@ def test_a_worker_that_is_killed_ends_in_a_sentence(plan, tmp_path, monkeypatch,
         raise TerminatedWorkerError("A worker process was killed")
 
     monkeypatch.setattr("joblib.Parallel.__call__", stopped)
-    monkeypatch.setattr("segshuffle.protocols.messages.client._TOGETHER", 2)
+    monkeypatch.setattr("segshuffle.collection.messages.client._TOGETHER", 2)
     assert "was ended by the system" in refusal(capsys, many(plan))
     assert {path.name for path in tmp_path.iterdir()} == {"plan.json", "users.csv"}
 

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 from commands import run
 
-from segshuffle.planning.documents import save_plan
-from segshuffle.protocols.base import Assumptions, Problem
+from segshuffle.collection.planning.documents import save_plan
+from segshuffle.plans.plan import Assumptions, Problem
 from segshuffle.protocols.proven import ProvenSegmented
 
 

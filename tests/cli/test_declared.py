@@ -10,9 +10,9 @@ from commands import answer
 
 from segshuffle import Assumptions, Goal, Guess, Limits, Problem, Question, plan
 from segshuffle.cli import build_parser
+from segshuffle.collection.planning.answer import answer as ask
 from segshuffle.declared import options_of
 from segshuffle.errors import OptionsError, ParameterError
-from segshuffle.planning.answer import answer as ask
 
 PUBLIC = "--items 6 --set-size 3 --levels 0.5:200,1:300 --delta 1e-4"
 SHARES = [0.9, 0.5, 0.25, 0.25, 0.125, 0.0]

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from segshuffle.datasets.layout import FORMATS, Layout
-from segshuffle.datasets.reading import read_transactions
+from segshuffle.datasets.own.layout import FORMATS, Layout
+from segshuffle.datasets.own.reading import read_transactions
 from segshuffle.errors import DataError
 
 #: Users ann (bread, milk), ben (milk) and cem (bread, tea).

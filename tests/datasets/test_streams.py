@@ -7,8 +7,8 @@ import tempfile
 import polars as pl
 import pytest
 
-from segshuffle.datasets.layout import Layout
-from segshuffle.datasets.reading import read_transactions
+from segshuffle.datasets.own.layout import Layout
+from segshuffle.datasets.own.reading import read_transactions
 
 
 def _parquet(text):

@@ -8,10 +8,10 @@ import pytest
 import yaml
 from extension_files import COMPETITOR, add_competitor
 
+from segshuffle.drawing.looks import METHODS, label_of, looks_in
 from segshuffle.errors import ConfigError
-from segshuffle.looks import METHODS, label_of, looks_in
-from segshuffle.protocols import listed as source
-from segshuffle.protocols import registry
+from segshuffle.plans import listed as source
+from segshuffle.plans import registry
 
 
 def test_a_file_is_found_by_being_there(package):

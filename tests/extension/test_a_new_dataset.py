@@ -42,7 +42,9 @@ def test_every_dataset_says_what_a_user_needs_to_know():
 
 @pytest.mark.quick(0)
 def test_datasets_are_found_without_numpy():
-    code = "import sys; from segshuffle.pipeline import config, scenarios; from segshuffle.datasets import registry; "
+    code = (
+        "import sys; from segshuffle.reproduction import config, scenarios; from segshuffle.datasets import registry; "
+    )
     code += "registry.every(); assert 'numpy' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 

@@ -68,7 +68,7 @@ def test_single_dummies_stay_what_is_meant_where_nothing_is_said(made):
 
 @pytest.mark.exhaustive
 def test_it_is_compared_in_the_studies_under_its_own_name(made):
-    code = "from segshuffle.protocols.registry import every; from segshuffle.looks import label_of;"
+    code = "from segshuffle.plans.registry import every; from segshuffle.drawing.looks import label_of;"
     code += "print(len(every()['proven', 'mixed'].comparisons), label_of('mixed', 'proven'))"
     assert made.python(code) == "1 mixed (proven)\n"
 

@@ -1,4 +1,4 @@
-"""A study is one folder in studies/, a file of rules and a script."""
+"""A study is one folder in reproduction/studies/, a file of rules and a script."""
 
 import json
 import zipfile
@@ -15,7 +15,7 @@ def made(new_checkout):
 
 @pytest.mark.exhaustive
 def test_a_figure_without_words_is_refused(made):
-    words = "src/segshuffle/studies/thanks/words.yaml"
+    words = "src/segshuffle/reproduction/studies/thanks/words.yaml"
     with made.edited(words, lambda text: text.replace("figures/greeting:", "figures/farewell:")):
         status, said = made.run("-n", "--cores", "1", "greeting")
     assert status != 0

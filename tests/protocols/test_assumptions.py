@@ -7,19 +7,20 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from given_plans import MSNBC, given_plan
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.changes import counters_of_user, grid_divergence
-from plans import MSNBC, given_plan
-from protocols.simulations import check_simulation, make_sample
+from simulations import check_simulation, make_sample
 
 from segshuffle.arrays import NO_ITEM
+from segshuffle.collection.messages import Server, run_protocol
 from segshuffle.errors import ParameterError
+from segshuffle.plans.level_counts import LevelPrivacy
+from segshuffle.plans.plan import PLAIN, Assumptions, Plan, Problem, Sample
+from segshuffle.plans.targets import attained
 from segshuffle.protocols.balls_into_bins import BallsIntoBins
 from segshuffle.protocols.balls_into_bins_proven import ProvenBallsIntoBins
-from segshuffle.protocols.base import PLAIN, Assumptions, Plan, Problem, Sample
-from segshuffle.protocols.messages import LevelPrivacy, Server, run_protocol
-from segshuffle.protocols.planner import attained
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.segmented import Segmented
 from segshuffle.protocols.subset_exponential import SubsetExponential

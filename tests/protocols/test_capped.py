@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 import pytest
-from plans import MSNBC
+from given_plans import MSNBC
 
 from segshuffle.accounting.collections.blanket_cap import cap_overflow
+from segshuffle.collection.messages import Demand, Server, check_announcement
 from segshuffle.errors import ParameterError
-from segshuffle.protocols.base import PLAIN, Assumptions, Problem, uniform_item_counts
+from segshuffle.plans.plan import PLAIN, Assumptions, Problem, uniform_item_counts
 from segshuffle.protocols.capped import Capped
-from segshuffle.protocols.messages import Demand, Server, check_announcement
 from segshuffle.protocols.proven import ProvenSegmented
 
 LEVELS, DELTA = MSNBC.levels, MSNBC.delta

@@ -6,12 +6,12 @@ from functools import partial
 
 import numpy as np
 import pytest
-from plans import SMALL
-from protocols.simulations import check_simulation, make_sample
+from given_plans import SMALL
+from simulations import check_simulation, make_sample
 
 from segshuffle.accounting.collections.shifted_noise import largest_shift
-from segshuffle.accounting.numerics.gaussian import gaussian_ratio
-from segshuffle.protocols.base import PLAIN, Plan, Problem
+from segshuffle.numerics.gaussian import gaussian_ratio
+from segshuffle.plans.plan import PLAIN, Plan, Problem
 from segshuffle.protocols.central import BEST, DISCRETE_LAPLACE, EXPONENTS, UNIFORM, WEIGHTED
 
 CURATORS = {"uniform": UNIFORM, "weighted": WEIGHTED}

@@ -12,7 +12,7 @@ from operator import add
 import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
-from protocols.simulations import check_simulation, make_sample
+from simulations import check_simulation, make_sample
 
 from segshuffle.accounting.collections.published import item_target, published_item_delta
 from segshuffle.accounting.single_message.decomposition import BlanketBound
@@ -20,11 +20,11 @@ from segshuffle.accounting.single_message.randomizers import subsets
 from segshuffle.accounting.single_message.variation_ratio import VariationBound
 from segshuffle.accounting.single_message.variation_ratio_tables import subset_exponential
 from segshuffle.digits import rounded
-from segshuffle.looks import label_of
+from segshuffle.drawing.looks import label_of
+from segshuffle.plans.listed import listed, schemas
+from segshuffle.plans.plan import PLAIN, Plan, Problem
+from segshuffle.plans.registry import every, made, paper_competitors
 from segshuffle.protocols.balls_into_bins import BallsIntoBins
-from segshuffle.protocols.base import PLAIN, Plan, Problem
-from segshuffle.protocols.listed import listed, schemas
-from segshuffle.protocols.registry import every, made, paper_competitors
 from segshuffle.protocols.segmented import Segmented
 from segshuffle.protocols.subset_exponential import SubsetExponential
 from segshuffle.protocols.subset_exponential_proven import ProvenSubsetExponential

@@ -5,8 +5,8 @@ import math
 import pytest
 
 from segshuffle.errors import InfeasibleError, ParameterError
+from segshuffle.plans.plan import PLAIN, Problem
 from segshuffle.protocols.balls_into_bins import BallsIntoBins
-from segshuffle.protocols.base import PLAIN, Problem
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.segmented import Segmented
 from segshuffle.protocols.subset_exponential import SubsetExponential

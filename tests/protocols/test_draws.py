@@ -8,14 +8,14 @@ from fractions import Fraction
 import numpy as np
 import oracles as o
 import pytest
-from protocols.simulations import law_p_value
+from simulations import law_p_value
 
 from segshuffle.blankets.binomial import BINOMIAL
+from segshuffle.plans.plan import PLAIN, Problem, Sample
+from segshuffle.plans.scheme import Scheme
 from segshuffle.protocols import central
 from segshuffle.protocols.balls_into_bins import BallsIntoBins
-from segshuffle.protocols.base import PLAIN, Problem, Sample
 from segshuffle.protocols.proven import ProvenSegmented
-from segshuffle.protocols.scheme import Scheme
 from segshuffle.protocols.segmented import Segmented
 from segshuffle.protocols.subset_exponential import Report, SubsetExponential
 

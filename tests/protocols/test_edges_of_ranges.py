@@ -10,19 +10,19 @@ from segshuffle.accounting.collections.blanket_cap import cap_overflow
 from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.blankets.clustered import Clustered
 from segshuffle.blankets.poisson import POISSON
+from segshuffle.collection.messages import Demand
+from segshuffle.collection.padding import guessed_holders, zipf_shares
 from segshuffle.errors import ParameterError
+from segshuffle.plans.item_variance import ItemVariance
+from segshuffle.plans.level_counts import LevelPrivacy, left_for_items
+from segshuffle.plans.plan import PLAIN, Assumptions, Problem
+from segshuffle.plans.scheme import Scheme
 from segshuffle.protocols.balls_into_bins import BallsIntoBins
-from segshuffle.protocols.base import PLAIN, Assumptions, Problem
 from segshuffle.protocols.correlated_noise import CorrelatedNoise
 from segshuffle.protocols.fake_users import FakeUsers
-from segshuffle.protocols.item_variance import ItemVariance
-from segshuffle.protocols.messages import Demand
-from segshuffle.protocols.messages.level_counts import LevelPrivacy, left_for_items
-from segshuffle.protocols.padding import guessed_holders, zipf_shares
-from segshuffle.protocols.postprocessing import project
 from segshuffle.protocols.proven import ProvenSegmented
-from segshuffle.protocols.scheme import Scheme
 from segshuffle.protocols.subset_exponential import SubsetExponential
+from segshuffle.reproduction.studies.panels.postprocessing import project
 
 TINY, ABOVE_ONE, BELOW_ONE = 5e-324, math.nextafter(1.0, 2.0), math.nextafter(1.0, 0.0)
 

@@ -7,10 +7,10 @@ from itertools import permutations
 import numpy as np
 import oracles as o
 import pytest
-from plans import separate_plan
+from given_plans import separate_plan
 
+from segshuffle.plans.plan import PLAIN, Problem
 from segshuffle.protocols.balls_into_bins import BallsIntoBins
-from segshuffle.protocols.base import PLAIN, Problem
 from segshuffle.protocols.segmented import Segmented, plan_at
 from segshuffle.protocols.subset_exponential import SubsetExponential
 

@@ -10,22 +10,22 @@ import numpy as np
 import pytest
 from oracles import hockey_stick
 from oracles.vectors import shuffled_words, word_of
-from protocols.simulations import check_simulation, make_sample
 from scipy import stats
+from simulations import check_simulation, make_sample
 
 from segshuffle.accounting.collections.calibration import least_blanket_mean
 from segshuffle.accounting.collections.flipped_bits import FlippedPair
 from segshuffle.accounting.collections.product import delta_interval
+from segshuffle.plans.plan import PLAIN, Problem
 from segshuffle.protocols.almost_single_message import (
     AlmostSingleMessage,
     Hash,
     published_mean,
 )
 from segshuffle.protocols.augmented_shuffling import AugmentedShuffling
-from segshuffle.protocols.base import PLAIN, Problem
 from segshuffle.protocols.correlated_noise import CorrelatedNoise
 from segshuffle.protocols.fake_users import FakeUsers
-from segshuffle.protocols.postprocessing import recentred_mse
+from segshuffle.reproduction.studies.panels.postprocessing import recentred_mse
 
 ONE = Problem(domain_size=60, set_size=2, levels=(1.0, 2.0), level_counts=(50, 30), delta=1e-4, assumptions=PLAIN)
 

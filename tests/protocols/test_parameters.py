@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 import pytest
-from plans import MSNBC, given_plan, separate_plan
-from protocols.simulations import check_simulation, make_sample
+from given_plans import MSNBC, given_plan, separate_plan
+from simulations import check_simulation, make_sample
 
 from segshuffle.blankets.binomial import BINOMIAL
+from segshuffle.plans.plan import PLAIN, Problem
 from segshuffle.protocols.balls_into_bins import BallsIntoBins
-from segshuffle.protocols.base import PLAIN, Problem
 from segshuffle.protocols.segmented import (
     least_blankets,
     optimize_parameters,

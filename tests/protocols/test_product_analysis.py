@@ -3,12 +3,12 @@
 from functools import cache
 
 import pytest
-from plans import MSNBC, SMALL
+from given_plans import MSNBC, SMALL
 
 from segshuffle.accounting.collections.product import delta_interval
 from segshuffle.blankets.poisson import ItemPair
+from segshuffle.plans.plan import PLAIN, Problem
 from segshuffle.protocols.balls_into_bins_proven import ProvenBallsIntoBins
-from segshuffle.protocols.base import PLAIN, Problem
 
 METHODS = {
     "mm": ProvenBallsIntoBins(),

@@ -6,20 +6,20 @@ from functools import cache
 
 import numpy as np
 import pytest
+from given_plans import SMALL, given_plan
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plans import SMALL, given_plan
-from protocols.simulations import check_simulation, make_sample
-from protocols.test_weights import brute_force
+from plans.test_weights import brute_force
+from simulations import check_simulation, make_sample
 
 from segshuffle.accounting.collections.calibration import largest_copies, least_blanket_mean
 from segshuffle.accounting.collections.product import delta_interval
 from segshuffle.blankets.poisson import ItemPair
 from segshuffle.errors import InfeasibleError
-from segshuffle.pipeline.design import level_counts
-from segshuffle.protocols.base import PLAIN, Problem
+from segshuffle.plans.plan import PLAIN, Problem
+from segshuffle.plans.shares import level_counts
+from segshuffle.plans.weights import ErrorTerms
 from segshuffle.protocols.proven import ProvenSegmented
-from segshuffle.protocols.weights import ErrorTerms
 
 LEVELS = (0.5, 1.0, 2.0)
 SPLITS = {"S1": [0.25, 0.5, 0.25], "S2": [0.5, 0.25, 0.25], "S3": [0.25, 0.25, 0.5]}

@@ -15,7 +15,7 @@ from rocrate.rocrate import ROCrate
 from segshuffle.datasets.msnbc import LOG
 from segshuffle.errors import DataError
 from segshuffle.files import sha256_of
-from segshuffle.pipeline.crate import crate
+from segshuffle.reproduction.crate import crate
 
 REAL = {"kind": "real", "sha256": "ab" * 32, "origin": "msnbc990928.seq.gz", "reason": ""}
 VERSIONS = {"python": "3.11.7", "segshuffle": "0.1.0", "snakemake": "9.27.1", "numpy": "2.4.6"}

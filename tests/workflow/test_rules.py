@@ -10,8 +10,8 @@ import pytest
 import yaml
 from checkouts import Workflow
 
-from segshuffle.pipeline.code import PACKAGE, files_of
-from segshuffle.pipeline.words import Words
+from segshuffle.reproduction.code import PACKAGE, files_of
+from segshuffle.reproduction.words import Words
 
 #: What the interpreter loads for the imports of each script, in a fork of its own after the libraries that all share.
 FORKS = """
@@ -58,8 +58,8 @@ def test_every_rule_depends_on_all_that_its_script_imports(root, rules):
             for group, parts in reversed(groups):  # later groups contain earlier ones
                 text = text.replace(f"*{group}", parts)
             (named,) = re.findall(r"code=code_of\((.*?)\)", text, re.DOTALL)
-            followed = {*map(str, files_of(*re.findall(r'"(.*?)"', named))), str(PACKAGE / "looks.py")}
-            assert str(PACKAGE / "pipeline/jobs.py") in loaded[script[1]]
+            followed = {*map(str, files_of(*re.findall(r'"(.*?)"', named))), str(PACKAGE / "drawing/looks.py")}
+            assert str(PACKAGE / "reproduction/jobs.py") in loaded[script[1]]
             missing |= {rule: set(loaded[script[1]]) - followed}
             run_by.add(script[1])
     assert {rule: files for rule, files in missing.items() if files} == {}, "name them or their folders in code_of"
@@ -116,7 +116,7 @@ def test_figures_of_the_paper_come_first(announced):
 
 @pytest.mark.pipeline
 def test_the_page_is_given_every_table_that_its_words_are_made_of(announced):
-    patterns = ("studies/*/report.py", "page/*.py", "page/assets/*.j2")
+    patterns = ("reproduction/studies/*/report.py", "reproduction/page/*.py", "reproduction/page/assets/*.j2")
     texts = "".join(path.read_text(encoding="utf-8") for pattern in patterns for path in PACKAGE.glob(pattern))
     read = {f"results/{name}" for name in re.findall(r'tables\["([^"]+)"\]', texts)}
     assert "results/mse.csv" in read

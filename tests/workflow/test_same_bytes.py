@@ -5,7 +5,7 @@ import platform
 import numpy as np
 import pytest
 
-from segshuffle.pipeline.processors import NEWER_INSTRUCTIONS, job_environment
+from segshuffle.reproduction.processors import NEWER_INSTRUCTIONS, job_environment
 
 pytestmark = [
     pytest.mark.pipeline,

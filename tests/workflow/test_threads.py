@@ -25,8 +25,8 @@ SCRIPT = """
 import json, re, threading
 from pathlib import Path
 
-from segshuffle.pipeline.jobs import job
-from segshuffle.pipeline.processors import parallel
+from segshuffle.reproduction.jobs import job
+from segshuffle.reproduction.processors import parallel
 
 import numpy as np
 

@@ -19,7 +19,7 @@ rule amplification_curves:
         "../envs/segshuffle.yaml"
     params:
         points=lookup("amplification/points", within=config),
-        code=code_of(*COMPUTE, "studies/amplification"),
+        code=code_of(*COMPUTE, "reproduction/studies/amplification"),
     script:
         "../scripts/amplification_curves.py"
 
@@ -47,7 +47,7 @@ rule amplification_report:
         captions=said(
             "amplification/claims.csv", *(f"figures/{name}" for name in CURVES)
         ),
-        code=code_of(*DRAW, "studies/amplification"),
+        code=code_of(*DRAW, "reproduction/studies/amplification"),
     script:
         "../scripts/amplification_report.py"
 

@@ -26,7 +26,7 @@ rule participation:
         panels=FIRST_PANELS,
         settings=PUBLIC | used("proven", "assumptions"),
         captions=said("figures/participation"),
-        code=code_of(*COMPUTE, *DRAW, "studies/assumptions"),
+        code=code_of(*COMPUTE, *DRAW, "reproduction/studies/assumptions"),
     script:
         "../scripts/participation.py"
 
@@ -53,7 +53,7 @@ rule influence:
         panels=FIRST_PANELS,
         settings=PUBLIC | used("competitors", "proven"),
         captions=said("figures/influence"),
-        code=code_of(*COMPUTE, *DRAW, "studies/assumptions"),
+        code=code_of(*COMPUTE, *DRAW, "reproduction/studies/assumptions"),
     script:
         "../scripts/influence.py"
 
@@ -75,7 +75,7 @@ rule dependence:
         panels=FIRST_PANELS,
         settings=PUBLIC | used("seed", "repetitions") | honest(),
         captions=said("figures/dependence"),
-        code=code_of(*COMPUTE, *DRAW, "studies/assumptions"),
+        code=code_of(*COMPUTE, *DRAW, "reproduction/studies/assumptions"),
     script:
         "../scripts/dependence.py"
 
@@ -95,7 +95,7 @@ rule rounds:
         panels=FIRST_PANELS,
         settings=PUBLIC | used("proven", "assumptions"),
         captions=said("figures/rounds"),
-        code=code_of(*COMPUTE, *DRAW, "studies/assumptions"),
+        code=code_of(*COMPUTE, *DRAW, "reproduction/studies/assumptions"),
     script:
         "../scripts/rounds.py"
 

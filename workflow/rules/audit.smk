@@ -16,7 +16,7 @@ rule audit_setting:
     params:
         setting=setting_of,
         settings=used("delta_times_n", "levels", "splits"),
-        code=code_of(*COMPUTE, "studies/audit"),
+        code=code_of(*COMPUTE, "reproduction/studies/audit"),
     script:
         "../scripts/audit_setting.py"
 
@@ -36,7 +36,7 @@ rule figure_audit:
         "../envs/segshuffle.yaml"
     params:
         captions=said("audit.csv", "figures/audit"),
-        code=code_of(*DRAW, "studies/audit"),
+        code=code_of(*DRAW, "reproduction/studies/audit"),
     script:
         "../scripts/figure_audit.py"
 

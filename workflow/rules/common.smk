@@ -12,19 +12,19 @@ sys.path.insert(0, str(ROOT / "src"))
 from segshuffle.datasets.declared import CACHE, recorded_kind
 from segshuffle.datasets.registry import dataset_of, given_path
 from segshuffle.errors import SegshuffleError
-from segshuffle.pipeline.code import PACKAGE, code_of, commit_of, date_of
-from segshuffle.pipeline.config import check_config, read_config
-from segshuffle.pipeline.design import (
+from segshuffle.reproduction.code import PACKAGE, code_of, commit_of, date_of
+from segshuffle.reproduction.config import check_config, read_config
+from segshuffle.reproduction.design import (
     FIGURES,
     figures_of,
     grid_of,
     least_delta,
     output_folder,
 )
-from segshuffle.pipeline.processors import job_environment
-from segshuffle.pipeline.scenarios import scenarios, settings
-from segshuffle.pipeline.tables import read_yaml
-from segshuffle.pipeline.words import Words, exhibits
+from segshuffle.reproduction.processors import job_environment
+from segshuffle.reproduction.scenarios import scenarios, settings
+from segshuffle.reproduction.tables import read_yaml
+from segshuffle.reproduction.words import Words, exhibits
 
 os.environ |= job_environment()
 # given on the command line, or by the workflow that uses this one as a module
@@ -63,17 +63,33 @@ FORMATS = (".pdf", ".svg", ".png")
 # words of all studies
 SAID = [str(path.relative_to(PACKAGE)) for path in PACKAGE.rglob("words.yaml")]
 # code that jobs depend on, by stage, for code_of; a job of a study depends on the study's folder, too
-DATA = ("datasets", "pipeline/data.py")
-COMPUTE = ("accounting", "blankets", *DATA, "protocols", "studies/planning.py")
+DATA = ("datasets", "reproduction/data.py")
+COMPUTE = (
+    *DATA,
+    "accounting",
+    "blankets",
+    "numerics",
+    "plans",
+    "protocols",
+    "reproduction/studies/planning.py",
+)
 DRAW = (
     "datasets",
-    "looks.py",
-    "pipeline/style.py",
-    "pipeline/segshuffle.mplstyle",
-    "studies/drawing.py",
-    "studies/verdicts.py",
+    "drawing/looks.py",
+    "drawing/segshuffle.mplstyle",
+    "drawing/style.py",
+    "reproduction/studies/drawing.py",
+    "reproduction/studies/verdicts.py",
 )
-PAGE = (*COMPUTE, *DRAW, "page", "pipeline/provenance.py", "studies", *SAID)
+PAGE = (
+    *COMPUTE,
+    *DRAW,
+    *SAID,
+    "drawing",
+    "reproduction/page",
+    "reproduction/provenance.py",
+    "reproduction/studies",
+)
 
 
 pathvars:

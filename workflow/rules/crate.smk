@@ -18,6 +18,6 @@ rule crate:
         "../envs/crate.yaml"
     params:
         date=lambda wildcards: date_of(ROOT),
-        code=code_of("datasets", "pipeline/crate.py"),
+        code=code_of("datasets", "reproduction/crate.py"),
     script:
         "../scripts/crate.py"

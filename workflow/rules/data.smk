@@ -52,7 +52,7 @@ rule refresh:
     conda:
         "../envs/segshuffle.yaml"
     params:
-        code=code_of("datasets", "pipeline/data.py"),
+        code=code_of("datasets", "reproduction/data.py"),
     script:
         "../scripts/refresh.py"
 

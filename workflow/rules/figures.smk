@@ -16,7 +16,7 @@ rule figure:
         "../envs/segshuffle.yaml"
     params:
         captions=said("figures/{panels}"),
-        code=code_of(*DRAW, "studies/reproduction"),
+        code=code_of(*DRAW, "reproduction/studies/panels"),
     script:
         "../scripts/figure.py"
 

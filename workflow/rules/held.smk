@@ -23,14 +23,14 @@ rule claims_held:
             "accounting",
             "blankets",
             "cli",
+            "collection",
             "datasets",
-            "library.py",
-            "pipeline/code.py",
-            "pipeline/provenance.py",
-            "planning",
+            "numerics",
+            "plans",
             "protocols",
-            "rehearsal",
-            "studies",
+            "reproduction/code.py",
+            "reproduction/provenance.py",
+            "reproduction/studies",
         ),
     script:
         "../scripts/claims_held.py"
@@ -51,6 +51,6 @@ rule appendix:
         "../envs/segshuffle.yaml"
     params:
         claims=reference("claims-own.yaml"),
-        code=code_of("pipeline/code.py", "studies/held.py"),
+        code=code_of("reproduction/code.py", "reproduction/studies/held.py"),
     script:
         "../scripts/appendix.py"

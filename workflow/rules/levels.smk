@@ -25,7 +25,7 @@ rule levels:
             "private_levels",
         )
         | honest(),
-        code=code_of(*COMPUTE, "studies/levels"),
+        code=code_of(*COMPUTE, "reproduction/studies/levels"),
     script:
         "../scripts/levels.py"
 
@@ -44,7 +44,7 @@ rule figure_levels:
         "../envs/segshuffle.yaml"
     params:
         captions=said("figures/levels"),
-        code=code_of(*DRAW, "studies/levels"),
+        code=code_of(*DRAW, "reproduction/studies/levels"),
     script:
         "../scripts/figure_levels.py"
 

@@ -21,7 +21,7 @@ rule limit:
         ),
         deltas=sorted({least_delta(config, each.n_users) for each in SETTINGS.values()}),
         captions=said("figures/limit"),
-        code=code_of(*COMPUTE, *DRAW, "studies/limit"),
+        code=code_of(*COMPUTE, *DRAW, "reproduction/studies/limit"),
     script:
         "../scripts/limit.py"
 

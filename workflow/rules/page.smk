@@ -76,7 +76,7 @@ rule runtimes:
     params:
         folder=f"{OUT}/benchmarks",
         captions=said("runtimes.csv"),
-        code=code_of("pipeline/runtimes.py"),
+        code=code_of("reproduction/runtimes.py"),
     script:
         "../scripts/runtimes.py"
 

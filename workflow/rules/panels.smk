@@ -38,7 +38,7 @@ rule simulate:
     params:
         setting=setting_of,
         settings=simulate_settings,
-        code=code_of(*COMPUTE, "studies/reproduction"),
+        code=code_of(*COMPUTE, "reproduction/studies/panels"),
     script:
         "../scripts/simulate.py"
 
@@ -64,6 +64,6 @@ rule aggregate:
     conda:
         "../envs/segshuffle.yaml"
     params:
-        code=code_of(*COMPUTE, "studies/reproduction"),
+        code=code_of(*COMPUTE, "reproduction/studies/panels"),
     script:
         "../scripts/aggregate.py"

@@ -30,7 +30,7 @@ rule pareto_case:
         "../envs/segshuffle.yaml"
     params:
         settings=used("delta_times_n", "splits", "pareto"),
-        code=code_of(*COMPUTE, "studies/pareto"),
+        code=code_of(*COMPUTE, "reproduction/studies/pareto"),
     script:
         "../scripts/pareto_case.py"
 
@@ -54,7 +54,7 @@ rule pareto_winners:
         statements=reference("claims-pareto.yaml"),
         budgets=lookup("pareto/budgets", within=config),
         captions=said("pareto-claims.csv"),
-        code=code_of(*COMPUTE, *DRAW, "studies/pareto"),
+        code=code_of(*COMPUTE, *DRAW, "reproduction/studies/pareto"),
     script:
         "../scripts/pareto_winners.py"
 
@@ -75,7 +75,7 @@ rule figure_pareto:
     params:
         figures=list(PARETO_FIGURES.values()),
         captions=said(*(f"figures/{name}" for name in PARETO_FIGURES)),
-        code=code_of(*DRAW, "studies/pareto"),
+        code=code_of(*DRAW, "reproduction/studies/pareto"),
     script:
         "../scripts/figure_pareto.py"
 

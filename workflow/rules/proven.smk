@@ -17,7 +17,7 @@ rule proven_summary:
     params:
         budgets=lookup("proven/max_messages", within=config),
         captions=said("proven-summary.csv"),
-        code=code_of(*COMPUTE, *DRAW, "studies/reproduction"),
+        code=code_of(*COMPUTE, *DRAW, "reproduction/studies/panels"),
     script:
         "../scripts/proven_summary.py"
 

@@ -36,7 +36,12 @@ rule readings:
             "competitors",
         ),
         captions=said("readings.csv", "figures/readings"),
-        code=code_of(*COMPUTE, *DRAW, "studies/claims", "studies/readings"),
+        code=code_of(
+            *COMPUTE,
+            *DRAW,
+            "reproduction/studies/claims",
+            "reproduction/studies/readings",
+        ),
     script:
         "../scripts/readings.py"
 

@@ -15,7 +15,7 @@ rule referee_trials:
         runtime=minutes(100),
     params:
         settings=used("delta_times_n", "referee"),
-        code=code_of(*COMPUTE, "studies/referee"),
+        code=code_of(*COMPUTE, "reproduction/studies/referee"),
     script:
         "../scripts/referee_trials.py"
 
@@ -36,7 +36,7 @@ rule referee_verdicts:
         "../envs/segshuffle.yaml"
     params:
         captions=said("referee-verdicts.csv", "figures/referee"),
-        code=code_of(*COMPUTE, *DRAW, "studies/referee"),
+        code=code_of(*COMPUTE, *DRAW, "reproduction/studies/referee"),
     script:
         "../scripts/referee_verdicts.py"
 

@@ -4,7 +4,7 @@ from snakemake.logging import logger
 
 from segshuffle.errors import ConfigError
 from segshuffle.files import sha256_of, write_atomically
-from segshuffle.pipeline.config import check_stamp, stamp_text
+from segshuffle.reproduction.config import check_stamp, stamp_text
 
 
 def configuration():

@@ -23,7 +23,12 @@ rule verdicts:
         statements=reference("claims.yaml"),
         settings=used("delta_times_n", "levels", "splits", "competitors"),
         captions=said("claims.csv"),
-        code=code_of(*COMPUTE, *DRAW, "studies/claims", "studies/readings"),
+        code=code_of(
+            *COMPUTE,
+            *DRAW,
+            "reproduction/studies/claims",
+            "reproduction/studies/readings",
+        ),
     script:
         "../scripts/verdicts.py"
 

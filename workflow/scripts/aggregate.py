@@ -1,8 +1,8 @@
 """Join the tables of all panels, and refuse missing numbers."""
 
-from segshuffle.pipeline.jobs import job
-from segshuffle.pipeline.tables import read_tables, write_table
-from segshuffle.studies.reproduction.compute import checked
+from segshuffle.reproduction.jobs import job
+from segshuffle.reproduction.studies.panels.compute import checked
+from segshuffle.reproduction.tables import read_tables, write_table
 
 with job(snakemake):
     write_table(snakemake.output[0], checked(read_tables(snakemake.input)))

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from segshuffle.pipeline.jobs import job
-from segshuffle.pipeline.style import save
-from segshuffle.pipeline.tables import read_tables, write_markdown, write_table
-from segshuffle.pipeline.words import titles
-from segshuffle.studies.amplification.report import draw, evaluate, table_markdown
-from segshuffle.studies.verdicts import markdown
+from segshuffle.reproduction.jobs import job
+from segshuffle.drawing.style import save
+from segshuffle.reproduction.studies.amplification.report import draw, evaluate, table_markdown
+from segshuffle.reproduction.studies.verdicts import markdown
+from segshuffle.reproduction.tables import read_tables, write_markdown, write_table
+from segshuffle.reproduction.words import titles
 
 with job(snakemake) as edition:
     inputs, outputs, params = snakemake.input, snakemake.output, snakemake.params

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from segshuffle.pipeline.jobs import logged
-from segshuffle.studies.held import appendix
+from segshuffle.reproduction.jobs import logged
+from segshuffle.reproduction.studies.held import appendix
 
 # a document of the project, no result: no digest lies beside it
 with logged(str(snakemake.log[0])):

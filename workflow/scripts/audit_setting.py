@@ -1,8 +1,8 @@
 """Compare the claimed and the actual guarantee of one setting. Reads no data."""
 
-from segshuffle.pipeline.jobs import job
-from segshuffle.pipeline.tables import read_json, write_table
-from segshuffle.studies.audit.compute import audit_setting
+from segshuffle.reproduction.jobs import job
+from segshuffle.reproduction.studies.audit.compute import audit_setting
+from segshuffle.reproduction.tables import read_json, write_table
 
 with job(snakemake):
     table = audit_setting(snakemake.params.settings, snakemake.params.setting, read_json(snakemake.input.plans))

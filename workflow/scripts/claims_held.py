@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from segshuffle.pipeline.jobs import job
+from segshuffle.reproduction.jobs import job
 from segshuffle.files import write_atomically
-from segshuffle.pipeline.provenance import data_of
-from segshuffle.studies.held import check
+from segshuffle.reproduction.provenance import data_of
+from segshuffle.reproduction.studies.held import check
 
 with job(snakemake):
     output = Path(snakemake.output[0])

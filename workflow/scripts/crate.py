@@ -4,9 +4,9 @@ import json
 import shutil
 from pathlib import Path
 
-from segshuffle.pipeline.jobs import job
+from segshuffle.reproduction.jobs import job
 from segshuffle.files import write_atomically
-from segshuffle.pipeline.crate import crate
+from segshuffle.reproduction.crate import crate
 
 with job(snakemake):
     shutil.copyfile(snakemake.input.snakefile, snakemake.output.snakefile)

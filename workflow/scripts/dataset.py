@@ -3,11 +3,11 @@
 import os
 from pathlib import Path
 
-from segshuffle.pipeline.jobs import job
+from segshuffle.reproduction.jobs import job
 from segshuffle.datasets.registry import dataset_of, given_path
 from segshuffle.files import write_atomically
-from segshuffle.pipeline.data import obtain, save_rows
-from segshuffle.pipeline.tables import write_json
+from segshuffle.reproduction.data import obtain, save_rows
+from segshuffle.reproduction.tables import write_json
 
 with job(snakemake):
     name = snakemake.wildcards.dataset

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from segshuffle.pipeline.jobs import job
+from segshuffle.reproduction.jobs import job
 from segshuffle.datasets.population import load_population
-from segshuffle.pipeline.style import save
-from segshuffle.pipeline.tables import write_table
-from segshuffle.studies.assumptions.compute import dependence_table
-from segshuffle.studies.assumptions.report import draw_dependence
+from segshuffle.drawing.style import save
+from segshuffle.reproduction.studies.assumptions.compute import dependence_table
+from segshuffle.reproduction.studies.assumptions.report import draw_dependence
+from segshuffle.reproduction.tables import write_table
 
 with job(snakemake) as edition:
     users = {Path(path).stem: load_population(path) for path in snakemake.input}

@@ -1,9 +1,9 @@
 """Draw one figure of the panels."""
 
-from segshuffle.pipeline.jobs import job
-from segshuffle.pipeline.style import save
-from segshuffle.pipeline.tables import read_tables
-from segshuffle.studies.reproduction.report import draw, rows_shown
+from segshuffle.reproduction.jobs import job
+from segshuffle.drawing.style import save
+from segshuffle.reproduction.studies.panels.report import draw, rows_shown
+from segshuffle.reproduction.tables import read_tables
 
 with job(snakemake) as edition:
     name = snakemake.wildcards.panels

@@ -1,9 +1,9 @@
 """Join the audits of all settings, and draw them."""
 
-from segshuffle.pipeline.jobs import job
-from segshuffle.pipeline.style import save
-from segshuffle.pipeline.tables import read_tables, write_table
-from segshuffle.studies.audit.report import draw
+from segshuffle.reproduction.jobs import job
+from segshuffle.drawing.style import save
+from segshuffle.reproduction.studies.audit.report import draw
+from segshuffle.reproduction.tables import read_tables, write_table
 
 with job(snakemake) as edition:
     table = read_tables(snakemake.input)

@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from segshuffle.pipeline.jobs import job
-from segshuffle.pipeline.style import save
-from segshuffle.studies.pareto.report import draw
+from segshuffle.reproduction.jobs import job
+from segshuffle.drawing.style import save
+from segshuffle.reproduction.studies.pareto.report import draw
 
 with job(snakemake) as edition:
     table, outputs = pd.read_csv(snakemake.input[0]), snakemake.output

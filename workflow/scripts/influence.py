@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from segshuffle.pipeline.jobs import job
-from segshuffle.pipeline.style import save
-from segshuffle.pipeline.tables import read_json, write_table
-from segshuffle.studies.assumptions.compute import influence_table
-from segshuffle.studies.assumptions.report import draw_influence
+from segshuffle.reproduction.jobs import job
+from segshuffle.drawing.style import save
+from segshuffle.reproduction.studies.assumptions.compute import influence_table
+from segshuffle.reproduction.studies.assumptions.report import draw_influence
+from segshuffle.reproduction.tables import read_json, write_table
 
 with job(snakemake) as edition:
     table = influence_table(

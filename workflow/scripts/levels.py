@@ -1,9 +1,9 @@
 """Compute the error over the privacy of the levels, for one setting."""
 
-from segshuffle.pipeline.jobs import job
+from segshuffle.reproduction.jobs import job
 from segshuffle.datasets.population import load_population
-from segshuffle.pipeline.tables import write_table
-from segshuffle.studies.levels.compute import levels_table
+from segshuffle.reproduction.studies.levels.compute import levels_table
+from segshuffle.reproduction.tables import write_table
 
 with job(snakemake):
     users = load_population(snakemake.input.population)

@@ -1,10 +1,10 @@
 """Compare the error with one level with a Gaussian curator's."""
 
-from segshuffle.pipeline.jobs import job
-from segshuffle.pipeline.style import save
-from segshuffle.pipeline.tables import write_table
-from segshuffle.studies.limit.compute import limit_table
-from segshuffle.studies.limit.report import draw
+from segshuffle.reproduction.jobs import job
+from segshuffle.drawing.style import save
+from segshuffle.reproduction.studies.limit.compute import limit_table
+from segshuffle.reproduction.studies.limit.report import draw
+from segshuffle.reproduction.tables import write_table
 
 with job(snakemake) as edition:
     table = limit_table(set_sizes=snakemake.params.set_sizes, deltas=snakemake.params.deltas)

@@ -1,8 +1,8 @@
 """Put everything on one page."""
 
-from segshuffle.pipeline.jobs import job
+from segshuffle.reproduction.jobs import job
 from segshuffle.files import write_atomically
-from segshuffle.page.build import page
+from segshuffle.reproduction.page.build import page
 
 with job(snakemake):
     files = snakemake.input

@@ -1,8 +1,8 @@
 """Compute error over messages of our protocol and others, for one size of a collection. Reads no data."""
 
-from segshuffle.pipeline.jobs import job
-from segshuffle.pipeline.tables import write_table
-from segshuffle.studies.pareto.compute import size_table
+from segshuffle.reproduction.jobs import job
+from segshuffle.reproduction.studies.pareto.compute import size_table
+from segshuffle.reproduction.tables import write_table
 
 with job(snakemake):
     size = {name: int(value) for name, value in snakemake.wildcards.items()}

@@ -1,8 +1,8 @@
 """Join all sizes, find the protocol with the least error in each case, and judge statements of the literature."""
 
-from segshuffle.pipeline.jobs import job
-from segshuffle.pipeline.tables import read_tables, write_markdown, write_table
-from segshuffle.studies.pareto.report import evaluate, readable, winners
+from segshuffle.reproduction.jobs import job
+from segshuffle.reproduction.studies.pareto.report import evaluate, readable, winners
+from segshuffle.reproduction.tables import read_tables, write_markdown, write_table
 
 with job(snakemake) as edition:
     table = read_tables(snakemake.input.sizes)

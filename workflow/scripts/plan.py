@@ -1,8 +1,8 @@
 """Plan the methods of one setting. Reads no data."""
 
-from segshuffle.pipeline.jobs import job
-from segshuffle.pipeline.tables import write_json
-from segshuffle.studies.planning import plan_setting
+from segshuffle.reproduction.jobs import job
+from segshuffle.reproduction.studies.planning import plan_setting
+from segshuffle.reproduction.tables import write_json
 
 with job(snakemake):
     methods = snakemake.wildcards.methods

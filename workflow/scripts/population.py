@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from segshuffle.pipeline.jobs import job
+from segshuffle.reproduction.jobs import job
 from segshuffle.datasets.population import save_population
-from segshuffle.pipeline.data import population
-from segshuffle.pipeline.tables import read_json
+from segshuffle.reproduction.data import population
+from segshuffle.reproduction.tables import read_json
 
 with job(snakemake):
     data, source = snakemake.input.get("data"), snakemake.input.get("source")

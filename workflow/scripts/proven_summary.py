@@ -2,10 +2,10 @@
 
 import pandas as pd
 
-from segshuffle.pipeline.jobs import job
-from segshuffle.pipeline.tables import write_markdown, write_table
-from segshuffle.studies.reproduction.compute import proven_summary
-from segshuffle.studies.reproduction.report import readable
+from segshuffle.reproduction.jobs import job
+from segshuffle.reproduction.studies.panels.compute import proven_summary
+from segshuffle.reproduction.studies.panels.report import readable
+from segshuffle.reproduction.tables import write_markdown, write_table
 
 with job(snakemake) as edition:
     errors = pd.read_csv(snakemake.input[0])

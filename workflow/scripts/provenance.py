@@ -1,9 +1,9 @@
 """Record what the run was made of, with a list of the results."""
 
-from segshuffle.pipeline.jobs import job
+from segshuffle.reproduction.jobs import job
 from segshuffle.files import write_atomically
-from segshuffle.pipeline.provenance import contents, effective, provenance
-from segshuffle.pipeline.tables import write_markdown
+from segshuffle.reproduction.provenance import contents, effective, provenance
+from segshuffle.reproduction.tables import write_markdown
 
 with job(snakemake) as edition:
     config, outputs, sources = snakemake.params.config, snakemake.input.outputs, snakemake.input.sources

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import numpy as np
 
-from segshuffle.pipeline.jobs import job
-from segshuffle.pipeline.style import save
-from segshuffle.pipeline.tables import read_json, write_markdown, write_table
-from segshuffle.studies.readings.compute import verdicts
-from segshuffle.studies.readings.report import draw, markdown
+from segshuffle.reproduction.jobs import job
+from segshuffle.drawing.style import save
+from segshuffle.reproduction.studies.readings.compute import verdicts
+from segshuffle.reproduction.studies.readings.report import draw, markdown
+from segshuffle.reproduction.tables import read_json, write_markdown, write_table
 
 with job(snakemake) as edition:
     files = zip(snakemake.params.datasets, snakemake.input.data, snakemake.input.sources, strict=True)

@@ -2,10 +2,10 @@
 
 import pandas as pd
 
-from segshuffle.pipeline.jobs import job
-from segshuffle.pipeline.style import save
-from segshuffle.pipeline.tables import write_markdown, write_table
-from segshuffle.studies.referee.report import draw, report, tally
+from segshuffle.reproduction.jobs import job
+from segshuffle.drawing.style import save
+from segshuffle.reproduction.studies.referee.report import draw, report, tally
+from segshuffle.reproduction.tables import write_markdown, write_table
 
 with job(snakemake) as edition:
     table = pd.read_csv(snakemake.input[0])

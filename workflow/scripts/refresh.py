@@ -1,7 +1,7 @@
 """Download the real data of every dataset."""
 
-from segshuffle.pipeline.jobs import job
-from segshuffle.pipeline.data import refresh
+from segshuffle.reproduction.jobs import job
+from segshuffle.reproduction.data import refresh
 
 with job(snakemake):
     refresh(snakemake.config["datasets"])

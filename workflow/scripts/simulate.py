@@ -1,9 +1,9 @@
 """Simulate every method, m and repetition of one population."""
 
-from segshuffle.pipeline.jobs import job
+from segshuffle.reproduction.jobs import job
 from segshuffle.datasets.population import load_population
-from segshuffle.pipeline.tables import read_json, write_table
-from segshuffle.studies.reproduction.compute import setting_table
+from segshuffle.reproduction.studies.panels.compute import setting_table
+from segshuffle.reproduction.tables import read_json, write_table
 
 with job(snakemake):
     table = setting_table(

@@ -1,10 +1,10 @@
 """Judge every statement of the paper's section 6."""
 
-from segshuffle.pipeline.jobs import job
-from segshuffle.pipeline.tables import read_tables, write_markdown, write_table
-from segshuffle.studies.claims.report import HEAD, evaluate
-from segshuffle.studies.readings.choices import place_of_ours
-from segshuffle.studies.verdicts import markdown
+from segshuffle.reproduction.jobs import job
+from segshuffle.reproduction.studies.claims.report import HEAD, evaluate
+from segshuffle.reproduction.studies.readings.choices import place_of_ours
+from segshuffle.reproduction.studies.verdicts import markdown
+from segshuffle.reproduction.tables import read_tables, write_markdown, write_table
 
 with job(snakemake) as edition:
     errors = read_tables(snakemake.input.panels)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from segshuffle.accounting.numerics.loss_distribution import AccuracyError, LossTable
 from segshuffle.arrays import FloatArray
+from segshuffle.numerics.loss_distribution import AccuracyError, LossTable
 
 #: Smaller masses are not tabulated.
 SMALLEST_MASS = 1e-300

@@ -18,7 +18,7 @@ from segshuffle.blankets.parts import Part
 from segshuffle.digits import added
 
 if TYPE_CHECKING:
-    from segshuffle.accounting.numerics.loss_distribution import LossTable
+    from segshuffle.numerics.loss_distribution import LossTable
 
 #: Ranges that accountants allow: expected dummies per item, and copies of a held item.
 BLANKET_MEAN_RANGE = (1e-3, 1e12)

@@ -8,11 +8,11 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from segshuffle.accounting.numerics.ranges import blanket_slots
 from segshuffle.arrays import IntArray, pieces
 from segshuffle.blankets import exact
 from segshuffle.blankets.base import Blanket
 from segshuffle.errors import ParameterError
+from segshuffle.numerics.ranges import blanket_slots
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from segshuffle.accounting.numerics.ranges import check_within
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.atoms import Atoms
 from segshuffle.blankets.base import (
@@ -25,6 +24,7 @@ from segshuffle.blankets.base import (
 )
 from segshuffle.blankets.pairs import CountPair
 from segshuffle.blankets.parts import Part
+from segshuffle.numerics.ranges import check_within
 
 #: Above this variance a counter has too many values for a table. The variance that plans need grows with
 #: copies^2/epsilon^2, not with the number of users.

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from segshuffle.accounting.numerics.laws import mass_error
-from segshuffle.accounting.numerics.ranges import check_within
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.atoms import AtomPair, Atoms
 from segshuffle.blankets.base import COPIES_RANGE, Blanket
 from segshuffle.blankets.parts import Part
+from segshuffle.numerics.laws import mass_error
+from segshuffle.numerics.ranges import check_within
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from segshuffle.accounting.numerics.laws import log_negative_binomial, size_of, window_of_mass
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.blankets import exact
+from segshuffle.numerics.laws import log_negative_binomial, size_of, window_of_mass
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from segshuffle.accounting.numerics.laws import log_poisson
-from segshuffle.accounting.numerics.loss_distribution import LossTable
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.atoms import MOST_CELLS
 from segshuffle.blankets.base import BLANKET_MEAN_RANGE, Blanket
 from segshuffle.blankets.pairs import CountPair
 from segshuffle.blankets.parts import Part
+from segshuffle.numerics.laws import log_poisson
+from segshuffle.numerics.loss_distribution import LossTable
 
 #: Least mean for blocks of counts; least counts of a block, on average: fewer would not save time.
 _LARGE_MEAN = 1e5

@@ -20,9 +20,6 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from segshuffle.accounting.numerics.laws import mass_error
-from segshuffle.accounting.numerics.loss_distribution import AccuracyError
-from segshuffle.accounting.numerics.ranges import check_within
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.blankets.atoms import Atoms
 from segshuffle.blankets.base import (
@@ -36,6 +33,9 @@ from segshuffle.blankets.base import (
 )
 from segshuffle.blankets.pairs import BlanketPair
 from segshuffle.blankets.parts import Part
+from segshuffle.numerics.laws import mass_error
+from segshuffle.numerics.loss_distribution import AccuracyError
+from segshuffle.numerics.ranges import check_within
 
 #: Products of two masses that one matrix may take; a larger one would take seconds and hundreds of megabytes.
 MOST_PRODUCTS = 6e9

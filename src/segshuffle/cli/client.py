@@ -28,17 +28,17 @@ from segshuffle.cli.client_account import Account, Answer, Entry, Limit, counted
 from segshuffle.cli.client_users import digest, draw_all, print_all, users_and_levels
 from segshuffle.cli.options import add_declared, guarantee, layout_of, number, positive
 from segshuffle.cli.terminal import complain
-from segshuffle.datasets.layout import Layout, number_of, tidied
+from segshuffle.datasets.own.layout import Layout, number_of, tidied
 from segshuffle.declared import options_of
 from segshuffle.errors import DataError, OptionsError, ParameterError, RefusedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from segshuffle.planning.documents import Document
-    from segshuffle.protocols.base import Plan, Problem
-    from segshuffle.protocols.messages import Demand
-    from segshuffle.protocols.messages.verification import Given
+    from segshuffle.collection.messages import Demand
+    from segshuffle.collection.messages.verification import Given
+    from segshuffle.collection.planning.documents import Document
+    from segshuffle.plans.plan import Plan, Problem
 
 #: Options in the short help.
 COMMON = ("plan", "items", "users", "level", "level_column", "honest_users", "budget", "collection", "account")
@@ -144,10 +144,10 @@ def _hidden(text: str) -> tuple[float, float | None] | Literal["no"]:
 def run(options: Namespace) -> str:
     """Check the plan, store the privacy spent and the messages, and return the messages."""
     from segshuffle.cli.client_account_file import default_path, opened, resolved
+    from segshuffle.collection.messages import Client
+    from segshuffle.collection.messages.message_lines import collection_line, lines_of
+    from segshuffle.collection.planning.documents import read_announcement
     from segshuffle.files import refuse_overwriting
-    from segshuffle.planning.documents import read_announcement
-    from segshuffle.protocols.messages import Client
-    from segshuffle.protocols.messages.message_lines import collection_line, lines_of
 
     document = read_announcement(options.plan)
     scheme, levels = document.plan.scheme, document.plan.problem.levels
@@ -236,7 +236,7 @@ def _need(options: Namespace, problem: Problem, path: Path) -> None:
 
 def _items(options: Namespace, document: Document) -> tuple[int, ...]:
     """Return the numbers of the items that the user names."""
-    from segshuffle.datasets.transactions import numbered
+    from segshuffle.datasets.own.transactions import numbered
 
     if layout_of(options) != Layout():
         raise OptionsError("--items names the items; options that say how to read a file need --users FILE instead.")
@@ -296,7 +296,7 @@ def _text_of(items: str, number_of_item: Callable[[str], int | None]) -> tuple[s
 
 def _spent(options: Namespace, plan: Plan, picked: Sequence[int], new: Entry, account: Account) -> dict[int, Demand]:
     """Add the privacy that is spent to the account, and return what the users of each level that was picked demand."""
-    from segshuffle.protocols.messages import Demand
+    from segshuffle.collection.messages import Demand
 
     stored = _own_words(options, new.level, account)
     hide_level, levels = account.hide_level, plan.problem.levels
@@ -329,7 +329,7 @@ def _spent(options: Namespace, plan: Plan, picked: Sequence[int], new: Entry, ac
 
 def _given(plan: Plan, demand: Demand, level: int) -> Given:
     """Return what the plan promises this level, if the user's own bounds confirm it, and otherwise these bounds."""
-    from segshuffle.protocols.messages import check_announcement
+    from segshuffle.collection.messages import check_announcement
 
     given, deltas = check_announcement(plan.scheme, demand, level), plan.problem.deltas
     delta, level_delta = min(demand.delta, deltas[level]), min(demand.level_delta or demand.delta, max(deltas))

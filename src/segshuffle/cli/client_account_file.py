@@ -14,12 +14,12 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, get_args
 
-from segshuffle.accounting.numerics.ranges import check_choice, check_integer, check_within
 from segshuffle.cli.client_account import HEAD, Account, Answer, Entry, counted
 from segshuffle.cli.terminal import complain
 from segshuffle.errors import DataError, OptionsError
 from segshuffle.files import read_bounded
-from segshuffle.protocols.base import MOST_ROUNDS, SetKind
+from segshuffle.numerics.ranges import check_choice, check_integer, check_within
+from segshuffle.plans.plan import MOST_ROUNDS, SetKind
 
 _LARGEST = 2**26
 

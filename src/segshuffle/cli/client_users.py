@@ -16,10 +16,10 @@ from segshuffle.files import unreadable, writing
 
 if TYPE_CHECKING:
     from segshuffle.arrays import Numbers
-    from segshuffle.datasets.transactions import Transactions
-    from segshuffle.planning.documents import Document
-    from segshuffle.protocols.messages import Demand
-    from segshuffle.protocols.scheme import Scheme
+    from segshuffle.collection.messages import Demand
+    from segshuffle.collection.planning.documents import Document
+    from segshuffle.datasets.own.transactions import Transactions
+    from segshuffle.plans.scheme import Scheme
 
 #: Bytes that are read at a time.
 _BLOCK = 2**20
@@ -53,7 +53,7 @@ def draw_all(
     users: Transactions, levels: Numbers, scheme: Scheme, demands: Mapping[int, Demand], path: Path
 ) -> tuple[int, str]:
     """Draw the messages of all users into a file, readable by its owner only; return their number and digest."""
-    from segshuffle.protocols.messages import send_all
+    from segshuffle.collection.messages import send_all
 
     def one_by_one() -> Iterator[tuple[list[int], int]]:
         said, ends = seldom("{:,} users have sent".format), users.offsets.tolist()

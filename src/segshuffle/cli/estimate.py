@@ -29,8 +29,8 @@ from segshuffle.cli.terminal import as_json, complain, shown, table, write_table
 from segshuffle.errors import DataError, OptionsError
 
 if TYPE_CHECKING:
-    from segshuffle.protocols.base import Plan
-    from segshuffle.protocols.messages.message_lines import Counted
+    from segshuffle.collection.messages.message_lines import Counted
+    from segshuffle.plans.plan import Plan
 
 #: What is guaranteed: a row for each level and number of honest users.
 Guarantee = list[dict[str, Any]]
@@ -118,12 +118,12 @@ def add_options(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> str:
     """Count the messages, and estimate the shares."""
     from segshuffle.cli.estimate_rows import COLUMNS, PUBLISHED, as_percent, rows_of
+    from segshuffle.collection.library import estimate, read_messages, read_plan
+    from segshuffle.collection.messages.message_lines import collection_line
+    from segshuffle.collection.messages.received import PossibleCounts, impossible
+    from segshuffle.collection.planning.foresight import CONFIDENCE
     from segshuffle.files import refuse_overwriting
-    from segshuffle.library import estimate, read_messages, read_plan
-    from segshuffle.planning.foresight import CONFIDENCE
-    from segshuffle.protocols.item_variance import coverage_of_nothing
-    from segshuffle.protocols.messages.message_lines import collection_line
-    from segshuffle.protocols.messages.received import PossibleCounts, impossible
+    from segshuffle.plans.item_variance import coverage_of_nothing
 
     outputs = (("csv", options.csv), ("publish", options.publish))
     refuse_overwriting(outputs, (options.plan, options.received))
@@ -201,7 +201,7 @@ def _present(options: Namespace, planned: Plan) -> tuple[Plan, str | None]:
 
 def _guarantee(planned: Plan, plan: Plan) -> Guarantee:
     """Return the guarantee for the users who took part."""
-    from segshuffle.protocols.messages.received import epsilons
+    from segshuffle.collection.messages.received import epsilons
 
     problem, needed = plan.problem, planned.problem.honest_users
     assumptions, epsilons_of = planned.problem.assumptions, {needed: problem.levels}

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from segshuffle.arrays import IntArray
-from segshuffle.datasets.layout import tidied
-from segshuffle.library import Estimate
-from segshuffle.planning.foresight import CONFIDENCE
+from segshuffle.collection.library import Estimate
+from segshuffle.collection.planning.foresight import CONFIDENCE
+from segshuffle.datasets.own.layout import tidied
 
 #: Columns of a table that may be shown, and of a row.
 PUBLISHED = ("item", "users", "users_low", "users_high", "estimate", "low", "high")

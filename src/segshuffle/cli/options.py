@@ -13,16 +13,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from segshuffle.cli.terminal import seldom
-from segshuffle.datasets.layout import Layout
+from segshuffle.datasets.own.layout import Layout
 from segshuffle.declared import options_of, sentence
 from segshuffle.errors import OptionsError, ParameterError
 from segshuffle.files import check_output
-from segshuffle.pipeline.design import level_counts
+from segshuffle.plans.shares import level_counts
 
 if TYPE_CHECKING:
-    from segshuffle.datasets.transactions import Transactions
-    from segshuffle.planning.question import Question
-    from segshuffle.protocols.base import Problem
+    from segshuffle.collection.planning.question import Question
+    from segshuffle.datasets.own.transactions import Transactions
+    from segshuffle.plans.plan import Problem
 
 #: Number of values of a range without a count, and the most values in one answer.
 _POINTS, MOST = 13, 200
@@ -301,7 +301,7 @@ def users_of(
     options: argparse.Namespace, data: str, items: int | Path | Sequence[str] | None, levels: Sequence[float]
 ) -> Transactions:
     """Read a file of users, whose items are the numbers below an integer or have names; progress is shown."""
-    from segshuffle.datasets.reading import read_transactions
+    from segshuffle.datasets.own.reading import read_transactions
 
     known: dict[str, Any] = {"domain_size": items} if isinstance(items, int) else {"items": items}
     said = seldom("{:,} rows read".format)
@@ -333,9 +333,9 @@ def question_of(
     **replaced: Any,
 ) -> Question:
     """Make a question from the options that were given, the levels with their users, and replaced values."""
-    from segshuffle.planning.asked import TOP, Goal, Guess, Limits
-    from segshuffle.planning.question import Question
-    from segshuffle.protocols.base import Assumptions, Problem
+    from segshuffle.collection.planning.asked import TOP, Goal, Guess, Limits
+    from segshuffle.collection.planning.question import Question
+    from segshuffle.plans.plan import Assumptions, Problem
 
     problem = Problem(
         domain_size=domain_size,

@@ -27,13 +27,13 @@ from segshuffle.cli.options import (
     question_of,
 )
 from segshuffle.cli.terminal import complain, draw, need
-from segshuffle.datasets.layout import tidied
+from segshuffle.datasets.own.layout import tidied
 from segshuffle.errors import DataError, InfeasibleError, OptionsError, ParameterError, similar
 
 if TYPE_CHECKING:
     from segshuffle.arrays import FloatArray
-    from segshuffle.planning.answer import Answer
-    from segshuffle.planning.question import Question
+    from segshuffle.collection.planning.answer import Answer
+    from segshuffle.collection.planning.question import Question
 
 #: Options in the short help.
 COMMON = ("collection", "items", "set_size", "levels", "delta", "sets", "guess", "target_error", "max_messages", "save")
@@ -43,11 +43,11 @@ _LONG, _LONGEST = 10.0, 600.0
 
 def add_options(parser: ArgumentParser) -> None:
     """Add the options of this command."""
+    from segshuffle.collection.planning.asked import Goal, Guess, Limits
+    from segshuffle.collection.planning.question import Question
+    from segshuffle.collection.planning.what_if import VARIED
     from segshuffle.declared import options_of
-    from segshuffle.planning.asked import Goal, Guess, Limits
-    from segshuffle.planning.question import Question
-    from segshuffle.planning.what_if import VARIED
-    from segshuffle.protocols.base import Assumptions, Problem
+    from segshuffle.plans.plan import Assumptions, Problem
 
     public = parser.add_argument_group("public inputs")
     public.add_argument(
@@ -106,10 +106,10 @@ def add_options(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> str:
     """Make the plan, save it, and return its text."""
     from segshuffle.cli import plan_text
-    from segshuffle.datasets.layout import read_items
+    from segshuffle.collection.planning.answer import PATIENCE, Answer, answer
+    from segshuffle.collection.planning.documents import save_plan
+    from segshuffle.datasets.own.layout import read_items
     from segshuffle.files import refuse_overwriting
-    from segshuffle.planning.answer import PATIENCE, Answer, answer
-    from segshuffle.planning.documents import save_plan
     from segshuffle.protocols.segmented import Segmented
 
     need(options, "items", "set_size", "levels", "delta")
@@ -165,7 +165,7 @@ def run(options: Namespace) -> str:
 
 def _varied(options: Namespace) -> dict[str, tuple[float, ...]]:
     """Read the names and values of --what-if."""
-    from segshuffle.planning.what_if import INTEGERS, VARIED
+    from segshuffle.collection.planning.what_if import INTEGERS, VARIED
 
     found, known = {}, [name.replace("_", "-") for name in VARIED]
     for typed_name, text in options.what_if:
@@ -191,7 +191,7 @@ def _varied(options: Namespace) -> dict[str, tuple[float, ...]]:
 
 def _with_cap(found: Answer) -> Answer:
     """Plan again with a cap on the dummies of one user, if the plan can have one and does not have it."""
-    from segshuffle.planning.answer import answer
+    from segshuffle.collection.planning.answer import answer
 
     asked = found.question
     if asked.limits.blanket_cap is not None or asked.laws[1:]:
@@ -213,14 +213,14 @@ def _more(options: Namespace, found: Answer, varied: dict[str, tuple[float, ...]
     more: dict[str, Any] = {}
     question = found.question
     if varied:
-        from segshuffle.planning import what_if
+        from segshuffle.collection.planning import what_if
 
         more["what_if"] = rows = what_if.table(question, varied)
         if options.plot is not None:
             along, panels = what_if.curves(question, rows, list(varied))
             draw(panels, along, options.plot)
     if options.alternatives:
-        from segshuffle.planning.what_if import side_by_side
+        from segshuffle.collection.planning.what_if import side_by_side
 
         complain("segshuffle plan: planning with every protocol, which takes seconds to minutes")
         more["alternatives"] = side_by_side(found)
@@ -229,7 +229,7 @@ def _more(options: Namespace, found: Answer, varied: dict[str, tuple[float, ...]
 
 def _announce(question: Question, patience: float | None) -> None:
     """Announce long work before it starts; refuse work of more than ten minutes."""
-    from segshuffle.planning.wording import many
+    from segshuffle.collection.planning.wording import many
 
     problem, seconds = question.problem, question.seconds(patience)
     size = f"{many(len(problem.levels), 'level')} and sets of {problem.set_size} of {problem.domain_size} items"

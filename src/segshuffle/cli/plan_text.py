@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 from segshuffle.cli.terminal import as_json, shown, table, typed, wrapped
-from segshuffle.planning.answer import Answer
-from segshuffle.planning.asked import TOP
-from segshuffle.planning.question import Question
-from segshuffle.planning.wording import BETWEEN, factor, many, seen
-from segshuffle.protocols.base import Plan, Problem
-from segshuffle.protocols.messages.received import epsilons
-from segshuffle.protocols.public import IN_GENERAL, PUBLIC_INPUTS
+from segshuffle.collection.messages.received import epsilons
+from segshuffle.collection.planning.answer import Answer
+from segshuffle.collection.planning.asked import TOP
+from segshuffle.collection.planning.question import Question
+from segshuffle.collection.planning.wording import BETWEEN, factor, many, seen
+from segshuffle.plans.plan import Plan, Problem
+from segshuffle.plans.public import IN_GENERAL, PUBLIC_INPUTS
 from segshuffle.protocols.segmented import Segmented
 
 _REST = "More: --details, --json, and --blanket for other dummies."

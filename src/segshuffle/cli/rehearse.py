@@ -33,18 +33,18 @@ from segshuffle.cli.options import (
     whole,
 )
 from segshuffle.cli.terminal import as_json, complain, leave_out, need, seldom, table, typed, wrapped
-from segshuffle.datasets.layout import Layout, read_items
+from segshuffle.datasets.own.layout import Layout, read_items
 from segshuffle.declared import options_of
 from segshuffle.errors import DataError, OptionsError
 from segshuffle.extras import require
 
 if TYPE_CHECKING:
-    from segshuffle.datasets.transactions import Transactions
-    from segshuffle.planning.answer import Answer
-    from segshuffle.planning.asked import Guess
-    from segshuffle.planning.question import Question
-    from segshuffle.protocols.base import Plan, SetKind
-    from segshuffle.rehearsal.run import Rehearsal
+    from segshuffle.collection.planning.answer import Answer
+    from segshuffle.collection.planning.asked import Guess
+    from segshuffle.collection.planning.question import Question
+    from segshuffle.collection.rehearsal.run import Rehearsal
+    from segshuffle.datasets.own.transactions import Transactions
+    from segshuffle.plans.plan import Plan, SetKind
 
 #: Options in the short help.
 COMMON = ("data", "items", "set_size", "levels", "delta", "copies_max", "target_error", "plan", "messages", "out")
@@ -59,9 +59,9 @@ _BIASED = (
 
 def add_options(parser: ArgumentParser) -> None:
     """Add the options of this command."""
-    from segshuffle.planning.asked import Goal, Limits
-    from segshuffle.planning.question import Question
-    from segshuffle.protocols.base import Assumptions, Problem
+    from segshuffle.collection.planning.asked import Goal, Limits
+    from segshuffle.collection.planning.question import Question
+    from segshuffle.plans.plan import Assumptions, Problem
 
     parser.add_argument(
         "data",
@@ -160,10 +160,10 @@ def _rehearsed(options: Namespace) -> str:
     # before a large file is read
     require("pipeline", "A rehearsal")
     from segshuffle.cli import rehearse_text
-    from segshuffle.rehearsal.by_message import by_message
-    from segshuffle.rehearsal.results import check_place, tables_of, write
-    from segshuffle.rehearsal.run import rehearse
-    from segshuffle.rehearsal.targets import over_epsilon
+    from segshuffle.collection.rehearsal.by_message import by_message
+    from segshuffle.collection.rehearsal.results import check_place, tables_of, write
+    from segshuffle.collection.rehearsal.run import rehearse
+    from segshuffle.collection.rehearsal.targets import over_epsilon
 
     name = "input" if options.data == "-" else Path(options.data).name.partition(".")[0]
     folder = options.out or Path(f"{name or 'transactions'}-rehearsal")
@@ -228,8 +228,8 @@ def _zipf(text: str) -> float:
 
 def _compared(options: Namespace) -> str:
     """Compare set sizes, with the file or with a guess."""
-    from segshuffle.protocols.padding import guessed_holders
-    from segshuffle.rehearsal.set_sizes import compared, holders_of
+    from segshuffle.collection.padding import guessed_holders
+    from segshuffle.collection.rehearsal.set_sizes import compared, holders_of
 
     kinds: tuple[SetKind, ...] = ("at-most",)
     leave_out(options, ["plan", "target_error"], "if set sizes are compared")
@@ -298,7 +298,7 @@ def _as_many(n_users: int, users: Transactions, options: Namespace, assumed: lis
     """Draw as many users from the file as the plan is for, if the file has another number, and say so."""
     if n_users == users.n_users or users.levels is not None:
         return users
-    from segshuffle.pipeline.seeds import stream
+    from segshuffle.seeds import stream
 
     assumed.append(f"each of the {n_users:,} users is drawn from the {users.n_users:,} of the file, with replacement")
     return users.resampled(n_users, stream(options.seed, "rehearse", "users"))
@@ -311,9 +311,9 @@ def _planned(
     assumed: list[str],
 ) -> Answer:
     """Plan for these users, and say how the set size was chosen."""
-    from segshuffle.planning.answer import answer
-    from segshuffle.rehearsal.set_sizes import chosen
-    from segshuffle.rehearsal.targets import guess_of, meeting
+    from segshuffle.collection.planning.answer import answer
+    from segshuffle.collection.rehearsal.set_sizes import chosen
+    from segshuffle.collection.rehearsal.targets import guess_of, meeting
 
     guess = None if options.target_error is None else guess_of(users)
 
@@ -333,10 +333,10 @@ def _planned(
 
 def _saved(options: Namespace) -> Plan:
     """Read the plan of ``--plan``; the file is then read with the items of the plan, by name or by number."""
-    from segshuffle.planning.asked import Goal, Limits
-    from segshuffle.planning.documents import checked_names, read_plan
-    from segshuffle.planning.question import Question
-    from segshuffle.protocols.base import Assumptions
+    from segshuffle.collection.planning.asked import Goal, Limits
+    from segshuffle.collection.planning.documents import checked_names, read_plan
+    from segshuffle.collection.planning.question import Question
+    from segshuffle.plans.plan import Assumptions
 
     rule = f"with {options.plan}, which is fixed"
     planned = ("set_size", "delta", *options_of(Assumptions, Limits, Question, Goal))
@@ -353,8 +353,8 @@ def _saved(options: Namespace) -> Plan:
 
 def _serving(plan: Plan, users: Transactions, options: Namespace, assumed: list[str]) -> Answer:
     """Return a saved plan for the users of the file, and say what was assumed."""
-    from segshuffle.planning.answer import Answer
-    from segshuffle.planning.question import Question
+    from segshuffle.collection.planning.answer import Answer
+    from segshuffle.collection.planning.question import Question
 
     problem, n = plan.problem, users.n_users
     if n < problem.honest_users:
@@ -382,8 +382,8 @@ def _answer(
     found: Rehearsal, asked: Answer, users: Transactions, options: Namespace, assumed: list[str]
 ) -> dict[str, Any]:
     """Return all results except those by item, JSON-ready."""
-    from segshuffle.rehearsal.results import summary
-    from segshuffle.rehearsal.run import NOT_PRIVATE
+    from segshuffle.collection.rehearsal.results import summary
+    from segshuffle.collection.rehearsal.run import NOT_PRIVATE
 
     plan, notes, rare = found.first.plan, [NOT_PRIVATE, *users.notes], asked.worth.coverage
     reached = asked.words["How far off estimates are"][:1] if options.target_error else []

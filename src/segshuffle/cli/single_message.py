@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from segshuffle.accounting.numerics.ranges import LARGEST_USERS, check_within
 from segshuffle.accounting.single_message.accountants import Mechanism
 from segshuffle.accounting.single_message.amplification import (
     Entry,
@@ -33,6 +32,7 @@ from segshuffle.cli.terminal import as_json, complain, draw, leave_out, need, sh
 from segshuffle.digits import rounded_down, rounded_up
 from segshuffle.errors import DataError, OptionsError, ParameterError
 from segshuffle.files import read_bounded, refuse_overwriting
+from segshuffle.numerics.ranges import LARGEST_USERS, check_within
 
 #: Largest file of a matrix, in bytes.
 _MAX_BYTES = 50_000_000

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+from segshuffle.drawing.looks import series_looks, stroke
 from segshuffle.errors import OptionsError, SegshuffleError
 from segshuffle.files import writing
-from segshuffle.looks import series_looks, stroke
 
 #: Width of an answer, in characters.
 WIDTH = 80
@@ -288,7 +288,7 @@ def draw(
     title: str = "",
 ) -> None:
     """Draw the curves of each measure in a panel, on logarithmic axes, into a file of type .png, .pdf or .svg."""
-    from segshuffle.pipeline.style import finished, log_axes, panel_grid, save
+    from segshuffle.drawing.style import finished, log_axes, panel_grid, save
 
     figure, grid = panel_grid(len(panels), height=2.6 if len(panels) > 1 else 4.0)
     for axes, (measure, curves) in zip(grid, panels.items(), strict=True):

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from segshuffle.datasets.layout import BLANKS, MISSING, Layout, shown, tidied
+from segshuffle.datasets.own.layout import BLANKS, MISSING, Layout, shown, tidied
 from segshuffle.errors import DataError
 
 #: Rows at the beginning whose looks say what a file is.

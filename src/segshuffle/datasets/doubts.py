@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from segshuffle.datasets.layout import shown
+from segshuffle.datasets.own.layout import shown
 from segshuffle.errors import DataError
 
 #: Characters that separate items or columns in many files, for a class of a regular expression.

@@ -12,7 +12,7 @@ import polars as pl
 
 from segshuffle.datasets.columns import Columns, RowError, columns_of, listed, refuse, refuse_twice
 from segshuffle.datasets.doubts import DOUBTFUL, MARKS, described, doubt, refuse_table
-from segshuffle.datasets.layout import Layout, shown
+from segshuffle.datasets.own.layout import Layout, shown
 from segshuffle.errors import DataError
 
 #: Makes cells (columns user, level and item) of the rows of a text.

@@ -28,12 +28,12 @@ from scipy import special
 
 from segshuffle.accounting.collections.calibration import least_blanket_mean
 from segshuffle.accounting.collections.published import exchange_target
-from segshuffle.accounting.numerics.laws import binomial_pmf, binomial_tail
-from segshuffle.accounting.numerics.search import log_excess, safe_edge
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.digits import rounded_up
-from segshuffle.protocols.base import Plan, Problem, Sample
-from segshuffle.protocols.method import Declared, ErrorAsPlanned, Influence
+from segshuffle.numerics.laws import binomial_pmf, binomial_tail
+from segshuffle.numerics.search import log_excess, safe_edge
+from segshuffle.plans.method import Declared, ErrorAsPlanned, Influence
+from segshuffle.plans.plan import Plan, Problem, Sample
 
 #: Fewer consistent dummies than this are useless for any guarantee.
 _LEAST_MEAN = 1e-3

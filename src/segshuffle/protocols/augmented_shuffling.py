@@ -17,8 +17,8 @@ import numpy as np
 
 from segshuffle.arrays import FloatArray
 from segshuffle.digits import rounded_down, rounded_up
-from segshuffle.protocols.base import Plan, Problem, Sample
-from segshuffle.protocols.method import Declared, IndependentCounters, Influence
+from segshuffle.plans.method import Declared, IndependentCounters, Influence
+from segshuffle.plans.plan import Plan, Problem, Sample
 
 
 @dataclass(frozen=True)

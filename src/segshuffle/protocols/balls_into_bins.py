@@ -13,14 +13,14 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from segshuffle.accounting.collections.published import item_target, least_blanket_per_user
-from segshuffle.accounting.numerics.ranges import check_choice
 from segshuffle.blankets.base import Blanket
 from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.digits import added, rounded_up
 from segshuffle.errors import ParameterError
-from segshuffle.protocols.base import Plan, Problem, collection_of
-from segshuffle.protocols.method import Collected, Declared
-from segshuffle.protocols.scheme import Collection
+from segshuffle.numerics.ranges import check_choice
+from segshuffle.plans.method import Collected, Declared
+from segshuffle.plans.plan import Plan, Problem, collection_of
+from segshuffle.plans.scheme import Collection
 
 _NAMES = ("mm", "sepmm", "weighted-sepmm", "inverse-variance-sepmm")
 

@@ -6,9 +6,9 @@ from segshuffle.accounting.collections.calibration import least_blanket_mean
 from segshuffle.blankets.base import BLANKET_MEAN_RANGE
 from segshuffle.blankets.singles import SINGLES
 from segshuffle.digits import rounded_up
+from segshuffle.plans.method import Declared
+from segshuffle.plans.plan import Problem
 from segshuffle.protocols.balls_into_bins import BallsIntoBins
-from segshuffle.protocols.base import Problem
-from segshuffle.protocols.method import Declared
 
 
 @dataclass(frozen=True)

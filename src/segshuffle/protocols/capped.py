@@ -8,11 +8,11 @@ import functools
 from dataclasses import dataclass, replace
 
 from segshuffle.accounting.collections.blanket_cap import cap_overflow, capped_delta, uncapped_target
-from segshuffle.accounting.numerics.ranges import check_integer
 from segshuffle.digits import rounded_down, rounded_up
 from segshuffle.errors import ParameterError
-from segshuffle.protocols.base import Plan, Problem
-from segshuffle.protocols.method import Collected
+from segshuffle.numerics.ranges import check_integer
+from segshuffle.plans.method import Collected
+from segshuffle.plans.plan import Plan, Problem
 from segshuffle.protocols.proven import ProvenSegmented
 
 #: Largest kappa, as a share of the smallest epsilon (or of 1, if that is less). The inner plan without the cap has

@@ -17,12 +17,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from segshuffle.accounting.collections.shifted_noise import discrete_laplace_epsilon, largest_shift, noise_variance
-from segshuffle.accounting.numerics.gaussian import gaussian_ratio
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.digits import rounded_down, rounded_up
-from segshuffle.protocols.base import Plan, Problem, Sample, assignment_spread, uniform_item_counts
-from segshuffle.protocols.method import Declared
-from segshuffle.protocols.weights import ErrorTerms, best_copies
+from segshuffle.numerics.gaussian import gaussian_ratio
+from segshuffle.plans.method import Declared
+from segshuffle.plans.plan import Plan, Problem, Sample, assignment_spread, uniform_item_counts
+from segshuffle.plans.weights import ErrorTerms, best_copies
 
 #: Exponents q that are tried in turn, until the error rises; between two of them it hardly changes.
 EXPONENTS = tuple(round(1.0 + 0.1 * i, 1) for i in range(11))

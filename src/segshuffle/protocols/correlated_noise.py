@@ -17,11 +17,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from segshuffle.accounting.numerics.ranges import check_within
 from segshuffle.arrays import FloatArray
 from segshuffle.digits import rounded_up
-from segshuffle.protocols.base import Plan, Problem, Sample
-from segshuffle.protocols.method import Declared, IndependentCounters, Influence
+from segshuffle.numerics.ranges import check_within
+from segshuffle.plans.method import Declared, IndependentCounters, Influence
+from segshuffle.plans.plan import Plan, Problem, Sample
 
 
 @dataclass(frozen=True)

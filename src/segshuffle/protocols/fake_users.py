@@ -21,11 +21,11 @@ import numpy as np
 
 from segshuffle.accounting.collections.flipped_bits import least_flip, published_flips
 from segshuffle.accounting.collections.published import exchange_target
-from segshuffle.accounting.numerics.ranges import check_integer
 from segshuffle.arrays import FloatArray
 from segshuffle.digits import rounded_up
-from segshuffle.protocols.base import Plan, Problem, Sample
-from segshuffle.protocols.method import Declared, IndependentCounters, Influence
+from segshuffle.numerics.ranges import check_integer
+from segshuffle.plans.method import Declared, IndependentCounters, Influence
+from segshuffle.plans.plan import Plan, Problem, Sample
 
 
 @dataclass(frozen=True)

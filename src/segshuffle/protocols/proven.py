@@ -12,21 +12,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from segshuffle.accounting.collections.product import check_product
-from segshuffle.accounting.numerics.ranges import (
+from segshuffle.blankets.base import COPIES_RANGE
+from segshuffle.blankets.named import laws
+from segshuffle.blankets.singles import SINGLES
+from segshuffle.errors import ParameterError
+from segshuffle.numerics.ranges import (
     LARGEST_BLANKET,
     check_choice,
     check_flag,
     check_positive,
     check_within,
 )
-from segshuffle.blankets.base import COPIES_RANGE
-from segshuffle.blankets.named import laws
-from segshuffle.blankets.singles import SINGLES
-from segshuffle.errors import ParameterError
-from segshuffle.protocols.base import Plan, Problem
-from segshuffle.protocols.method import Collected, Declared
-from segshuffle.protocols.planner import Search, error_of_all, fewest_messages, least_error
-from segshuffle.protocols.weights import ErrorTerms
+from segshuffle.plans.method import Collected, Declared
+from segshuffle.plans.plan import Plan, Problem
+from segshuffle.plans.planner import Search, fewest_messages, least_error
+from segshuffle.plans.targets import error_of_all
+from segshuffle.plans.weights import ErrorTerms
 
 #: The simplest law: single dummies.
 SINGLE = SINGLES.name
@@ -50,7 +51,7 @@ class ProvenSegmented(Collected):
         Compute the guarantee from that of one item by group privacy (sound, not tight), not by the exact product.
     equal_copies : bool
         Let users of all levels send the same number of copies. The estimates are then unbiased even if levels depend on
-        items (`protocols.item_variance`), but have the error of the lowest level.
+        items (`plans.item_variance`), but have the error of the lowest level.
     target_error : float or None
         Largest error; the plan has about the fewest messages for it.
     laws : tuple of str

@@ -13,8 +13,8 @@ import numpy as np
 from segshuffle.accounting.collections.published import largest_sampling_rate, least_blanket_per_user
 from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.digits import rounded, rounded_down, rounded_up
-from segshuffle.protocols.base import Plan, Problem, collection_of
-from segshuffle.protocols.method import Collected, Declared
+from segshuffle.plans.method import Collected, Declared
+from segshuffle.plans.plan import Plan, Problem, collection_of
 
 _BRACKET_POINTS = 16
 _BLANKET_RTOL = 1e-3

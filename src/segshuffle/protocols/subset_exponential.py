@@ -12,16 +12,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from segshuffle.accounting.numerics.ranges import SMALLEST_LOG_RATIO, check_local
-from segshuffle.accounting.numerics.search import largest_local_epsilon
 from segshuffle.accounting.single_message.randomizers import subsets
 from segshuffle.accounting.single_message.variation_ratio import VariationBound
 from segshuffle.accounting.single_message.variation_ratio_tables import subset_exponential
 from segshuffle.arrays import NO_ITEM, FloatArray, IntArray, Numbers, random_subsets
 from segshuffle.digits import rounded_down
 from segshuffle.errors import ParameterError
-from segshuffle.protocols.base import Plan, Problem, Sample
-from segshuffle.protocols.method import Declared, Influence
+from segshuffle.numerics.ranges import SMALLEST_LOG_RATIO, check_local
+from segshuffle.numerics.search import largest_local_epsilon
+from segshuffle.plans.method import Declared, Influence
+from segshuffle.plans.plan import Plan, Problem, Sample
 
 #: Number of users simulated at once; it bounds the memory of a repetition.
 _CHUNK = 65_536

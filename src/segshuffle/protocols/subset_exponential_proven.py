@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from segshuffle.accounting.single_message.decomposition import BlanketBound
-from segshuffle.protocols.base import Problem
-from segshuffle.protocols.method import Declared
+from segshuffle.plans.method import Declared
+from segshuffle.plans.plan import Problem
 from segshuffle.protocols.subset_exponential import SEARCH_RTOL, Report, SubsetExponential
 
 

@@ -14,7 +14,7 @@ from segshuffle.accounting.collections.calibration import largest_copies, least_
 from segshuffle.accounting.collections.levels import compose_rounds
 from segshuffle.accounting.collections.product import delta_interval
 from segshuffle.blankets.poisson import ItemPair
-from segshuffle.protocols.base import PLAIN, Problem
+from segshuffle.plans.plan import PLAIN, Problem
 from segshuffle.protocols.proven import ProvenSegmented
 
 #: Round-off of the sums over a grid.

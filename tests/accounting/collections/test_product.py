@@ -19,10 +19,10 @@ from scipy import special, stats
 from segshuffle.accounting.collections import product
 from segshuffle.accounting.collections.calibration import epsilon_upper, largest_copies, least_blanket_mean
 from segshuffle.accounting.collections.product import delta_interval, log_delta_bound
-from segshuffle.accounting.numerics.laws import window_of_mass
-from segshuffle.accounting.numerics.loss_distribution import AccuracyError, log_delta_lower, log_delta_upper
 from segshuffle.blankets.poisson import ItemPair, block_masses
 from segshuffle.errors import InfeasibleError, ParameterError
+from segshuffle.numerics.laws import window_of_mass
+from segshuffle.numerics.loss_distribution import AccuracyError, log_delta_lower, log_delta_upper
 
 mpmath.mp.dps = 50
 

@@ -16,8 +16,8 @@ from segshuffle.accounting.collections.published import (
     proven_lower_item_delta,
     published_item_delta,
 )
-from segshuffle.accounting.numerics.ranges import LARGEST_COUNT, blanket_slots
 from segshuffle.errors import InfeasibleError, ParameterError
+from segshuffle.numerics.ranges import LARGEST_COUNT, blanket_slots
 
 F = Fraction
 MSNBC = {"domain_size": 17, "n_users": 5000}

@@ -17,7 +17,7 @@ from segshuffle.accounting.collections.shifted_noise import (
     noise_variance,
     randomized_response_delta,
 )
-from segshuffle.accounting.numerics.gaussian import gaussian_log_delta, gaussian_ratio
+from segshuffle.numerics.gaussian import gaussian_log_delta, gaussian_ratio
 
 
 @pytest.mark.parametrize(

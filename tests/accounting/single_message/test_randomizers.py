@@ -26,7 +26,7 @@ from segshuffle.accounting.single_message.randomizers.subsets import (
     SubsetSelection,
 )
 from segshuffle.errors import ParameterError
-from segshuffle.studies.referee.enumeration import merged_outputs
+from segshuffle.reproduction.studies.referee.enumeration import merged_outputs
 
 
 def grouped(reference, first, second):

@@ -7,14 +7,14 @@ import oracles as o
 import pytest
 from oracles import MP, tables
 
-from segshuffle.accounting.numerics.search import largest_local_epsilon
 from segshuffle.accounting.single_message import variation_ratio_tables as vr
 from segshuffle.accounting.single_message.variation_ratio import (
     VariationBound,
     VariationRatio,
 )
 from segshuffle.errors import ParameterError
-from segshuffle.studies.amplification.variation import PRINTED, TABLE_USERS
+from segshuffle.numerics.search import largest_local_epsilon
+from segshuffle.reproduction.studies.amplification.variation import PRINTED, TABLE_USERS
 
 F = Fraction
 RANDOMIZERS = {

@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from segshuffle.accounting.numerics.ranges import check_integer
+from segshuffle.numerics.ranges import check_integer
 
 #: Share of the required delta that e^epsilon theta takes.
 TAIL_SHARE = 1e-3

@@ -18,15 +18,15 @@ from segshuffle.accounting.collections.product import (
     gaussian_scale,
     log_delta_bound,
 )
-from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
-from segshuffle.accounting.numerics.loss_distribution import AccuracyError
-from segshuffle.accounting.numerics.ranges import check_within
-from segshuffle.accounting.numerics.search import Function
 from segshuffle.blankets.base import COPIES_RANGE, Blanket, CounterPair
 from segshuffle.blankets.pairs import check_copies
 from segshuffle.blankets.singles import SINGLES
 from segshuffle.digits import rounded_up
 from segshuffle.errors import InfeasibleError
+from segshuffle.numerics.gaussian import gaussian_log_delta
+from segshuffle.numerics.loss_distribution import AccuracyError
+from segshuffle.numerics.ranges import check_within
+from segshuffle.numerics.search import Function
 
 
 def _root_and_slope(function: Function, low: float, high: float, change: float = 1e-3) -> tuple[float, float]:

@@ -35,13 +35,13 @@ from segshuffle.accounting.collections.product import (
     on_step,
     rounded_delta,
 )
-from segshuffle.accounting.numerics.dominating import dominating_pair
-from segshuffle.accounting.numerics.ranges import check_within
-from segshuffle.accounting.numerics.search import reached_epsilon
 from segshuffle.blankets.base import CounterPair
 from segshuffle.digits import rounded_up
 from segshuffle.errors import ParameterError
 from segshuffle.extras import require
+from segshuffle.numerics.dominating import dominating_pair
+from segshuffle.numerics.ranges import check_within
+from segshuffle.numerics.search import reached_epsilon
 
 if TYPE_CHECKING:
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution

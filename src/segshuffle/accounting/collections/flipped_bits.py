@@ -17,10 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from segshuffle.accounting.collections.product import log_delta_bound
-from segshuffle.accounting.numerics.laws import binomial_pmf
-from segshuffle.accounting.numerics.ranges import check_integer, check_within
-from segshuffle.accounting.numerics.search import safe_edge
 from segshuffle.blankets.atoms import AtomPair, Atoms
+from segshuffle.numerics.laws import binomial_pmf
+from segshuffle.numerics.ranges import check_integer, check_within
+from segshuffle.numerics.search import safe_edge
 
 #: Relative error of a mass, except what the rounding of the mean adds; ten times that of `laws`.
 _MASS_ERROR = 1e-11

@@ -29,10 +29,12 @@ from typing import NamedTuple
 import numpy as np
 
 from segshuffle.accounting.collections.silence_ratio import Rest, silence_law, sum_of_binomials, window
-from segshuffle.accounting.numerics.hockey_stick import CountPair, hockey_stick
-from segshuffle.accounting.numerics.intervals import DeltaInterval
-from segshuffle.accounting.numerics.laws import BinomialLaw, binomial_pmf, binomial_tail, round_off
-from segshuffle.accounting.numerics.ranges import (
+from segshuffle.arrays import FloatArray
+from segshuffle.errors import ParameterError
+from segshuffle.numerics.hockey_stick import CountPair, hockey_stick
+from segshuffle.numerics.intervals import DeltaInterval
+from segshuffle.numerics.laws import BinomialLaw, binomial_pmf, binomial_tail, round_off
+from segshuffle.numerics.ranges import (
     LARGEST_EPSILON,
     all_slots,
     check_guarantee,
@@ -40,9 +42,7 @@ from segshuffle.accounting.numerics.ranges import (
     check_sizes,
     check_within,
 )
-from segshuffle.accounting.numerics.search import Function, safe_edge
-from segshuffle.arrays import FloatArray
-from segshuffle.errors import ParameterError
+from segshuffle.numerics.search import Function, safe_edge
 
 #: Relative room for the round-off of point probabilities and sums.
 _ROUND_OFF = 1e-9

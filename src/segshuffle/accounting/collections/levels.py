@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from segshuffle.accounting.numerics.ranges import check_guarantee
+from segshuffle.numerics.ranges import check_guarantee
 
 
 class Against(NamedTuple):

@@ -20,9 +20,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from segshuffle.accounting.numerics.gaussian import gaussian_log_delta, gaussian_ratio
-from segshuffle.accounting.numerics.intervals import ZERO, DeltaInterval
-from segshuffle.accounting.numerics.loss_distribution import (
+from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.blankets.atoms import SMALLEST_MASS, Atoms
+from segshuffle.blankets.base import CounterPair
+from segshuffle.digits import added
+from segshuffle.numerics.gaussian import gaussian_log_delta, gaussian_ratio
+from segshuffle.numerics.intervals import ZERO, DeltaInterval
+from segshuffle.numerics.loss_distribution import (
     AccuracyError,
     LossTable,
     infinite_loss,
@@ -30,11 +34,7 @@ from segshuffle.accounting.numerics.loss_distribution import (
     log_delta_upper,
     split_masses,
 )
-from segshuffle.accounting.numerics.ranges import check_integer, check_within
-from segshuffle.arrays import FloatArray, IntArray
-from segshuffle.blankets.atoms import SMALLEST_MASS, Atoms
-from segshuffle.blankets.base import CounterPair
-from segshuffle.digits import added
+from segshuffle.numerics.ranges import check_integer, check_within
 
 #: The pair of counters of a collection, and how many such pairs it has: `Problem.pairs`.
 Collected = tuple[CounterPair, int]

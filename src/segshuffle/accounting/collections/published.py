@@ -16,10 +16,11 @@ import math
 from bisect import bisect_left
 from typing import Any
 
-from segshuffle.accounting.numerics.hockey_stick import CountPair, hockey_stick
-from segshuffle.accounting.numerics.intervals import DeltaInterval
-from segshuffle.accounting.numerics.laws import BinomialLaw
-from segshuffle.accounting.numerics.ranges import (
+from segshuffle.errors import InfeasibleError, ParameterError
+from segshuffle.numerics.hockey_stick import CountPair, hockey_stick
+from segshuffle.numerics.intervals import DeltaInterval
+from segshuffle.numerics.laws import BinomialLaw
+from segshuffle.numerics.ranges import (
     LARGEST_BLANKET,
     LARGEST_COUNT,
     all_slots,
@@ -29,8 +30,7 @@ from segshuffle.accounting.numerics.ranges import (
     check_within,
     remembered,
 )
-from segshuffle.accounting.numerics.search import Function, log_excess, safe_edge
-from segshuffle.errors import InfeasibleError, ParameterError
+from segshuffle.numerics.search import Function, log_excess, safe_edge
 
 #: Smallest sampling rate, and half of the smallest item-level delta.
 SMALLEST_RATE = 1e-290

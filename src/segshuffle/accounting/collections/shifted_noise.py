@@ -17,11 +17,11 @@ from scipy import special
 
 from segshuffle.accounting.collections.calibration import gaussian_start, solve
 from segshuffle.accounting.collections.product import check_product, log_delta_bound
-from segshuffle.accounting.numerics.laws import binomial_pmf
-from segshuffle.accounting.numerics.loss_distribution import AccuracyError, LossTable
-from segshuffle.accounting.numerics.ranges import check_within, remembered
-from segshuffle.accounting.numerics.search import log_excess, safe_edge
 from segshuffle.arrays import FloatArray
+from segshuffle.numerics.laws import binomial_pmf
+from segshuffle.numerics.loss_distribution import AccuracyError, LossTable
+from segshuffle.numerics.ranges import check_within, remembered
+from segshuffle.numerics.search import log_excess, safe_edge
 
 EXPONENTS = (1.0, 2.0)
 SHIFTS = (1e-12, 1e3)

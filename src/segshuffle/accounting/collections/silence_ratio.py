@@ -24,8 +24,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from segshuffle.accounting.numerics.laws import BinomialLaw, convolution
 from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.numerics.laws import BinomialLaw, convolution
 
 #: Half width of the windows in standard deviations; what lies outside is counted (upper) or dropped (lower).
 _REST_WIDTH = 8.5

@@ -12,8 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from segshuffle.accounting.numerics.poisson_binomial import LARGEST_TRIALS
-from segshuffle.accounting.numerics.ranges import (
+from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Accountant, Kind, Mechanism
+from segshuffle.accounting.single_message.accountants.personalized import PERSONAL, PersonalizedUsers
+from segshuffle.accounting.single_message.rounds import RoundsBound
+from segshuffle.arrays import FloatArray
+from segshuffle.digits import rounded
+from segshuffle.errors import ParameterError
+from segshuffle.numerics.poisson_binomial import LARGEST_TRIALS
+from segshuffle.numerics.ranges import (
     LARGEST_EPSILON,
     LARGEST_LOCAL_EPSILON,
     SMALLEST_LOCAL_EPSILON,
@@ -24,13 +30,7 @@ from segshuffle.accounting.numerics.ranges import (
     check_users,
     numbers,
 )
-from segshuffle.accounting.numerics.search import reached_epsilon
-from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Accountant, Kind, Mechanism
-from segshuffle.accounting.single_message.accountants.personalized import PERSONAL, PersonalizedUsers
-from segshuffle.accounting.single_message.rounds import RoundsBound
-from segshuffle.arrays import FloatArray
-from segshuffle.digits import rounded
-from segshuffle.errors import ParameterError
+from segshuffle.numerics.search import reached_epsilon
 
 
 class Entry(NamedTuple):

@@ -26,11 +26,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from segshuffle.accounting.numerics.atom_sums import EPS, AtomLaw, Side
-from segshuffle.accounting.numerics.intervals import SMALLEST_DELTA, DeltaInterval
-from segshuffle.accounting.numerics.ranges import check_kind, check_target, check_users, check_within
-from segshuffle.accounting.numerics.search import Bound, edge_epsilon
-from segshuffle.accounting.numerics.tilted_inversion import largest_mean, mean_positive_part
 from segshuffle.accounting.single_message.randomizers.reference import (
     Randomizer,
     ReferenceClasses,
@@ -38,6 +33,11 @@ from segshuffle.accounting.single_message.randomizers.reference import (
     blanket_tables,
     dataset_tables,
 )
+from segshuffle.numerics.atom_sums import EPS, AtomLaw, Side
+from segshuffle.numerics.intervals import SMALLEST_DELTA, DeltaInterval
+from segshuffle.numerics.ranges import check_kind, check_target, check_users, check_within
+from segshuffle.numerics.search import Bound, edge_epsilon
+from segshuffle.numerics.tilted_inversion import largest_mean, mean_positive_part
 
 #: Relative width at which tables of classes are compared with one another.
 _COARSE = 0.02

@@ -7,13 +7,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from segshuffle.accounting.numerics.ranges import (
-    SMALLEST_LOG_RATIO,
-    check_choice,
-    check_integer,
-    check_kind,
-    check_local,
-)
 from segshuffle.accounting.single_message import variation_ratio_tables as tables
 from segshuffle.accounting.single_message.accountants import Mechanism
 from segshuffle.accounting.single_message.randomizers import encodings, subsets
@@ -26,6 +19,13 @@ from segshuffle.accounting.single_message.randomizers.matrix import MatrixRandom
 from segshuffle.accounting.single_message.randomizers.reference import Randomizer
 from segshuffle.accounting.single_message.variation_ratio import VariationRatio
 from segshuffle.errors import ParameterError
+from segshuffle.numerics.ranges import (
+    SMALLEST_LOG_RATIO,
+    check_choice,
+    check_integer,
+    check_kind,
+    check_local,
+)
 
 #: Largest size of a mechanism whose classes of outputs have formulas, and of one whose sets are listed item by item.
 LARGEST_SIZE, LARGEST_LISTED = 10**15, 10_000_000

@@ -14,13 +14,13 @@ from typing import get_args
 import numpy as np
 from scipy import special
 
-from segshuffle.accounting.numerics.search import Bound
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Kind
 from segshuffle.accounting.single_message.accountants.blanket_tails import Inequality, TailBound
 from segshuffle.accounting.single_message.accountants.clones import Clone, CloneBound
 from segshuffle.accounting.single_message.accountants.personalized import PERSONAL, PersonalizedUsers
 from segshuffle.accounting.single_message.randomizers.laplace import Laplace
 from segshuffle.arrays import FloatArray
+from segshuffle.numerics.search import Bound
 
 
 @dataclass(frozen=True, kw_only=True)

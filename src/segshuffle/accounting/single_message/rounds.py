@@ -10,12 +10,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from segshuffle.accounting.numerics.dominating import dominating_pair
-from segshuffle.accounting.numerics.intervals import ZERO, DeltaInterval
-from segshuffle.accounting.numerics.loss_distribution import AccuracyError, log_delta_upper
-from segshuffle.accounting.numerics.ranges import LARGEST_EPSILON
-from segshuffle.accounting.numerics.search import Bound
 from segshuffle.arrays import FloatArray
+from segshuffle.numerics.dominating import dominating_pair
+from segshuffle.numerics.intervals import ZERO, DeltaInterval
+from segshuffle.numerics.loss_distribution import AccuracyError, log_delta_upper
+from segshuffle.numerics.ranges import LARGEST_EPSILON
+from segshuffle.numerics.search import Bound
 
 #: Lattice points for every standard deviation of a collection's loss, and about where the lattice ends.
 _POINTS, _FARTHEST = 50, 5000

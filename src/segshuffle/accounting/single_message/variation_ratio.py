@@ -53,11 +53,12 @@ for the shuffled messages. What is true of this statement:
 import math
 from dataclasses import dataclass
 
-from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
-from segshuffle.accounting.numerics.hockey_stick import CountPair, hockey_stick
-from segshuffle.accounting.numerics.intervals import ZERO, DeltaInterval
-from segshuffle.accounting.numerics.laws import BinomialLaw
-from segshuffle.accounting.numerics.ranges import (
+from segshuffle.errors import ParameterError
+from segshuffle.numerics.gaussian import gaussian_log_delta
+from segshuffle.numerics.hockey_stick import CountPair, hockey_stick
+from segshuffle.numerics.intervals import ZERO, DeltaInterval
+from segshuffle.numerics.laws import BinomialLaw
+from segshuffle.numerics.ranges import (
     LARGEST_EPSILON,
     SMALLEST_LOG_RATIO,
     check_integer,
@@ -65,8 +66,7 @@ from segshuffle.accounting.numerics.ranges import (
     check_users,
     check_within,
 )
-from segshuffle.accounting.numerics.search import Bound, certified_root, edge_epsilon, safe_edge
-from segshuffle.errors import ParameterError
+from segshuffle.numerics.search import Bound, certified_root, edge_epsilon, safe_edge
 
 LARGEST_LOG_RATIO = 600.0
 #: Epsilons below this share of the largest possible one are not told apart from 0.

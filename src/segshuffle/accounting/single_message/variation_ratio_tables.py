@@ -13,9 +13,9 @@ import math
 
 from scipy import special
 
-from segshuffle.accounting.numerics.ranges import LARGEST_EPSILON, SMALLEST_LOG_RATIO, check_integer, check_within
 from segshuffle.accounting.single_message.randomizers.subsets import SubsetExponential
 from segshuffle.accounting.single_message.variation_ratio import LARGEST_LOG_RATIO, VariationRatio
+from segshuffle.numerics.ranges import LARGEST_EPSILON, SMALLEST_LOG_RATIO, check_integer, check_within
 
 # -- Table 2: local differential privacy -----------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from segshuffle.datasets.declared import ITEMS, PADDING, Dataset, DataSource, Place, Section, padded_size, padded_users
-from segshuffle.datasets.layout import OPTIONS, Layout
+from segshuffle.datasets.own.layout import OPTIONS, Layout
 from segshuffle.errors import DataError
 from segshuffle.files import sha256_of
 
@@ -32,7 +32,7 @@ KEYS: Mapping[str, Mapping[str, Any]] = {
 
 def _obtain(section: Section, place: Place) -> tuple[NDArray[Any], DataSource]:
     """Read the file: a row per user, filled up with `NO_ITEM`."""
-    from segshuffle.datasets.reading import read_transactions  # polars is no dependency of the core
+    from segshuffle.datasets.own.reading import read_transactions  # polars is no dependency of the core
 
     assert place.given is not None
     items = None if section["items"] is None else Path(section["items"]).expanduser()

@@ -29,12 +29,12 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from segshuffle.accounting.numerics.intervals import SMALLEST_DELTA, ZERO, DeltaInterval
-from segshuffle.accounting.numerics.ranges import check_local, check_users
-from segshuffle.accounting.numerics.search import Bound
 from segshuffle.accounting.single_message.accountants.declared import Accountant, of_bound
 from segshuffle.accounting.single_message.randomizers.reference import Randomizer, blanket_tables
 from segshuffle.arrays import FloatArray
+from segshuffle.numerics.intervals import SMALLEST_DELTA, ZERO, DeltaInterval
+from segshuffle.numerics.ranges import check_local, check_users
+from segshuffle.numerics.search import Bound
 
 Inequality = Literal["hoeffding", "bennett"]
 _EPS = math.ulp(1.0)

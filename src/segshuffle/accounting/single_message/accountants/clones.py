@@ -23,13 +23,13 @@ import math
 from functools import partial
 from typing import Literal
 
-from segshuffle.accounting.numerics.hockey_stick import CountPair, hockey_stick
-from segshuffle.accounting.numerics.intervals import ZERO, DeltaInterval
-from segshuffle.accounting.numerics.laws import BinomialLaw
-from segshuffle.accounting.numerics.ranges import check_local, check_target, check_users, check_within
-from segshuffle.accounting.numerics.search import Bound
 from segshuffle.accounting.single_message.accountants.declared import MIXED, Accountant, of_bound
 from segshuffle.errors import ParameterError
+from segshuffle.numerics.hockey_stick import CountPair, hockey_stick
+from segshuffle.numerics.intervals import ZERO, DeltaInterval
+from segshuffle.numerics.laws import BinomialLaw
+from segshuffle.numerics.ranges import check_local, check_target, check_users, check_within
+from segshuffle.numerics.search import Bound
 
 Clone = Literal["standard", "stronger"]
 #: Relative error allowed for a probability computed from the local epsilon, and for the failures of all users.

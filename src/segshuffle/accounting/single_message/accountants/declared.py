@@ -13,9 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from segshuffle.accounting.numerics.ranges import check_epsilon
-from segshuffle.accounting.numerics.search import Bound
 from segshuffle.errors import ParameterError
+from segshuffle.numerics.ranges import check_epsilon
+from segshuffle.numerics.search import Bound
 
 if TYPE_CHECKING:
     from segshuffle.accounting.single_message.randomizers.reference import Randomizer

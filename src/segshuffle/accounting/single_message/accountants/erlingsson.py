@@ -7,14 +7,14 @@ differential privacy via anonymity" (SODA 2019). Kind: proven upper bound, withi
 
 import math
 
-from segshuffle.accounting.numerics.ranges import (
+from segshuffle.accounting.single_message.accountants.declared import Accountant
+from segshuffle.numerics.ranges import (
     LARGEST_USERS,
     SMALLEST_LOCAL_EPSILON,
     SMALLEST_TARGET,
     check_integer,
     check_within,
 )
-from segshuffle.accounting.single_message.accountants.declared import Accountant
 
 _CONDITION = " (a condition of the theorem)"
 

@@ -75,11 +75,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
-from segshuffle.accounting.numerics.hockey_stick import CountPair, hockey_stick
-from segshuffle.accounting.numerics.intervals import SMALLEST_DELTA, ZERO, DeltaInterval
-from segshuffle.accounting.numerics.poisson_binomial import LARGEST_TRIALS, PoissonBinomialLaw
-from segshuffle.accounting.numerics.ranges import (
+from segshuffle.accounting.single_message.accountants.declared import Accountant, of_bound
+from segshuffle.arrays import BoolArray, FloatArray
+from segshuffle.errors import ParameterError
+from segshuffle.numerics.gaussian import gaussian_log_delta
+from segshuffle.numerics.hockey_stick import CountPair, hockey_stick
+from segshuffle.numerics.intervals import SMALLEST_DELTA, ZERO, DeltaInterval
+from segshuffle.numerics.poisson_binomial import LARGEST_TRIALS, PoissonBinomialLaw
+from segshuffle.numerics.ranges import (
     LARGEST_EPSILON,
     LARGEST_USERS,
     check_integer,
@@ -87,10 +90,7 @@ from segshuffle.accounting.numerics.ranges import (
     check_within,
     numbers,
 )
-from segshuffle.accounting.numerics.search import Bound
-from segshuffle.accounting.single_message.accountants.declared import Accountant, of_bound
-from segshuffle.arrays import BoolArray, FloatArray
-from segshuffle.errors import ParameterError
+from segshuffle.numerics.search import Bound
 
 _Edges = tuple[FloatArray, FloatArray, FloatArray]
 

@@ -21,7 +21,6 @@ from itertools import product
 
 import numpy as np
 
-from segshuffle.accounting.numerics.ranges import check_integer, check_kind, check_within
 from segshuffle.accounting.single_message.randomizers.reference import (
     Randomizer,
     ReferenceClasses,
@@ -32,6 +31,7 @@ from segshuffle.accounting.single_message.randomizers.reference import (
     merged,
 )
 from segshuffle.errors import ParameterError
+from segshuffle.numerics.ranges import check_integer, check_kind, check_within
 
 #: Largest sum of local epsilons of a joint composition: ratios e^sum, times e^epsilon and squared, stay finite.
 LARGEST_SUM = 150.0

@@ -16,9 +16,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from segshuffle.accounting.numerics.ranges import check_integer
 from segshuffle.accounting.single_message.randomizers.reference import Favouring, Flagged, Items
 from segshuffle.errors import ParameterError
+from segshuffle.numerics.ranges import check_integer
 
 _Bit = tuple[float, float]
 """Probabilities of 0 and of 1."""

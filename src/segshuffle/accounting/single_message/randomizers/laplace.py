@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from segshuffle.accounting.numerics.ranges import SMALLEST_LOG_RATIO, check_integer, check_local
 from segshuffle.accounting.single_message.randomizers.reference import ReferenceClasses, Side, Tables, merged
+from segshuffle.numerics.ranges import SMALLEST_LOG_RATIO, check_integer, check_local
 
 
 @dataclass(frozen=True, kw_only=True)

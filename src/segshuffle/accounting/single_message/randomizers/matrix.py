@@ -16,7 +16,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from segshuffle.accounting.numerics.ranges import LARGEST_LOCAL_EPSILON, numbers
 from segshuffle.accounting.single_message.randomizers.reference import (
     ALIKE,
     ReferenceClasses,
@@ -27,6 +26,7 @@ from segshuffle.accounting.single_message.randomizers.reference import (
 )
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import DataError
+from segshuffle.numerics.ranges import LARGEST_LOCAL_EPSILON, numbers
 
 #: A row whose sum misses 1 by more was not rounded but is wrong.
 SUM_TOLERANCE = 1e-9

@@ -22,8 +22,8 @@ from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 
-from segshuffle.accounting.numerics.ranges import SMALLEST_LOG_RATIO, check_integer, check_local
 from segshuffle.arrays import FloatArray
+from segshuffle.numerics.ranges import SMALLEST_LOG_RATIO, check_integer, check_local
 
 Side = Literal["lower", "upper"]
 """Which way a continuous output is cut into classes: divergences may only grow ("upper") or only shrink ("lower")."""

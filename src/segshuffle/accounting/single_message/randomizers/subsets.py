@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from itertools import combinations, islice, product
 
-from segshuffle.accounting.numerics.ranges import check_integer
 from segshuffle.accounting.single_message.randomizers.reference import Favouring, Flagged, Items
+from segshuffle.numerics.ranges import check_integer
 
 
 @dataclass(frozen=True, kw_only=True)

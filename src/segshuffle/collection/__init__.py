@@ -1,0 +1,1 @@
+"""A collection of your own, from the question to the estimates: planned, rehearsed and carried out."""

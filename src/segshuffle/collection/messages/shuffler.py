@@ -1,0 +1,104 @@
+"""The shuffler: it takes messages from clients, forgets the senders, and releases all in uniformly random order.
+
+The trust model is in the types. Only a `Shuffler` can make `ShuffledMessages`, and the server's functions accept
+nothing else. `ShuffledMessages` has only the permuted words, no generator and no batch sizes.
+
+Messages are in a temporary file that is mapped into memory, and shuffled in place. The operating system keeps as much
+of this file in memory as fits. The law of the result does not depend on the sizes of the batches.
+
+numpy's generators are not cryptographic, so this shuffler is for simulations only.
+"""
+
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from segshuffle.errors import DataError
+from segshuffle.plans.scheme import Words
+
+_SEAL = object()
+_BLOCK_WORDS = 2**16
+
+
+class ShuffledMessages:
+    """Messages in uniformly random order: all that the server receives. Made by `Shuffler.release` alone.
+
+    Parameters
+    ----------
+    words : ndarray
+        The permuted words.
+    seal : object
+        Proof that the caller is the shuffler.
+
+    Raises
+    ------
+    TypeError
+        If anybody but the shuffler makes one.
+    """
+
+    __slots__ = ("_words",)
+
+    def __init__(self, words: Words, *, seal: object) -> None:
+        if seal is not _SEAL:
+            raise TypeError("ShuffledMessages are made by Shuffler.release() only: the server sees nothing else.")
+        words.flags.writeable = False
+        self._words = words
+
+    def __len__(self) -> int:
+        return self._words.size
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that travelled to the server."""
+        return self._words.nbytes
+
+    def blocks(self, size: int = _BLOCK_WORDS) -> Iterator[Words]:
+        """Yield all messages in order, in read-only arrays of at most `size` messages."""
+        return (self._words[start : start + size] for start in range(0, len(self), size))
+
+
+@dataclass(frozen=True)
+class Shuffler:
+    """Collects batches of messages and releases one uniform permutation of them all.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Randomness of the shuffler, which nobody else may know.
+    """
+
+    rng: np.random.Generator
+
+    def release(self, batches: Iterable[Words], dtype: DTypeLike) -> ShuffledMessages:
+        """Collect all batches in a temporary file (in the folder TMPDIR), and permute their messages.
+
+        Parameters
+        ----------
+        batches : iterable of ndarray
+            What clients send, one word per message.
+        dtype : dtype
+            Type of a word (`Scheme.dtype`).
+
+        Raises
+        ------
+        DataError
+            If the file cannot be written.
+        """
+        words: Words = np.empty(0, dtype)
+        try:
+            with tempfile.TemporaryFile() as file:
+                for batch in batches:
+                    file.write(np.asarray(batch, dtype).data)
+                file.flush()
+                if file.tell():
+                    words = np.asarray(np.memmap(file, dtype, "r+"))
+        except OSError as error:
+            raise DataError(
+                f"messages cannot be collected in a temporary file ({error.strerror or error}). Set the variable "
+                "TMPDIR to a folder that exists and has room."
+            ) from error
+        self.rng.shuffle(words)
+        return ShuffledMessages(words, seal=_SEAL)

@@ -1,0 +1,1 @@
+"""How everything looks: palette and looks, the style of figures, and pages that need no other file."""

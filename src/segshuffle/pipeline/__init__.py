@@ -1,1 +1,0 @@
-"""What all runs need: configuration, scenarios, random streams, jobs, tables, provenance, style."""

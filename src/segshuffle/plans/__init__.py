@@ -1,0 +1,1 @@
+"""A collection before it begins: the problem, what users send, what is fixed, and the planner that fixes it."""

@@ -1,0 +1,178 @@
+"""How copies are chosen: one blanket of a law, what may be sent in it, and the certified plan with it."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from segshuffle.accounting.collections.guides import CLOSE, FINE, guided_copies
+from segshuffle.arrays import FloatArray
+from segshuffle.blankets.base import COPIES_RANGE, Blanket
+from segshuffle.digits import rounded_down, rounded_up
+from segshuffle.errors import InfeasibleError
+from segshuffle.plans.plan import Plan, Problem, collection_of
+from segshuffle.plans.targets import (
+    Target,
+    attained,
+    certified_delta,
+    checked_mean,
+    error_of_all,
+    has_large_tables,
+    is_certified,
+)
+from segshuffle.plans.time_limit import check_time
+from segshuffle.plans.weights import ErrorTerms, best_copies, simple_copies
+
+
+@dataclass(frozen=True)
+class CopyRules:
+    """A problem, one law of dummies, and the rules for choosing copies.
+
+    Parameters
+    ----------
+    problem : Problem
+        Public quantities.
+    law : type
+        Law of the dummies.
+    copies_max : float
+        Largest expected copies a_k per held item, in [1e-120, 64]; 1 is the sampling of the paper.
+    measure : ErrorTerms
+        The error that is minimised, for dummies with variance 1.
+    equal_copies : bool
+        Whether all levels send the same number of copies.
+    group_privacy : bool
+        Whether the guarantee comes from that of one item by group privacy (sound, not tight).
+    """
+
+    problem: Problem
+    law: type[Blanket]
+    copies_max: float
+    measure: ErrorTerms
+    equal_copies: bool
+    group_privacy: bool
+
+    @functools.cached_property
+    def targets(self) -> list[Target]:
+        """The guarantee that every level must meet."""
+        return [Target.of(self.problem, level, self.group_privacy) for level in self.problem.levels]
+
+    @functools.cached_property
+    def counts(self) -> FloatArray:
+        """Number of users of every level."""
+        return np.asarray(self.problem.level_counts, dtype=float)
+
+    # -- a blanket and what may be sent in it --------------------------------------------------------------------------
+
+    def guess(
+        self, variance: FloatArray, blanket_per_user: FloatArray, limits: FloatArray, budget: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return nearly the best copies, and their errors, for many variances; `limits` has a row for each."""
+        copies, errors = simple_copies(*self._choice(variance, blanket_per_user, limits, budget))
+        return np.broadcast_to(copies, (len(copies), self.counts.size)), errors
+
+    def _choice(self, variance: Any, blanket_per_user: Any, limits: FloatArray, budget: float) -> tuple[Any, ...]:
+        """Return what choosing copies needs: limits, users by level, the error, and the budget of all users' copies.
+
+        `variance` is that of the honest users' dummies about one item. With equal copies all levels count as one.
+        """
+        problem, counts, limits = self.problem, self.counts, np.minimum(limits, self.copies_max)
+        if self.equal_copies:
+            limits, counts = limits.min(axis=-1, keepdims=True), counts.sum(keepdims=True)
+        room = (budget - blanket_per_user) * problem.n_users / problem.set_size
+        return limits, counts, self.terms(variance), np.maximum(room, 0.0)
+
+    def messages(self, blanket_per_user: float, copies: FloatArray) -> Any:
+        """Return the expected messages per user, dummies and copies (shape (..., n_levels)) together."""
+        return blanket_per_user + self.problem.set_size * (copies @ self.counts) / self.problem.n_users
+
+    def per_user(self, mean: Any) -> Any:
+        """Return the dummies per user, such that honest users send `mean` dummies per item."""
+        return mean * self.problem.domain_size / self.problem.honest_users
+
+    def limits(self, law: Blanket, mean: float, near: FloatArray | None = None, rtol: float = CLOSE) -> FloatArray:
+        """Estimate the largest copies of every level, up to 64; `near` are first guesses."""
+        check_time()
+        return np.array(
+            [
+                guided_copies(
+                    law.rough(),
+                    mean,
+                    **asdict(target),
+                    copies_max=COPIES_RANGE[1],
+                    start=None if near is None else float(near[i]),
+                    rtol=rtol,
+                )
+                if target.pairs
+                else self.copies_max
+                for i, target in enumerate(self.targets)
+            ]
+        )
+
+    def terms(self, variance: Any) -> ErrorTerms:
+        """Return the coefficients of `measure` for honest users' dummies with this variance about one item."""
+        return self.measure.at(variance * self.problem.n_users / self.problem.honest_users)
+
+    def least_error(self, law: Blanket, mean: float, limits: FloatArray, budget: float) -> float:
+        """Return the least error of copies within limits and a budget; inf if nothing can be sent."""
+        return best_copies(*self._choice(law.variance(mean), self.per_user(mean), limits, budget))[1]
+
+    def error_of(self, plan: Plan) -> float:
+        """Return the error `measure` of a plan for the same problem."""
+        return float(self.measure.at(plan.scheme.noise).error(np.asarray(plan.scheme.copies), self.counts))
+
+    def plan_at(self, law: Blanket, blanket_per_user: float, budget: float = math.inf) -> Plan:
+        """Calibrate every level for a given blanket, choose the copies, and certify them.
+
+        Raises
+        ------
+        InfeasibleError
+            If nothing can be sent with this blanket within the budget.
+        ParameterError
+            If the accountant does not allow such a blanket.
+        """
+        problem = self.problem
+        mean = checked_mean(problem, law, blanket_per_user)
+        limits = self.limits(law, mean, rtol=FINE)
+        if has_large_tables(law):
+            limits *= 1 - 0.1 * FINE  # certificates take long: slightly lower limits mostly pass at once
+        for i, target in enumerate(self.targets):
+            whole = round(limits[i])
+            if whole and abs(limits[i] / whole - 1) < FINE and is_certified(law, mean, target, whole):
+                limits[i] = whole
+        for tries in itertools.count():
+            choice = self._choice(law.variance(mean), blanket_per_user, limits, budget)
+            found, error = best_copies(*choice)
+            if not math.isfinite(error):
+                raise InfeasibleError(
+                    f"With {blanket_per_user:g} dummies per user nothing else can be sent: either they use up "
+                    f"max_messages = {budget:g}, or no number of copies meets the target. Raise max_messages or delta."
+                )
+            chosen = np.broadcast_to(found, self.counts.shape)
+            kept = [is_certified(law, mean, each, a) for each, a in zip(self.targets, chosen, strict=True)]
+            if all(kept):
+                break
+            # hardly lower at first: most estimates are nearly right
+            limits = np.where(kept, limits, chosen * max(1 - 0.1 * FINE * 4**tries, 0.0))
+        copies = np.array([rounded_down(each) for each in chosen])
+        reached, certificate = attained(problem, copies), list[dict[str, float]]()
+        for level, delta, value in zip(problem.levels, problem.deltas, copies.tolist(), strict=True):
+            lower, upper = certified_delta(law, mean, Target.of(problem, level), value)
+            lower = lower if reached else 0.0  # the lower end is the product's, which perhaps no neighbours attain
+            upper = min(rounded_up(upper), delta)  # only rounding can take it beyond the target
+            certificate.append({"epsilon": level, "delta_lower": rounded_down(lower), "delta_upper": upper})
+        collection = collection_of(problem, copies, blanket_per_user, law)
+        return Plan(
+            method=law.name,
+            problem=problem,
+            kind="exact" if reached and not self.group_privacy else "upper",
+            blanket_per_user=blanket_per_user,
+            messages_per_user=float(self.messages(blanket_per_user, copies)),
+            collections=(collection,),
+            certificate=tuple(certificate),
+            mse_bound=float(error_of_all(problem).at(collection.announcement.noise).error(copies, self.counts)),
+        )

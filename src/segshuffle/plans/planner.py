@@ -1,0 +1,171 @@
+"""The planner for every law of dummies: it finds the blanket and copies with the least error, and certifies them.
+
+`surface` searches for the blanket with quick estimates of the largest copies (`guides`). Here the result is certified.
+If the certificate allows fewer copies than estimated, the plan gets more dummies or fewer copies. The numbers of a plan
+are certified, however wrong the estimates were.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from segshuffle.accounting.collections.guides import FINE
+from segshuffle.blankets.base import BLANKET_MEAN_RANGE
+from segshuffle.blankets.singles import SINGLES
+from segshuffle.digits import rounded, rounded_up
+from segshuffle.errors import InfeasibleError, ParameterError
+from segshuffle.numerics.ranges import LARGEST_BLANKET
+from segshuffle.numerics.search import safe_edge
+from segshuffle.plans.copy_rules import CopyRules
+from segshuffle.plans.plan import Plan
+from segshuffle.plans.surface import Surface
+from segshuffle.plans.variances import log_variances
+
+#: Most budgets that are tried until one is enough, each twice the last.
+_DOUBLINGS = 4
+#: Relative increases to try if estimates were too good: of the noise for a budget, or of the budget for an error.
+_MORE = (0.0, FINE, 3 * FINE, 7 * FINE, 15 * FINE, 31 * FINE)
+
+
+@dataclass(frozen=True)
+class Search(CopyRules):
+    """The search with one law of dummies, and what it found so far; it has the parameters of `CopyRules`."""
+
+    @functools.cached_property
+    def surface(self) -> Surface:
+        """The quick estimates, with all that were made so far."""
+        return Surface(self)
+
+    @functools.cached_property
+    def found(self) -> dict[float, Plan]:
+        """The best plan of every budget that was searched."""
+        return {}
+
+    @functools.cached_property
+    def plans(self) -> list[Plan]:
+        """Every plan that was made for a budget so far."""
+        return []
+
+
+def least_error(searches: Sequence[Search], budget: float = math.inf) -> Plan:
+    """Plan with one of several laws, the simplest first, for the least error within a budget of messages per user.
+
+    Raises
+    ------
+    InfeasibleError
+        If nothing can be sent within the budget.
+    """
+    plans = list[Plan]()
+    for search in searches:
+        allowed = budget
+        if math.isinf(budget) and search.law.spends and plans:
+            allowed = search.law.spends * plans[0].messages_per_user
+        try:
+            plans.append(_best(search, allowed))
+        except InfeasibleError as error:
+            failure = error
+    if not plans:
+        raise failure
+    # among equals this is the first, which is the simplest
+    return min(plans, key=searches[0].error_of)
+
+
+def fewest_messages(searches: Sequence[Search], error: float) -> Plan:
+    """Plan with about the fewest messages such that the error is at most `error`.
+
+    Raises
+    ------
+    InfeasibleError
+        If no number of messages is enough.
+    """
+    first, plans = searches[0], list[Plan]()
+    single = _best(first, math.inf).messages_per_user
+    for search in searches:
+        tops = (search.law.spends or 1.0) * single * 2.0 ** np.arange(_DOUBLINGS)
+        plan = _fewest_of(search, error, [plans[-1].messages_per_user] if plans else tops.tolist())
+        if plan and (not plans or plan.messages_per_user < plans[-1].messages_per_user):
+            plans.append(plan)
+    if plans:
+        return plans[-1]
+    least = least_error(searches)
+    if first.error_of(least) <= error:  # estimates were too bad for targets that are hardly above it
+        return least
+    raise InfeasibleError(
+        f"target_error = {error:g} is below {first.error_of(least):g}, the least that was found, with "
+        f"{least.messages_per_user:.4g} messages per user: raise it, or copies_max."
+    )
+
+
+def _fewest_of(search: Search, error: float, tops: Sequence[float]) -> Plan | None:
+    """Find the plan with about the fewest messages for one law, within the first of some budgets that is enough."""
+
+    @functools.cache
+    def excess(budget: float) -> float:
+        found = search.surface.best(budget, quick=True)
+        return math.log(found.error / error) if found else math.inf
+
+    if search.problem.pairs == 0:  # nothing to hide, and so hardly any dummies
+        budgets = [math.inf]
+    else:
+        high = next((top for top in tops if excess(top) <= 0), None)
+        if high is None:
+            return None
+        while excess(high / 2) <= 0:
+            high /= 2
+        enough = safe_edge(excess, safe=high, unsafe=high / 2, tolerance=FINE)
+        # estimates may be slightly too good
+        budgets = [enough * (1 + more) for more in _MORE]
+    for budget in budgets:
+        with contextlib.suppress(InfeasibleError):
+            plan = _best(search, budget)
+            if search.error_of(plan) <= error:
+                return plan
+    return None
+
+
+def _best(search: Search, budget: float) -> Plan:
+    """Plan for the least error within a budget, with one law; a plan that was found for a smaller one may be better."""
+    if budget not in search.found:
+        plans = _tried(search, budget)
+        earlier = [each for each in search.plans if each.messages_per_user <= budget]
+        search.plans.extend(plans)
+        search.found[budget] = min([*earlier, *plans], key=search.error_of)
+    return search.found[budget]
+
+
+def _tried(search: Search, budget: float) -> tuple[Plan, ...]:
+    """Return the plans around the best point of a law's surface, within a budget."""
+    if search.problem.pairs == 0:  # nothing to hide: any blanket will do
+        return (search.plan_at(SINGLES, rounded(search.per_user(2 * BLANKET_MEAN_RANGE[0])), budget),)
+    best = search.surface.best(budget)
+    if best is None:
+        raise InfeasibleError(f"max_messages = {budget:g} is too small: raise it, or lower the domain size.")
+    if (dummies := search.per_user(best.mean)) > LARGEST_BLANKET:
+        raise InfeasibleError(
+            f"The plan with the least error has {dummies:.3g} dummy messages per user, and at most {LARGEST_BLANKET:g} "
+            "can be announced: set max_messages, or raise the levels, delta or the number of users."
+        )
+    plans = list[Plan]()
+    for log_variance in log_variances(search.surface, best, budget):
+        least = math.inf
+        for more in _MORE:
+            law, mean = search.surface.at(log_variance + more, best)
+            try:
+                plans.append(search.plan_at(law, rounded_up(search.per_user(mean)), budget))
+            except (InfeasibleError, ParameterError) as error:
+                failure = error
+                continue
+            before, least = least, search.error_of(plans[-1])
+            # copies slightly below whole ones may cost much, and yet more noise may allow these
+            missed = (best.copies % 1 == 0) & (best.copies > plans[-1].scheme.copies)
+            if least <= best.error * (1 + FINE) or (least >= before and not missed.any()):
+                break
+    if not plans:
+        raise failure
+    return tuple(plans)

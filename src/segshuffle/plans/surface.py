@@ -1,0 +1,287 @@
+"""The search of the planner for nearly the best blanket of a law within a budget, by quick estimates.
+
+A blanket is a *point*: the logarithms of its variance and of the other parameters that its law leaves to choose. The
+largest copies of every level are nearly those of a Gaussian mechanism with this variance. The log of the ratio between
+them is computed at a few points (`guides`) and interpolated. So every point has a predicted error. The point with the
+least predicted error is computed next. The search ends if a prediction was right and the points around it are computed,
+and if no far smaller variance has much less error.
+Nothing here is proven.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from segshuffle.accounting.collections.guides import FINE, REACH
+from segshuffle.arrays import FloatArray
+from segshuffle.blankets.base import BLANKET_MEAN_RANGE, COPIES_RANGE, Blanket
+from segshuffle.plans.copy_rules import CopyRules
+
+#: Distance between the best point and its neighbours. A neighbour is not computed if a computed point is closer to it
+#: than half of the distance.
+_STEP = 0.5
+#: For every budget this many points are computed first, spread around a guess, up to this far from it on every axis.
+_SCATTERED, _FAR = 16, 4.0
+#: Most rounds of computing points for one budget.
+_ROUNDS = 40
+#: Relative gain for which a search starts again near a point of far smaller variance.
+_GAIN = 0.01
+#: Grids on which predictions are compared: widths, as shares of the ranges; number of choices of all parameters but
+#: variance and mean; number of variances, for all choices together; number of variances for each choice on finer grids.
+_WIDTHS, _CHOICES, _VARIANCES, _FINER = (1.0, 0.2), 6, 200, 11
+
+
+class Best(NamedTuple):
+    """The blanket with the least error, its copies, shape (n_levels,), and an estimate of the error."""
+
+    point: FloatArray
+    law: Blanket
+    mean: float
+    copies: FloatArray
+    error: float
+
+
+class Surface:
+    """The computed points of a law, and predictions for all others.
+
+    Parameters
+    ----------
+    rules : CopyRules
+        The problem, and the rules for choosing copies.
+    """
+
+    def __init__(self, rules: CopyRules) -> None:
+        self.rules, self.law = rules, rules.law
+        self.space = self.law.space(rules.problem.pairs, rules.problem.delta)
+        copies = np.array([each.gaussian_copies for each in rules.targets])
+        # Gaussian noise of this size would allow `copies_max`, and there are hardly ever fewer dummies than copies
+        least_delta = min(each.delta for each in rules.targets)
+        enough = max((rules.copies_max / copies.min()) ** 2, rules.copies_max - math.log(least_delta))
+        ends = (BLANKET_MEAN_RANGE[0], 2 * enough)
+        self.low, self.high = np.log([ends, *self.space.bounds]).T
+        #: log of the largest copies that Gaussian noise with variance 1 would allow
+        self.unit = np.log(copies)
+        self.points: list[FloatArray] = []
+        self.ratios: list[FloatArray] = []
+        self.barred: list[FloatArray] = []
+        self.interpolated: Interpolation | None = None
+
+    def best(self, budget: float, quick: bool = False) -> Best | None:
+        """Return the best blanket for a budget of messages per user; None if nothing can be sent.
+
+        A quick search starts from what is known, if anything is, without points around a first guess.
+        """
+        known = self._refined([] if quick and self.points else self._first(budget), budget)
+        # the minimum may be among fewer dummies, where Gaussian noise tells little
+        if known and not self.law.spends and (best := self._below(known, budget)):
+            around = np.repeat(best.point[None], int(2 * _FAR / _STEP) + 1, axis=0)
+            around[:, 0] += np.linspace(-_FAR, _FAR, len(around))
+            known = self._refined(self._new(np.clip(around, self.low, self.high)), budget)
+        return known
+
+    def _refined(self, wanted: list[FloatArray], budget: float) -> Best | None:
+        """Compute points, and then those of least predicted error, until predictions are right; return the best."""
+        known = None
+        for _ in range(_ROUNDS):
+            if not sum(map(self._guide, wanted)) and known:
+                break
+            promised = self.promised(budget)
+            if promised is None:
+                break
+            _, known = self._errors(np.array(self.points), budget, 1 - FINE) if self.points else (None, None)
+            if known is None or known.error > promised.error * (1 + FINE):
+                wanted = [promised.point]
+            else:
+                wanted = [*self._new(promised.point[None]), *self._neighbours(known.point)]
+        return known
+
+    def _below(self, known: Best, budget: float) -> Best | None:
+        """Return a far better point on a line of variances far below that of the known point, if one is met.
+
+        The line is halved. No point of a part has more copies than its upper end, or less noise than its lower end, so
+        parts whose ends tell that they cannot be better are left out.
+        """
+        best, error, parts = None, known.error, [(self.low[0], max(known.point[0] - _FAR / 2, self.low[0]))]
+        for low, high in parts:  # it grows
+            ends = np.repeat(known.point[None], 2, axis=0)
+            ends[:, 0] = low, high
+            ends, parameters, means = self._settled(ends)
+            limits = np.full(self.unit.size, COPIES_RANGE[1])  # surely enough if there is no such law
+            if math.isfinite(means[1]):
+                limits = self.rules.limits(self._law(parameters, 1), float(means[1]), self._limits(ends[1:])[0])
+            _, found = self._errors(ends[1:], budget, 1 - FINE, limits[None])
+            if found and found.error < error * (1 - _GAIN):
+                best, error = found, found.error
+            per_user = self.rules.per_user(np.nan_to_num(means[:1]))
+            _, least = self.rules.guess(np.exp(ends[:1, 0]), per_user, limits[None], budget)
+            if least[0] < error * (1 - _GAIN) and high - low > _STEP:
+                parts += [(low, (low + high) / 2), ((low + high) / 2, high)]
+        return best
+
+    def promised(self, budget: float) -> Best | None:
+        """Return the blanket with nearly the least predicted error, of many choices, each with its best variance."""
+        best, centre = None, (self.low + self.high) / 2
+        free = slice(1, self.low.size - (self.law.spends > 0))
+        spread = _spread(_CHOICES, centre[free].size) * (self.high - self.low)[free]
+        for width in _WIDTHS:
+            choices = np.clip(centre[free] + width * spread, self.low[free], self.high[free])
+            x, half = np.full((len(choices), 1), centre[0]), width * (self.high - self.low)[0] / 2
+            for count in (_VARIANCES // len(choices), _FINER, _FINER):
+                x = np.clip(x + half * np.linspace(-1, 1, count), self.low[0], self.high[0])
+                cloud = np.dstack([x, *np.broadcast_to(choices.T[:, :, None], (choices.shape[1], *x.shape))])
+                # somewhat fewer copies than interpolated: a whole number that is predicted is then mostly allowed
+                errors, found = self._errors(self._completed(cloud.reshape(x.size, -1), budget), budget, 1 - 2 * FINE)
+                least = errors.reshape(*x.shape, -1).min(axis=2).argmin(axis=1)
+                x, half = x[np.arange(len(x)), least, None], 2 * half / (count - 1)
+                if found and (best is None or found.error < best.error):
+                    best = found
+            centre = best.point if best else centre
+        return best
+
+    def _completed(self, points: FloatArray, budget: float) -> FloatArray:
+        """Add the mean of the dummies, which use the rest of the budget; return a row per point and cap on copies."""
+        if not self.law.spends:
+            return points
+        most = min(max(budget / self.rules.problem.set_size, 1.0), self.rules.copies_max)
+        caps = np.append(2.0 ** np.arange(math.floor(math.log2(most)) + 1), self.rules.copies_max)
+
+        def rest(limits: FloatArray) -> FloatArray:
+            spent = self.rules.messages(0.0, np.minimum(limits, caps))
+            # the announced number of dummies is rounded up, by less than this
+            return np.asarray(np.maximum((1 - 1e-9) * budget - spent, FINE * budget))
+
+        # first guess: dummies take half of the budget; the copies that they allow tell how much is left for dummies
+        limits = self._limits(self._settled(self._spending(points, np.full(len(points), budget / 2)))[0])
+        points, limits = (np.repeat(each, caps.size, axis=0) for each in (points, limits))
+        caps = np.tile(caps, len(points) // caps.size)[:, None]
+        for _ in range(2):
+            limits = self._limits(self._settled(self._spending(points, rest(limits)))[0])
+        return self._spending(points, rest(limits))
+
+    def _spending(self, points: FloatArray, per_user: FloatArray) -> FloatArray:
+        """Append to points the log of the mean that so many dummies per user give, at most the largest."""
+        return np.column_stack([points, np.minimum(np.log(per_user / self.rules.per_user(1.0)), self.high[-1])])
+
+    def at(self, log_variance: float, best: Best) -> tuple[Blanket, float]:
+        """Return the law and the mean of a point with another variance, or its own ones if there is no such law."""
+        _, parameters, (mean,) = self._settled(np.append(log_variance, best.point[1:])[None])
+        return (self._law(parameters), float(mean)) if math.isfinite(mean) else (best.law, best.mean)
+
+    def _law(self, parameters: tuple[FloatArray, ...], at: int = 0) -> Blanket:
+        """Return the law whose parameters are at one place of the arrays."""
+        return self.law(*(float(each[at]) for each in parameters))
+
+    def _settled(self, points: FloatArray) -> tuple[FloatArray, tuple[FloatArray, ...], FloatArray]:
+        """Return the points, the parameters of their laws, and their means; nan if there is no such law."""
+        parameters, means = self.space.make(*np.exp(points.T))
+        if self.law.spends:
+            points = np.column_stack([points[:, :-1], np.where(np.isfinite(means), np.log(means), points[:, -1])])
+        return points, parameters, means
+
+    def _limits(self, points: FloatArray) -> FloatArray:
+        """Return the predicted largest copies, shape (n_points, n_levels)."""
+        ratios = self.interpolated(points) if self.interpolated else np.zeros(self.unit.size)
+        log = np.minimum(self.unit + points[:, :1] / 2 + ratios, math.log(COPIES_RANGE[1]))
+        return np.asarray(np.exp(log))
+
+    def _errors(
+        self, points: FloatArray, budget: float, share: float, limits: FloatArray | None = None
+    ) -> tuple[FloatArray, Best | None]:
+        """Return the errors of points, inf if there is no such law, and the best one; copies are predicted or given."""
+        points, parameters, means = self._settled(points)
+        errors = np.full(len(points), math.inf)
+        fits = np.flatnonzero(self.rules.per_user(np.where(np.isfinite(means), means, math.inf)) < budget)
+        if not fits.size:
+            return errors, None
+        variances, per_user = np.exp(points[fits, 0]), self.rules.per_user(means[fits])
+        allowed = share * (self._limits(points[fits]) if limits is None else limits[fits])
+        copies, errors[fits] = self.rules.guess(variances, per_user, allowed, budget)
+        at = int(np.argmin(errors))
+        if not math.isfinite(errors[at]):
+            return errors, None
+        law = self._law(parameters, at)
+        return errors, Best(points[at], law, float(means[at]), copies[np.searchsorted(fits, at)], float(errors[at]))
+
+    def _first(self, budget: float) -> list[FloatArray]:
+        """Return what would be the best point if every blanket were as good as Gaussian noise, and points around it."""
+        # the points computed for other budgets do not count: the minimum may be elsewhere for this one
+        found, self.interpolated = self.interpolated, None
+        first = self.promised(budget)
+        self.interpolated = found
+        if first is None:
+            return []
+        cloud = first.point + 2 * _FAR * _spread(_SCATTERED, self.low.size)
+        return [first.point, *self._new(np.clip(cloud, self.low, self.high))]
+
+    def _distances(self, points: FloatArray) -> FloatArray:
+        """Return the distance of every point from the closest point at which a computation was tried."""
+        seen = np.array([*self.points, *self.barred]).reshape(-1, self.low.size)
+        return np.asarray(np.abs(points[:, None] - seen).max(axis=2).min(axis=1, initial=math.inf))
+
+    def _neighbours(self, point: FloatArray) -> list[FloatArray]:
+        """Return neighbours, one step away on an axis, without a computed point nearby."""
+        steps = _STEP * np.concatenate([np.eye(point.size), -np.eye(point.size)])
+        return self._new(np.clip(point + steps, self.low, self.high))
+
+    def _new(self, points: FloatArray) -> list[FloatArray]:
+        """Return those points that no point tried before is close to."""
+        return list(points[self._distances(points) > _STEP / 2])
+
+    def _guide(self, point: FloatArray) -> bool:
+        """Compute the copies at a point and update the interpolation; return whether it was new, and has a law."""
+        (settled,), parameters, (mean,) = self._settled(point[None])
+        if not math.isfinite(mean) or self._distances(settled[None])[0] < 1e-6:
+            self.barred.append(point)
+            return False
+        start = self._limits(settled[None])[0]
+        guided = np.maximum(self.rules.limits(self._law(parameters), float(mean), start), COPIES_RANGE[0])
+        self.points.append(settled)
+        self.ratios.append(np.maximum(np.log(guided) - self.unit - settled[0] / 2, -REACH))
+        self.interpolated = Interpolation(np.array(self.points), np.array(self.ratios))
+        return True
+
+
+class Interpolation:
+    """The smoothest function with given values at given points: a linear one plus cubes of distances from the points.
+
+    Where the points do not span the space it is a constant plus distances.
+
+    Parameters
+    ----------
+    points : ndarray, shape (n_points, n_dimensions)
+        Where the function is known.
+    values : ndarray, shape (n_points, n_values)
+        Its values there.
+    """
+
+    def __init__(self, points: FloatArray, values: FloatArray) -> None:
+        self.known, self.smooth = points, np.linalg.matrix_rank(points - points[0]) == points.shape[1]
+        rows = self._terms(points)
+        size = rows.shape[1]
+        system = np.zeros((size, size))
+        system[: len(points)] = rows
+        system[len(points) :, : len(points)] = rows[:, len(points) :].T
+        self.weights = np.linalg.solve(system, np.pad(values, ((0, size - len(points)), (0, 0))))
+
+    def __call__(self, points: FloatArray) -> FloatArray:
+        """Return the values at other points, shape (n_others, n_values)."""
+        return np.asarray(self._terms(points) @ self.weights)
+
+    def _terms(self, points: FloatArray) -> FloatArray:
+        squares = sum((x[:, None] - y) ** 2 for x, y in zip(points.T, self.known.T, strict=True))
+        if not self.smooth:
+            return np.column_stack([np.sqrt(squares), np.ones(len(points))])
+        return np.column_stack([squares * np.sqrt(squares), np.ones(len(points)), points - self.known[0]])
+
+
+def _spread(count: int, dimensions: int) -> FloatArray:
+    """Spread points evenly over a cube of side 1 around 0 (the R sequence); the first is 0."""
+    if dimensions == 0:
+        return np.zeros((1, 0))
+    root = 2.0
+    for _ in range(30):
+        root = (1 + root) ** (1 / (dimensions + 1))
+    return (0.5 + np.outer(np.arange(count), root ** -np.arange(1.0, dimensions + 1))) % 1 - 0.5

@@ -1,0 +1,113 @@
+"""What a plan must meet: the guarantee of every level, certified, and the error that counts."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from segshuffle.accounting.collections.guides import FINE
+from segshuffle.accounting.collections.product import SMALLEST_DELTA, closest_interval, log_delta_bound, rounded_delta
+from segshuffle.accounting.collections.published import item_target
+from segshuffle.arrays import FloatArray
+from segshuffle.blankets.base import Blanket
+from segshuffle.digits import rounded_down
+from segshuffle.errors import ParameterError
+from segshuffle.numerics.gaussian import gaussian_ratio
+from segshuffle.plans.plan import Problem, assignment_spread
+from segshuffle.plans.time_limit import check_time
+from segshuffle.plans.weights import ErrorTerms
+
+#: Relative widths of a certificate that are tried after `FINE`, until one is reached or the target is met or missed.
+_WIDTHS = (10 * FINE, 100 * FINE, 1.0)
+
+
+@dataclass(frozen=True)
+class Target:
+    """The guarantee that one level must meet. It does not depend on the users, so equal targets share a calibration."""
+
+    pairs: int
+    epsilon: float
+    delta: float
+
+    @classmethod
+    def of(cls, problem: Problem, level: float, group_privacy: bool = False) -> Target:
+        """Take the target for the product of all pairs, or, with group privacy, for one item."""
+        pairs, delta = problem.pairs, problem.deltas[problem.levels.index(level)]
+        if not group_privacy or pairs == 0:
+            return cls(pairs, level, delta)
+        epsilon, delta = item_target(epsilon=level, delta=delta, set_size=pairs)
+        return cls(1, epsilon, delta)
+
+    @property
+    def gaussian_copies(self) -> float:
+        """Copies that Gaussian noise with variance 1 would allow; they grow with the root of the variance."""
+        return gaussian_ratio(epsilon=self.epsilon, delta=self.delta) / math.sqrt(2 * self.pairs)
+
+
+def error_of_all(problem: Problem) -> ErrorTerms:
+    """Return coefficients of the squared error of all items, if these are equally frequent and noise has variance 1."""
+    d, s, n = problem.sizes
+    return ErrorTerms(d, s, assignment_spread(np.array([n * s / d]), n) * d)
+
+
+def error_of_item(share: float, n_users: int) -> ErrorTerms:
+    """Return the coefficients of the variance of the estimate of one item, held by this share of the users."""
+    return ErrorTerms(1.0, share, share * (1 - share) * n_users / max(n_users - 1, 1))
+
+
+def checked_mean(problem: Problem, law: Blanket, blanket_per_user: float) -> float:
+    """Return how many dummies per item honest users send, if the law allows as many; else raise an error."""
+    mean, (least, most) = problem.honest_mean(blanket_per_user), law.means
+    if not least <= mean <= most:
+        allowed = f"such that honest users send {least:g} to {most:g} dummies per item (they send {mean:g})"
+        raise ParameterError("blanket_per_user", blanket_per_user, allowed)
+    return mean
+
+
+def has_large_tables(law: Blanket) -> bool:
+    """Return whether certificates take long, so that the law has a rough form for searches."""
+    return law.rough() is not law
+
+
+def is_certified(law: Blanket, mean: float, target: Target, copies: float) -> bool:
+    """Return whether copies, rounded down, are certified to meet the target."""
+    check_time()
+    return copies == 0 or certified_delta(law, mean, target, rounded_down(copies))[1] <= target.delta
+
+
+@functools.lru_cache(maxsize=65536)
+def certified_delta(law: Blanket, mean: float, target: Target, copies: float) -> tuple[float, float]:
+    """Return a certified interval of delta (lower, upper), narrow enough to compare it with the target if possible."""
+    if target.pairs == 0 or copies == 0:
+        return 0.0, 0.0
+    pair, lower, upper = law.pair(mean, copies), 0.0, 1.0
+    far_below = max(FINE * target.delta, SMALLEST_DELTA)
+    # large tables take long, and need not tell a delta far below the target from 0
+    smallest = far_below if has_large_tables(law) else SMALLEST_DELTA
+    for rtol, least in dict.fromkeys([(FINE, smallest), (FINE, far_below), *((each, smallest) for each in _WIDTHS)]):
+        found, failure = closest_interval(
+            pair, pairs=target.pairs, epsilon=target.epsilon, rtol=rtol, smallest=least, expected=target.delta
+        )
+        lower, upper = max(lower, found.lower), min(upper, found.upper)
+        if not failure or (lower > 0 and upper <= target.delta) or lower > target.delta:
+            return lower, upper
+    return lower, min(upper, rounded_delta(log_delta_bound([(pair, target.pairs)], target.epsilon)))
+
+
+def attained(problem: Problem, copies: Sequence[float] | FloatArray) -> bool:
+    """Return whether some neighbours attain the bound with `Problem.pairs` pairs, so that no smaller delta is valid.
+
+    This needs two sets that differ in all these pairs, and other users who shift those counters by a known number, or
+    not at all (docs/proof.md, step 6).
+    """
+    d, s, n_users = problem.sizes
+    if problem.assumptions.sets == "at-most":
+        return d >= 2 * s  # the others may hold nothing
+    if problem.assumptions.private_levels and d < 2 * s:
+        return False
+    others_are_known = all(a == math.floor(a) for a, n in zip(copies, problem.level_counts, strict=True) if n)
+    return d >= 3 * s or d == s or n_users == 1 or others_are_known
