@@ -144,8 +144,3 @@ def published_first(wildcards):
             str(name).startswith("panels-") or "proven" in str(name) for name in names
         )
     )
-
-
-def minutes(longest_seconds):
-    """Return the runtime of a long job: ten times what results/runtimes.csv has, and five minutes for a slow start."""
-    return lambda wildcards, attempt: (5 + -(-longest_seconds // 6)) * attempt

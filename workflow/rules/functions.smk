@@ -8,6 +8,11 @@ def half_of_the_cores(wildcards):
     return max(1, min(4, cores // 2))
 
 
+def minutes(longest_seconds):
+    """Return the runtime of a long job: ten times what results/runtimes.csv has, and five minutes for a slow start."""
+    return lambda wildcards, attempt: (5 + -(-longest_seconds // 6)) * attempt
+
+
 def in_formats(name):
     """Name the three files of a figure; Snakemake's report shows the SVG."""
     path = f"<results>/figures/{name}"

@@ -9,7 +9,9 @@ rule verdicts:
     """Verdict on every statement of the paper's section 6."""
     input:
         panels=collect("<results>/panels/published/{setting}.csv", setting=JUDGED),
-        readings=rules.readings.output.table if "readings" in config["parts"] else [],
+        readings=(
+            [rules.readings.output.table] if "readings" in config["parts"] else []
+        ),
     output:
         table=shown("<results>/claims.csv"),
         readable="<results>/claims.md",

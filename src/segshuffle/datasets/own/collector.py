@@ -10,8 +10,8 @@ import polars as pl
 from segshuffle.arrays import Numbers
 from segshuffle.datasets.own.layout import BLANKS, MISSING, UNREADABLE, Layout, number_of, shown, tidied
 from segshuffle.datasets.own.sources import Source
+from segshuffle.datasets.own.texts import NOBODY
 from segshuffle.datasets.own.transactions import Transactions
-from segshuffle.datasets.texts import NOBODY
 from segshuffle.errors import DataError
 
 # What stands for an item in entries without one: none was given, or one that is not in the list.

@@ -24,8 +24,8 @@ require("data", "Reading a file of your own")
 # after the sentence that says what is missing
 import polars as pl  # noqa: E402
 
-from segshuffle.datasets.columns import HEAD, Columns, RowError, columns_of, refuse_twice  # noqa: E402
-from segshuffle.datasets.texts import FAILURES, PART, parts_of, reader  # noqa: E402
+from segshuffle.datasets.own.columns import HEAD, Columns, RowError, columns_of, refuse_twice  # noqa: E402
+from segshuffle.datasets.own.texts import FAILURES, PART, parts_of, reader  # noqa: E402
 
 #: Most bytes of a stream, which is copied; a file may have any size.
 MOST_STREAMED = 2**32

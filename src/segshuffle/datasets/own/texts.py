@@ -10,8 +10,8 @@ from pathlib import Path
 
 import polars as pl
 
-from segshuffle.datasets.columns import Columns, RowError, columns_of, listed, refuse, refuse_twice
-from segshuffle.datasets.doubts import DOUBTFUL, MARKS, described, doubt, refuse_table
+from segshuffle.datasets.own.columns import Columns, RowError, columns_of, listed, refuse, refuse_twice
+from segshuffle.datasets.own.doubts import DOUBTFUL, MARKS, described, doubt, refuse_table
 from segshuffle.datasets.own.layout import Layout, shown
 from segshuffle.errors import DataError
 
