@@ -171,24 +171,6 @@ def close(pairs):
     return [pytest.approx(pair, rel=1e-12, abs=0) for pair in pairs]
 
 
-def assert_draws(axes, *wanted):
-    """Check that the lines of a panel are the wanted ones, each once and no other, and return them in this order.
-
-    Parameters
-    ----------
-    axes : Axes
-        A panel.
-    *wanted : iterable of pairs
-        The points of every line. Those of axhline are (0, y) and (1, y); a line without points is passed over.
-    """
-    lines, found = [line for line in axes.lines if len(line.get_xdata())], []
-    for series in wanted:
-        wanted_points = close(series)
-        found.append(next(line for line in lines if line not in found and points(line) == wanted_points))
-    assert len(lines) == len(found), "nothing else is drawn"
-    return found
-
-
 def strokes(axes, **wanted):
     """Return the lines of a panel that look as asked for: keywords are properties, such as color and marker."""
     return [line for line in axes.lines if all(getattr(line, f"get_{name}")() == is_ for name, is_ in wanted.items())]

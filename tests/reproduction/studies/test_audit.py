@@ -92,15 +92,6 @@ def test_integer_blanket_alone_breaks_the_claim_and_fractional_hardly(table):
     assert by_m[1.5] < 0.52
 
 
-def test_views_without_others_do_not_depend_on_the_split(table):
-    grid = rows_of(table, optimum=False)
-    for view in ("published", "blanket-only", "worst-split"):
-        one, other = (rows_of(grid, view=view, split=split)["item_delta"].to_numpy() for split in ("S1", "S2"))
-        np.testing.assert_array_equal(one, other)
-    spread = [rows_of(grid, view="others-spread", split=split)["item_delta"].to_numpy() for split in ("S1", "S2")]
-    assert (spread[0] != spread[1]).any()
-
-
 def test_proven_lower_bounds_are_only_given_for_lower_views(table):
     assert table[table["kind"] != "lower"]["proven_user_delta"].isna().all()
     assert table[table["kind"] == "lower"]["proven_user_delta"].notna().all()

@@ -78,12 +78,3 @@ def test_methods_are_told_apart_without_colour(full_config):
 
 
 # --- what is drawn -----------------------------------------------------------------------------------------------
-
-
-def test_an_optimum_outside_the_grid_is_inside_the_panel():
-    table = table_of(PANELS[:1])
-    table.loc[(table["method"] == "segmented") & (table["role"] == "best"), "blanket_per_user"] = 11.0
-    figure = draw(table, "published", "errors")
-    (star,) = [line for line in figure.axes[0].get_lines() if line.get_label() == "m that the paper's search picks"]
-    assert star.get_xdata() == 11.0 < figure.axes[0].get_xlim()[1]
-    plt.close(figure)

@@ -16,10 +16,8 @@ from segshuffle.accounting.collections.product import delta_interval
 from segshuffle.blankets.poisson import ItemPair
 from segshuffle.datasets.sampling import uniform_population
 from segshuffle.plans.plan import PLAIN, Assumptions, Problem
-from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.reproduction.design import Setting
-from segshuffle.reproduction.studies.levels.compute import PlanGrid, least_blankets, levels_table
-from segshuffle.reproduction.studies.planning import problem_of
+from segshuffle.reproduction.studies.levels.compute import PlanGrid, levels_table
 from segshuffle.seeds import stream
 
 SETTING = Setting("synthetic", 1000, 3, 16)
@@ -63,28 +61,6 @@ def problem(counts, *, domain_size=16, set_size=3, levels=(0.5, 1.0, 2.0), delta
 # ----------------------------------------------------------------------------------------------------------------------
 # Planning
 # ----------------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.exhaustive
-@pytest.mark.parametrize(
-    ("domain_size", "set_size", "counts"),
-    [
-        (16, 3, [(250, 500, 250), (500, 250, 250), (0, 0, 1000), (333, 0, 667), (1000, 0, 0)]),
-        (17, 4, [(1250, 2500, 1250), (2500, 1250, 1250), (1100, 1200, 2700)]),
-        (128, 8, [(1250, 1250, 2500), (4000, 500, 500)]),
-    ],
-)
-def test_plans_are_as_good_as_the_planner_s(domain_size, set_size, counts):
-    delta = 0.01 / sum(counts[0])
-    problems = [problem(each, domain_size=domain_size, set_size=set_size, delta=delta) for each in counts]
-    grid = PlanGrid.of(problems[0])
-    for each in problems:
-        [found], theirs = grid.choose(each, [each.level_counts]), ProvenSegmented().plan(each)
-        spread = each.set_size * (1 - each.set_size / each.domain_size) * each.n_users / (each.n_users - 1)
-        n_k, copies = np.array(each.level_counts), np.array(found.scheme.copies)
-        weight = n_k @ copies
-        own = each.set_size * (n_k @ (copies * (1 - copies))) + spread * (n_k @ copies**2 - weight**2 / each.n_users)
-        assert (each.n_users * found.blanket_per_user + own) / weight**2 <= theirs.mse_bound * 1.001
 
 
 @pytest.mark.quick(0)
@@ -186,16 +162,6 @@ def test_results_do_not_depend_on_the_other_epsilons_and_splits(config):
     some = table_of(config)
     kept = everything[(everything["split"] != "S2") & everything["epsilon_levels"].isin([1.0, math.inf])]
     pd.testing.assert_frame_equal(some, kept.reset_index(drop=True), check_exact=True)
-
-
-def test_blankets_are_those_of_round_1(config):
-    setting = Setting("synthetic", 80, 2, 8)
-    problem = problem_of(config, setting, "S1")
-    found = least_blankets(problem, EPSILONS)
-    assert list(found) == [0.25, 1.0, 4.0, math.inf]
-    for epsilon, blanket in list(found.items())[:-1]:
-        enough = delta_interval(ItemPair(80 * blanket / 3, 1.0), pairs=1, epsilon=epsilon)
-        assert enough.upper <= problem.delta * (1 + 1e-9)
 
 
 # ----------------------------------------------------------------------------------------------------------------------

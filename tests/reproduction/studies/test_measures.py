@@ -161,12 +161,6 @@ def test_what_did_not_run_is_named(name, of, said):
         measured(name, TWO[0], **of)
 
 
-def test_without_competitors_no_reduction_is_judged():
-    ours = [row for row in TWO[0] if row["method"] == "segmented"]
-    with pytest.raises(NotRunError, match=rf"^mm did not run on {ONE_NAME}$"):
-        measured("reduction", ours, **S1, against=["strongest"])
-
-
 # --- only the paper's own settings are judged ----------------------------------------------------------------------
 
 BLANKETS = [float(f"{m:.4g}") for m in np.geomspace(0.1, 10.0, 31)]
@@ -220,16 +214,6 @@ def test_a_statement_on_both_kinds_of_data_must_hold_on_both(table, reference, f
     errors = errors.where((table["method"] != "mm") | (table["dataset"] != "msnbc"), best)
     claims = evaluate(table.assign(mse_expected=errors), reference, full_config).set_index("id")
     assert claims.loc["reduction-50", "verdict"] == expected
-
-
-def test_significantly_larger_is_by_half(table, reference, full_config):
-    for best, expected in ((1.0, "not reproduced"), (2.0, "reproduced"), (1.359, "not reproduced")):
-        shifted = 1 + 4 * np.log(table["blanket_per_user"] / best) ** 2
-        ours = (table["method"] == "segmented") & (table["set_size"] == 8)
-        claims = evaluate(
-            table.assign(mse_expected=table["mse_expected"].where(~ours, shifted)), reference, full_config
-        )
-        assert claims.set_index("id").loc["m-rises-with-s", "verdict"] == expected
 
 
 @pytest.mark.parametrize(

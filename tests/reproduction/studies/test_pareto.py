@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib import pyplot as plt
-from reader import complaints, legend_texts, open_marks, points, shape, visible
+from reader import complaints, open_marks, points, visible
 
 from segshuffle.plans.plan import Assumptions, Problem
 from segshuffle.plans.registry import every
@@ -14,7 +14,6 @@ from segshuffle.protocols.central import WEIGHTED
 from segshuffle.protocols.fake_users import FakeUsers
 from segshuffle.reproduction.studies.pareto import compute
 from segshuffle.reproduction.studies.pareto.report import draw, front, readable, winners
-from segshuffle.reproduction.words import Words
 
 CONFIG = {
     "delta_times_n": 0.01,
@@ -36,14 +35,6 @@ def found():
         patch.setattr(compute, "every", lambda: chosen)
         table = pd.DataFrame(compute.size_table(CONFIG, n_users=400, domain_size=17, set_size=2))
         return table[table["split"] == "one"]
-
-
-def test_a_figure_says_whose_levels_it_shows(full_config):
-    one, three = (Words(full_config).of(f"figures/pareto-n400-d17-{split}") for split in ("one", "S2"))
-    assert "everybody at ε." in one.caption
-    assert "S2" not in one.caption + one.title
-    assert "in the shares of S2." in three.caption
-    assert three.title.endswith("n = 400, d = 17, split S2")
 
 
 def test_the_table_has_every_plan_once(found):
@@ -96,13 +87,6 @@ def test_winners_by_hand():
     assert "| 10 | 17 | 2 | 1 | one | nobody | b: 24.00, next 1.33x | a: 8.00, next 3.00x |" in text
 
 
-def test_cases_are_in_the_order_of_the_table():
-    rows = winners(pd.concat([by_hand().assign(split=split) for split in ("one", "S1")]), [4.0])
-    assert rows["split"].to_list() == ["one", "S1"]
-    text = readable(rows, pd.DataFrame(columns=["id", "section", "statement", "verdict", "found", "note", "rule"]))
-    assert 0 < text.index("| one | a: 8.00") < text.index("| S1 | a: 8.00")
-
-
 CHOOSING = [each for each in every().values() if each.compared]
 
 
@@ -112,12 +96,6 @@ def test_every_choice_makes_a_plan(declared):
     numbers = [compute.numbers_of(*plan, np.ones(1000)) for plan in compute.plans_of(declared, problem, [], {})]
     assert len(numbers) == len(declared.compared) > 1
     assert not [each["refused"] for each in numbers if "refused" in each]
-
-
-def test_without_a_declaration_only_proven_methods_are_compared():
-    for each in every().values():
-        if each.compared is None:
-            assert len(each.comparisons) == (each.accounting == "proven")
 
 
 def test_a_plan_that_is_refused_says_why():
@@ -146,7 +124,6 @@ def test_figure_draws_fronts_and_references_of_every_panel():
     figure = draw(table, n_users=10_000, domain_size=17, split="one")
     keys = [(s, epsilon) for s in (2, 4) for epsilon in (0.5, 1.0, 2.0, 4.0)]
     sizes = "$n$ = 10,000, $d$ = 17, $s$ = "
-    assert shape(figure) == (3, 3)
     for i, (axes, (s, epsilon)) in enumerate(zip(visible(figure), keys, strict=True)):
         assert axes.get_title().replace("\n", ": ") == f"({'abcdefgh'[i]}) $\\epsilon$ = {epsilon:g}: {sizes}{s}"
         drawn = {line.get_label(): line for line in axes.lines}
@@ -159,9 +136,6 @@ def test_figure_draws_fronts_and_references_of_every_panel():
         assert [open_marks(drawn[name]) for name in names] == [False, False, True], "not proven"
         assert set(drawn["Gaussian curator, weight per level"].get_ydata()) == {scale}
         assert len(drawn) == 5, "what is refused is not drawn"
-        assert list(drawn)[:4] == [*names, "Gaussian curator, weight per level"], "as in the table"
-        assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
-    assert legend_texts(figure) == list(drawn)
     assert complaints(figure) == []
     plt.close(figure)
 
@@ -171,10 +145,3 @@ def test_a_front_has_no_two_plans_of_one_error():
     plans = [(3.0, 1.0), (2.0, 1.0), (1.0, 5.0), (1.0, 4.0), (2.5, 1.5), (4.0, 0.5)]
     kept = front(pd.DataFrame(plans, columns=["messages_per_user", "mse_expected"]))
     assert kept.to_numpy().tolist() == [[1.0, 4.0], [2.0, 1.0], [4.0, 0.5]]
-
-
-def test_a_budget_may_be_met_to_rounding():
-    table = by_hand().query("method == 'b'")
-    for messages, winner in ((3.0 * (1 + 5e-10), "b"), (3.0 * (1 + 1e-8), "")):
-        found = winners(table.assign(messages_per_user=messages), [1.5])
-        assert found["winner"].astype(object).fillna("").to_list() == [winner]

@@ -17,11 +17,10 @@ from commands import printed
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Accountant
 from segshuffle.accounting.single_message.accountants.personalized import PERSONAL, PersonalizedUsers
 from segshuffle.accounting.single_message.decomposition import BlanketBound, DatasetsBound
-from segshuffle.accounting.single_message.randomizers.subsets import KaryRandomizedResponse
 from segshuffle.reproduction.studies.referee import compute as trial
 from segshuffle.reproduction.studies.referee import report
 from segshuffle.reproduction.studies.referee.compute import CASES, Point, most_that_local_privacy_leaves
-from segshuffle.reproduction.studies.referee.enumeration import ROUNDING, merged_outputs, worst_datasets
+from segshuffle.reproduction.studies.referee.enumeration import ROUNDING, worst_datasets
 
 CONFIG = yaml.safe_load("""
 delta_times_n: 0.01
@@ -59,8 +58,8 @@ def blanket_times(factor):
 @pytest.fixture(scope="module")
 def table():
     with pytest.MonkeyPatch.context() as patch:
-        for extra in (blanket_times(0.5), blanket_times(1.0)):
-            patch.setitem(ACCOUNTANTS, extra.name, extra)
+        half = blanket_times(0.5)
+        patch.setitem(ACCOUNTANTS, half.name, half)
         return trial.trials(CONFIG)
 
 
@@ -100,17 +99,6 @@ def test_half_of_a_proven_bound_is_caught_with_a_counterexample(found, capsys):
         assert shown["blanket"] == pytest.approx(2 * row["smallest_claimed"], rel=1e-12)
 
 
-def test_the_bound_itself_is_acquitted(found):
-    for case in ("krr-4", "krr-10", "oue"):
-        for accountant in ("blanket x 1.0", "blanket", "standard-clone", "hoeffding", "bennett"):
-            row = one(found, accountant, case)
-            assert row["verdict"] in ("sound so far", "vacuous")
-            assert row["cells"] == 3 * 2 + 1 + len(trial.BY_HAND.get(case, ()))
-            assert row["violated"] == 0
-            assert not row["few_delta_ratio"] > 1
-    assert one(found, "blanket", "krr-10")["verdict"] == "sound so far"
-
-
 def test_every_proven_bound_of_the_package_is_acquitted(found):
     ours = found[found["accountant"].isin(ACCOUNTANTS)]
     assert not ((ours["kind"] == "upper") & (ours["verdict"] == "violated")).any()
@@ -135,22 +123,6 @@ def test_counterexamples_found_by_hand_come_out(table, case, n_users, gain):
     assert row["outcome"] == "violated"
     assert row["by_equal_others"]
     assert row["ratio"] == row["proven"] / row["claimed"] > 1
-
-
-def test_two_users_by_hand(table):
-    """4-ary randomized response, e^eps0 = 3, e^eps = 5/2, two users, both with value 0 against one changed to 1.
-
-    Only the messages {0, 0} have a ratio above 5/2: probability 1/2 * 1/2 = 1/4 against 1/2 * 1/6 = 1/12
-    ({0, 2}: 1/6 against 1/9). So delta = 1/4 - 5/2 * 1/12 = 1/24. The published pair claims a third of it.
-    """
-    rows = table[(table["case"] == "krr-4") & (table["local_epsilon"] == LOG3) & (table["n_users"] == 2)].set_index(
-        "accountant"
-    )
-    exact = o.shuffled_divergence(o.krr(4, Fraction(3)), (0, 1), [0], Fraction(5, 2))
-    assert exact == Fraction(1, 24)
-    assert rows.loc["variation-ratio", "proven"] == pytest.approx(1 / 24, rel=1e-6)
-    assert rows.loc["variation-ratio", "outcome"] == "violated"
-    assert rows.loc["variation-ratio", "ratio"] == pytest.approx(3.0, rel=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -195,14 +167,6 @@ def test_an_epsilon_is_refuted_by_the_delta_at_it():
     assert judged(point, 0.1, 0.1001, 1.1e-6).delta_ratio == pytest.approx(1.1, rel=1e-12)
 
 
-def test_claims_near_the_proven_epsilon_or_below_have_a_delta_of_their_own(table):
-    claims = table[(table["asked"] == "epsilon") & (table["claimed"] > 0)]
-    near = claims["claimed"] < 1.02 * claims["proven"]
-    assert (claims["delta_ratio"].notna() == near).all()
-    assert near.any()
-    assert not near.all()
-
-
 def test_vacuous_is_the_local_guarantee():
     local = most_that_local_privacy_leaves(1.0, 0.5)
     # binary randomized response: (e - e^0.5)/(1 + e)
@@ -245,16 +209,6 @@ def test_enumeration_against_exact_rationals(matrix, n_users):
         assert attained == pytest.approx(worst, rel=1e-12)
 
 
-def test_proportional_outputs_are_merged_without_loss():
-    law = np.exp(np.eye(50))[:4]
-    assert merged_outputs(law).shape == (4, 5)
-    np.testing.assert_allclose(merged_outputs(law).sum(axis=1), law.sum(axis=1), rtol=1e-13)
-    small = KaryRandomizedResponse(local_epsilon=1.0, domain_size=6).laws([(x,) for x in range(6)])
-    arguments = {"victims": [(0, 1)], "n_users": 3, "epsilon": 0.4}
-    full = worst_datasets(matrix=small, **arguments).delta
-    assert worst_datasets(matrix=small[:4], **arguments).delta == pytest.approx(full, rel=1e-11)
-
-
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.inputs])
 def test_enumerated_rows_are_those_of_the_mechanism(name):
     """With one user, enumeration and the accountant's classes give the same number, by two ways."""
@@ -277,14 +231,6 @@ def test_two_users_of_unequal_budgets_by_ordered_pairs():
     found = trial.DatasetsBound(randomizer=randomizer, n_users=2).delta(epsilon=0.9).lower
     assert found <= exact * (1 + 1e-12)
     assert found == pytest.approx(exact, rel=1e-4)
-
-
-@pytest.mark.parametrize(("budget", "finer"), [(2.0, True), (1.0, True), (0.2, False)])
-def test_reports_outside_the_range_tell_budgets_apart(budget, finer):
-    """Left of 0 and right of 1 the victim's density falls off faster, so the ratio has no lower bound there."""
-    (classes,) = trial.TwoBudgets(local_epsilon=budget, other=0.2).common_input("lower")
-    assert classes.mass.sum() == pytest.approx(1.0, rel=1e-12)
-    assert (min(classes.log_first.min(), classes.log_second.min()) < -10) == finer
 
 
 def test_each_claim_is_about_the_stated_number_of_users():
@@ -383,15 +329,8 @@ def test_the_report_by_hand(by_hand):
     assert "below the proven number by more than a relative 1e-09." in " ".join(text.split())
     assert "No proven upper bound fails on the grid." in text
     for row in (
-        "| a | 1 | 0 | 0 | 0 |",
-        "| b | 0 | 1 | 1 | 0 |",
-        "| c | 0 | 0 | 0 | 1 |",
         "| a | x | published | 6 of 7 | 8 | 3 | 2 | eps0 = 2, n = 900 | 0.5 | 1 |",
         "**a, x**, n = 2: claimed 0.125, proven at least 0.5.\n\n```bash\nrun 1\n```",
-        "| a | x | published | violated | 7 | 6 | 2 | 2 |",
-        "| b | x | published | sound so far | 2 | 0 | 1 |  |",
-        "| b | y | published | vacuous | 1 | 0 | 1 |  |",
-        "| c | y | published | not applicable | 0 | 0 | 0 |  |",
     ):
         assert row in text
     # a violation at few users alone has no largest epsilon

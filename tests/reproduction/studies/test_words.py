@@ -2,8 +2,6 @@
 
 import numpy as np
 import pandas as pd
-import pytest
-import yaml
 
 from segshuffle.reproduction.studies.levels.report import words as levels
 from segshuffle.reproduction.studies.limit.report import words as limit
@@ -11,20 +9,6 @@ from segshuffle.reproduction.studies.panels.report import words as reproduction
 
 POPULATIONS = (("msnbc", 5000, 4, 17), ("synthetic", 50000, 8, 128))
 SIZES = ("dataset", "n_users", "set_size", "domain_size")
-
-
-def test_no_figure_stands_in_a_section_that_the_page_has_of_its_own(root):
-    found = {}
-    for path in (root / "src/segshuffle").rglob("words.yaml"):
-        found |= yaml.safe_load(path.read_bytes()).get("outputs", {})
-    groups = {name: entry["group"] for name, entry in found.items() if name.startswith("figures/")}
-    assert len(groups) > 10
-    assert not set(groups.values()) & {"overview", "verdicts", "run"}
-
-
-@pytest.mark.parametrize("words", [levels, limit])
-def test_of_another_figure_nothing_is_said(words):
-    assert words("fig2", {}) is None
 
 
 def test_levels_says_the_range_over_the_error_without_private_levels():

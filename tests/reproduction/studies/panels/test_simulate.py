@@ -181,14 +181,3 @@ def test_levels_are_given_to_users_at_random(drawn_case):
             z = (found.mean(axis=0) - expected) / (found.std(axis=0) / math.sqrt(repetitions))
             # 3 levels x (8 + 36) comparisons: one beyond 5 standard errors has probability below 1e-4
             assert np.abs(z).max() < 5
-
-
-@pytest.mark.parametrize(("domain_size", "block"), [(1000, 4), (500_000, 2), (2_000_000, 1)])
-def test_a_large_domain_is_drawn_in_small_blocks(case, domain_size, block):
-    """At most 2^22 counts of holders at once, or a single repetition."""
-    config = case[0] | {"repetitions": 6, "repetition_block": 4}
-    setting = Setting("synthetic", 40, 2, domain_size)
-    samples = draw_samples(config, Scenario(setting, "S1"), population_of(setting))
-    sizes = {first: sample.repetitions for first, sample in samples}
-    assert sum(sizes.values()) == 6
-    assert list(sizes) == list(range(0, 6, block))
