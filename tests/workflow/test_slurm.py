@@ -78,13 +78,15 @@ def on_slurm(cluster, new_checkout):
 def test_every_job_went_through_slurm(on_slurm):
     submitted = re.findall(r"submitted with SLURM jobid (\d+)", on_slurm.said)
     assert len(submitted) == sum(JOBS.values())
-    asked = ["squeue", "--noheader", "--states", "all", "--format", "%i %T %m %k"]
+    asked = ["squeue", "--noheader", "--states", "all", "--format", "%i %T %m %C %k"]
     listed = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
-    jobs = [line.split(maxsplit=3) for line in listed.splitlines()]
-    assert {number for number, state, _, _ in jobs if state == "COMPLETED"} == set(submitted)
-    rules = [comment.removeprefix("rule_").split("_wildcards")[0] for _, _, _, comment in jobs]
+    jobs = [line.split(maxsplit=4) for line in listed.splitlines()]
+    assert {number for number, state, *_ in jobs if state == "COMPLETED"} == set(submitted)
+    rules = [comment.removeprefix("rule_").split("_wildcards")[0] for *_, comment in jobs]
     assert {rule: rules.count(rule) for rule in JOBS} == JOBS
-    assert all(int(memory.removesuffix("M")) >= 500 for _, _, memory, _ in jobs), "Slurm knows what the rules ask for"
+    assert all(int(memory.removesuffix("M")) >= 500 for _, _, memory, *_ in jobs), "Slurm knows what the rules ask for"
+    (threads,) = (cores for *_, cores, comment in jobs if comment.startswith("rule_simulate"))
+    assert threads == "2", "of the profile"
 
 
 def test_slurm_and_one_machine_make_the_same_bytes(on_slurm, new_checkout):
