@@ -5,7 +5,6 @@
 DOCUMENTS = {
     "amplification/claims.md": "amplification-claims.md",
     "claims.md": "claims.md",
-    "readings.md": "readings.md",
     "pareto.md": "pareto.md",
     "referee.md": "referee-table.md",
     "proven-summary.md": "proven-summary.md",

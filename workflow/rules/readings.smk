@@ -15,7 +15,6 @@ rule readings:
         ),
     output:
         table=shown("<results>/readings.csv"),
-        readable="<results>/readings.md",
         drawing=in_formats("readings"),
     log:
         "<logs>/readings.log",

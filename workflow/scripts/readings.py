@@ -7,8 +7,8 @@ import numpy as np
 from segshuffle.reproduction.jobs import job
 from segshuffle.drawing.style import save
 from segshuffle.reproduction.studies.readings.compute import verdicts
-from segshuffle.reproduction.studies.readings.report import draw, markdown
-from segshuffle.reproduction.tables import read_json, write_markdown, write_table
+from segshuffle.reproduction.studies.readings.report import draw
+from segshuffle.reproduction.tables import read_json, write_table
 
 with job(snakemake) as edition:
     files = zip(snakemake.params.datasets, snakemake.input.data, snakemake.input.sources, strict=True)
@@ -16,5 +16,4 @@ with job(snakemake) as edition:
     plans = {Path(path).stem: read_json(path) for path in snakemake.input.plans}
     table = verdicts(snakemake.params.settings, snakemake.params.statements, data, plans)
     write_table(snakemake.output.table, table)
-    write_markdown(snakemake.output.readable, markdown(table), edition)
     save(draw(table), snakemake.output.drawing, edition)

@@ -6,6 +6,8 @@ import pandas as pd
 
 from segshuffle.reproduction.studies.verdicts import REPRODUCED
 
+#: Heading of the section of claims.md that judges all readings.
+HEADING = "Which reading of the paper reproduces its statements"
 #: Choice -> what may be chosen; ours is the first.
 CHOICES: dict[str, tuple[str, ...]] = {
     # privacy analysis of balls into bins, which fixes its dummies
@@ -26,7 +28,8 @@ def place_of_ours(table: pd.DataFrame) -> str:
     """Say how many statements our reading reproduces, and how many other readings reproduce more."""
     (ours,), others = table[table["ours"]][REPRODUCED], table[~table["ours"]][REPRODUCED]
     more = others[others > ours]
-    found = f"Of {len(table)} readings of the paper ([readings.md](readings.md)), ours reproduces {ours} statements"
+    section = HEADING.lower().replace(" ", "-")
+    found = f"Of {len(table)} [readings of the paper](#{section}), ours reproduces {ours} statements"
     if more.empty:
         return f"{found}, and none reproduces more."
     reason = "we chose ours for reasons that do not depend on the verdicts"

@@ -1,4 +1,4 @@
-"""The readings as Markdown and as a figure."""
+"""The readings as a section of claims.md, and as a figure."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ from matplotlib.patches import Patch
 from segshuffle.drawing.looks import PALETTE, TINTS
 from segshuffle.drawing.style import finished, panel_grid
 from segshuffle.reproduction.rows import table_of
-from segshuffle.reproduction.studies.readings.choices import CHOICES, place_of_ours
+from segshuffle.reproduction.studies.readings.choices import CHOICES, HEADING
 from segshuffle.reproduction.studies.verdicts import NOT, OPEN, PARTLY, REPRODUCED
 
 #: Verdict -> mark in the table, and colour in the figure.
@@ -19,11 +19,10 @@ _COLORS = (PALETTE["blue"], PALETTE["sky"], TINTS["refuted"], TINTS["white"])
 #: Columns of `compute.verdicts` that are not statements.
 _FACTS = (*CHOICES, "ours", REPRODUCED, PARTLY, NOT)
 
-_HEAD = """# Which reading of the paper reproduces its statements
+_HEAD = f"""## {HEADING}
 
-The paper leaves choices open ([deviations.md](deviations.md)). This page judges its statements under every combination
-of those that matter most. The statements and the rules are those of [claims.md](claims.md), and the same code judges
-them. Errors are closed forms.
+The paper leaves choices open ([deviations.md](deviations.md)). Here the same statements are judged by the same rules
+under every combination of the choices that matter most. Errors are closed forms.
 
 - `analysis`: privacy analysis of balls into bins (MM and SepMM). `numerical` is the exact condition for the least m, by
   the variation-ratio reduction; `closed-form` is the original sufficient bound, n m = 32 ln(2/delta') d/eps'^2.
@@ -39,7 +38,7 @@ choice of these users adds is the same for every method and every m. What n is i
 "25% · n users run the balls-into-bins protocol with (0.5, 0.01/n)-DP" it is the number of all users."""
 
 
-def markdown(table: pd.DataFrame) -> str:
+def section(table: pd.DataFrame) -> str:
     """Write what is chosen and what comes out, a column per reading.
 
     Parameters
@@ -52,12 +51,11 @@ def markdown(table: pd.DataFrame) -> str:
     legend = ", ".join(f"`{mark}` {verdict}" for verdict, mark in MARKS.items())
     parts = [
         _HEAD,
-        place_of_ours(table),
         "![Readings](figures/readings.png)",
-        "## Statements and readings",
+        "### Statements and readings",
         f"The reading with most statements reproduced is first, ours is bold: {legend}.",
         table_of(["reading", *names], ([name, *column] for name, column in columns.items())),
-        "## What one choice changes",
+        "### What one choice changes",
         "Each line changes one choice of our reading, and lists the verdicts that change.",
         "\n".join(_changes(table)),
     ]
