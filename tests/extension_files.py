@@ -206,9 +206,9 @@ def add_competitor(made):
     return _change(made, change)
 
 
-def add_dataset(made, text=None):
+def add_dataset(made):
     """Add a dataset: one file, and one section; the data are the user's own."""
-    (made.folder / "src/segshuffle/datasets/baskets.py").write_text(text or DATASET, encoding="utf-8")
+    (made.folder / "src/segshuffle/datasets/baskets.py").write_text(DATASET, encoding="utf-8")
     lines = (f"{i % 4} {4 + i % 3} 7" for i in range(300))
     (made.folder / "baskets.txt").write_text("\n".join(lines), encoding="utf-8")
     section = {"path": "baskets.txt", "n_users": [200], "set_sizes": [2]}
@@ -233,36 +233,6 @@ def _change(made, change):
     path.write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
     return made
 
-
-#: The same dataset, fetched from a network that is there if a file or folder "network" exists.
-FETCHED = DATASET.replace(
-    "def _population(",
-    """def _fetched(section, place):
-    import numpy as np
-
-    from segshuffle.datasets.declared import DataSource
-
-    if (place.cache / "baskets.txt").exists():
-        return np.tile([1, 2, 3], (300, 1)), DataSource("real", None, "baskets.txt")
-    return np.tile([4, 5, 6], (300, 1)), DataSource("stand-in", None, "made up", "no network")
-
-
-def _refresh(section, cache, log):
-    from pathlib import Path
-
-    from segshuffle.errors import FetchError
-
-    if not Path("network").exists():
-        raise FetchError("no network")
-    cache.mkdir(exist_ok=True)
-    (cache / "baskets.txt").touch()
-
-
-def _population(""",
-).replace(
-    "obtain=_obtain,",
-    "obtain=_fetched,\n    refresh=_refresh,\n    kept=lambda cache: (cache / 'baskets.txt').exists(),",
-)
 
 #: A law of dummies: half of them single, half in clusters that a fair coin ends. Its counters are tabulated here.
 LAW = '''

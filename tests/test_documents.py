@@ -1,6 +1,5 @@
 """Documents for the next person: short sentences, every key described, numbers a run has given, files that exist."""
 
-import importlib.util
 import re
 import subprocess
 import sys
@@ -44,11 +43,6 @@ def sentences(text):
         for sentence in re.split(r"(?<=[.!?])[\")*]*\s+", " ".join(paragraph.split())):
             if re.search(r"\w", sentence):
                 yield sentence
-
-
-def test_sentences_are_found():
-    text = "# No\n\nOne two. Three (four)!\n\n- Five `six`.\n    code\n| a | b |\n```\nx. y\n```\n"
-    assert list(sentences(text)) == ["One two.", "Three (four)!", "- Five `six`."]
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
@@ -154,25 +148,6 @@ def test_a_benchmark_runs(name):
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
 
 
-@pytest.mark.exhaustive
-@pytest.mark.parametrize(
-    ("text", "drawn"),
-    [
-        ("shape (n_users, set_size) of N_hat", []),
-        ("D_{e^ε}(P‖Q) at a_k and (x)_k", [("subscript", "eε"), ("subscript", "k"), ("subscript", "k")]),
-        (
-            "2^-53 e^(k - x) w_j^2",
-            [("superscript", "-53"), ("superscript", "(k - x)"), ("subscript", "j"), ("superscript", "2")],
-        ),
-    ],
-)
-def test_indices_and_exponents_are_found(text, drawn):
-    spec = importlib.util.spec_from_file_location("conf", ROOT / "docs/conf.py")
-    spec.loader.exec_module(conf := importlib.util.module_from_spec(spec))
-    found = [(node.tagname, node.astext()) for node in conf.typeset(text) if node.tagname != "#text"]
-    assert found == drawn
-
-
 # --- numbers ---------------------------------------------------------------------------------------------------------
 
 
@@ -224,27 +199,8 @@ def test_the_first_screen_of_the_readme_says_how_to_reproduce_and_how_to_test():
     assert re.findall(r"^make \w+", block, re.MULTILINE) == ["make reproduce", "make test"]
 
 
-def test_the_readme_is_short_and_the_appendix_has_the_titles_of_the_template():
+def test_the_readme_is_short():
     assert len(read("README.md").splitlines()) <= 150
-    titles = re.findall(r"^#+ (?!Main Result \d|Experiment \d)([A-Z].*)$", read("ARTIFACT-APPENDIX.md"), re.MULTILINE)
-    assert titles == [
-        "Artifact Appendix",
-        "Description",
-        "Security/Privacy Issues and Ethical Concerns",
-        "Basic Requirements",
-        "Hardware Requirements",
-        "Software Requirements",
-        "Estimated Time and Storage Consumption",
-        "Environment",
-        "Accessibility",
-        "Set up the environment",
-        "Testing the Environment",
-        "Artifact Evaluation",
-        "Main Results and Claims",
-        "Experiments",
-        "Limitations",
-        "Notes on Reusability",
-    ]
 
 
 # --- the configuration -----------------------------------------------------------------------------------------------
@@ -289,11 +245,6 @@ def test_files_for_other_programs_follow_their_schema(schema, name):
     assert done.returncode == 0, done.stdout
 
 
-def test_hosted_checks_run_the_projects_own_script():
-    (job,) = yaml.safe_load(read(".github/workflows/ci.yml"))["jobs"].values()
-    assert [step["run"] for step in job["steps"] if "run" in step] == [".ci/run"]
-
-
 def test_hosted_checks_trust_nothing_that_may_change():
     said = yaml.safe_load(read(".github/workflows/ci.yml"))
     (job,) = said["jobs"].values()
@@ -304,13 +255,6 @@ def test_hosted_checks_trust_nothing_that_may_change():
     asked = re.search(r'requires-python = ">=([\d.]+),<3\.(\d+)"', read("pyproject.toml"))
     assert job["strategy"]["matrix"]["python"] == [asked[1], f"3.{int(asked[2]) - 1}"]
     assert f"python_of {asked[1]})" in read(".ci/run")
-
-
-def test_the_changelog_has_the_usual_headings():
-    text = read("CHANGELOG.md")
-    assert re.findall(r"^## (\S+)", text, re.MULTILINE)[0] == "Unreleased"
-    usual = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
-    assert set(re.findall(r"^### (.+)$", text, re.MULTILINE)) <= usual
 
 
 def test_the_catalog_of_workflows_finds_what_it_asks_for():

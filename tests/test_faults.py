@@ -62,23 +62,3 @@ def test_what_is_drawn_of_a_line_stays_where_others_change(tmp_path, monkeypatch
     assert len(before) == 4 * len(kept)
     assert [each for each in after if "x =" not in each[0] and "y =" not in each[0]] == before
     assert drawn(kept, seed=2) != before
-
-
-def test_looks_annotations_and_words_are_left_alone():
-    drawn = 'plot("ε", DASHES[1.0], lw=2.0, step=3.0, **{"ms": 4.0, "x": 5.0})'
-    source = f'def f(x: Literal[1]) -> int:\n    return {drawn} if x == "word" else zip(x, strict=True)\n'
-    idle, words = faults.left_alone(source)
-    places = {
-        name: (2, source.splitlines()[1].index(name)) for name in ("1.0", "2.0", "3.0", "4.0", "5.0", "True", "==")
-    }
-    assert {name for name, place in places.items() if place in idle} == {"1.0", "2.0", "4.0", "True"}
-    assert {name for name, place in places.items() if place in words} == {"=="}
-    assert (1, source.index("1")) in idle
-
-
-def test_no_faults_are_made_where_they_change_nothing(tmp_path, monkeypatch):
-    """What separates parameters is no product; imports for types and sizes of caches change nothing."""
-    head = "if TYPE_CHECKING:\n    import a\n\n\n@functools.lru_cache(maxsize=4)\n@twice(3)\n"
-    (tmp_path / "one.py").write_text(head + "def f(\n    *,\n    a,\n):\n    return a * 2\n\n\ndef g(a, *, b): ...\n")
-    monkeypatch.setattr(faults, "ROOT", tmp_path)
-    assert {fault.line for fault in faults.faults_of("one.py")} == {6, 11}

@@ -166,14 +166,3 @@ def test_an_import_that_goes_up_or_to_a_neighbour_is_found(name, other):
     name, other = f"segshuffle.{name}", f"segshuffle.{other}"
     assert wrong({name: {other}}) == [f"{name} imports {other}"]
     assert wrong({"segshuffle.cli.plan": {other}, name: {"segshuffle.errors", name}}) == []
-
-
-def test_a_circle_is_found():
-    assert circles({"a": {"b", "d"}, "b": {"c"}, "c": {"a"}, "d": set()}) == ["a -> b -> c -> a"]
-    assert circles({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == []
-
-
-def test_an_import_within_a_function_is_seen(tmp_path):
-    path = tmp_path / "inner.py"
-    path.write_text("def f():\n    from segshuffle.cli import plan\n    import segshuffle.errors\n")
-    assert imports(path, modules()) == {"segshuffle.cli.plan", "segshuffle.errors"}

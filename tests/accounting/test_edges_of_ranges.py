@@ -62,7 +62,6 @@ REALS = {
     "target": (ranges.check_target, "delta", "[", 1e-280, 1.0, ")"),
     "local": (ranges.check_local, "local_epsilon", "[", 1e-6, 50.0, "]"),
     "guarantee": (lambda x: ranges.check_guarantee(epsilon=x, delta=0.5), "epsilon", "(", 0.0, 100.0, "]"),
-    "guarantee at": (lambda x: ranges.check_guarantee(epsilon=1.0, delta=x), "delta", "(", 0.0, 1.0, ")"),
     "blanket": (ranges.blanket_slots, "blanket_per_user", "(", 0.0, 1e9, "]"),
     # laws and pairs of counts
     "binomial": (lambda x: laws.BinomialLaw(3, x), "probability", "(", 0.0, 1.0, "]"),
@@ -73,29 +72,19 @@ REALS = {
     "mean": (lambda mean: poisson.ItemPair(mean, 0.5), "blanket_mean", "[", 1e-3, 1e12, "]"),
     "copies": (pairs.check_copies, "copies", "[", 1e-120, 64.0, "]"),
     "product": (lambda x: product.check_product(epsilon=x), "epsilon", "[", 0.0, 100.0, "]"),
-    "product at": (lambda x: product.check_product(delta=x), "delta", "[", 1e-110, 1.0, ")"),
     "p": (Clustered, "p", "(", 0.0, 0.99, "]"),
     "signed p": (lambda x: Signed(x, 0.5, 0.5), "p", "[", 0.0, 0.99, "]"),
-    "flood p": (lambda x: Signed(0.5, x, 0.5), "flood_p", "[", 0.0, 0.99, "]"),
     "flood": (lambda x: Signed(0.5, 0.5, x), "flood", "(", 0.0, 1.0, ")"),
     "exponent": (lambda x: shifted_noise.ShiftPair(x, 1.0), "exponent", "[", 1.0, 2.0, "]"),
     "shift": (lambda x: shifted_noise.ShiftPair(1.5, x), "copies", "[", 1e-12, 1e3, "]"),
     "flip": (lambda x: flipped_bits.FlippedPair(5, x), "flip", "[", 1e-9, 0.4999, "]"),
     "rate": (lambda x: published_item(sampling_rate=x), "sampling_rate", "[", 1e-290, 1.0, "]"),
-    "rate in view": (lambda x: view(sampling_rate=x), "sampling_rate", "(", 0.0, 1.0, "]"),
     "honest": (
         lambda x: calibration.epsilon_over_honesty(
             blanket_mean=1e4, copies=0.0, pairs=1, delta=0.1, fractions=(x,), blanket=Clustered(0.5)
         ),
         "fractions", "(", 0.0, 1.0, "]",
     ),
-    "most copies": (
-        lambda x: calibration.largest_copies(blanket_mean=1e9, pairs=1, epsilon=9.0, delta=0.5, copies_max=x),
-        "copies_max", "[", 1e-120, 64.0, "]",
-    ),
-    "epsilon in view": (lambda x: view(sampling_rate=1.0).delta(x), "epsilon", "(", 0.0, 300.0, "]"),
-    "worst split": (lambda x: worst_split(epsilon=x), "epsilon", "(", 0.0, 300.0, "]"),
-    "worst rate": (lambda x: worst_split(sampling_rate=x), "sampling_rate", "(", 0.0, 1.0, "]"),
     # single messages
     "log q": (lambda x: vr.VariationRatio(log_p=1.0, beta=0.0, log_q=x), "log_q", "[", 0.0, 600.0, "]"),
     "accuracy": (
@@ -165,7 +154,6 @@ def says(message, number):
 INTEGERS = {
     "users": (ranges.check_users, "n_users", 1, 10**15),
     "sizes": (lambda n: ranges.check_sizes(domain_size=2, n_users=n), "n_users", 1, 4_000_000_000_000_000),
-    "domain": (lambda d: ranges.check_sizes(domain_size=d, n_users=1), "domain_size", 2, None),
     "set": (lambda s: ranges.check_sizes(domain_size=7, n_users=1, set_size=s), "set_size", 1, 7),
     "held": (lambda s: subsets.check_subset(domain_size=7, set_size=s, subset_size=1), "set_size", 1, 6),
     "pairs": (lambda t: product.check_product(pairs=t), "pairs", 1, None),
@@ -176,8 +164,6 @@ INTEGERS = {
         "blanket_cap", 0, None,
     ),
     "covered": (lambda h: view(covered_items=h), "covered_items", 0, 2),
-    "thrice": (lambda d: worst_split(domain_size=d), "domain_size", 6, None),
-    "certain blanket": (lambda m: worst_split(blanket_per_user=m), "blanket_per_user", 1, None),
     "iterations": (
         lambda t: vr.VariationBound(variation=GENERAL, n_users=1).bisected_epsilon(delta=0.9, iterations=t),
         "iterations", 0, 60,

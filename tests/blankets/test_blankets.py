@@ -12,7 +12,6 @@ import pytest
 from oracles.changes import grid_divergence
 from oracles.clusters import compound_poisson, exchange_divergence, logarithmic_moves, with_copies
 
-from segshuffle.accounting.collections.calibration import largest_copies
 from segshuffle.accounting.collections.guides import guided_copies, guided_log_delta
 from segshuffle.accounting.collections.product import delta_interval, log_delta_bound
 from segshuffle.blankets.clustered import Clustered
@@ -46,14 +45,6 @@ def assert_encloses(bounds, exact, rtol=1e-3):
     assert bounds.lower <= with_all * (1 + 1e-9)
     assert inside <= bounds.upper * (1 + 1e-9)
     assert bounds.upper <= bounds.lower * (1 + rtol)
-
-
-@pytest.mark.parametrize("p", [0.05, 0.3, 0.5, 0.93])
-def test_the_least_mean_of_clusters_is_where_the_ratio_of_neighbours_reaches_one(p):
-    """Pr[N = 1] = r p Pr[N = 0] with r p = mean (1 - p): r is 1 at p / (1 - p), and not less there."""
-    least, _ = Clustered(p).means
-    assert least == pytest.approx(p / (1 - p), rel=1e-13)
-    assert least * (1 - p) / p >= 1
 
 
 @pytest.mark.parametrize(
@@ -290,21 +281,3 @@ def test_guides_are_near_what_is_certified(blanket, mean, pairs, epsilon, delta)
         found = guided_copies(rough, mean, copies_max=64.0, start=start, **asked)
         assert found == pytest.approx(copies, rel=0.01)
     assert guided_copies(blanket, mean, copies_max=0.5 * copies, **asked) == pytest.approx(0.5 * copies, rel=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("blanket", "mean", "asked"),
-    [
-        # an infinite loss is likely, and a finite one is hardly ever above epsilon
-        (Clustered(0.573788), 1.34827, {"pairs": 4, "epsilon": 4.0, "delta": 2e-6}),
-        # above one copy, delta hardly changes at first
-        (Clustered(0.646453), 22.3957, {"pairs": 3, "epsilon": 3.0, "delta": 1.05e-5}),
-        (Clustered(0.846357), 33.8653, {"pairs": 3, "epsilon": 2.0, "delta": 3.2e-5}),
-        # from too many copies a transform would be too long
-        (Clustered(0.75211), 195.1, {"pairs": 17, "epsilon": 0.102, "delta": 1.94e-21}),
-    ],
-)
-@pytest.mark.parametrize("start", [None, 0.2, 64.0])
-def test_guides_are_near_the_largest_copies_from_any_start(blanket, mean, asked, start):
-    largest = largest_copies(blanket_mean=mean, blanket=blanket, copies_max=64.0, **asked)
-    assert guided_copies(blanket, mean, copies_max=64.0, start=start, **asked) == pytest.approx(largest, rel=0.02)

@@ -53,15 +53,6 @@ def test_equal_copies_are_planned(capsys):
     assert len(set(answer(capsys, f"{PLAN} --equal-copies")["copies"])) == 1
 
 
-@pytest.mark.quick(0)
-def test_the_published_blanket_has_a_cap_of_its_own(capsys):
-    found = answer(capsys, f"{PLAN} --blanket published")
-    assert found["most_item_messages"] == np.ceil(found["blanket_per_user"]) + 2
-    weight = np.dot(found["copies"], found["level_counts"])
-    most = found["most_item_messages"] - found["blanket_per_user"] / 10
-    assert found["influence"][0]["item"] == pytest.approx(most / weight)
-
-
 @pytest.mark.quick(1)
 @pytest.mark.parametrize(("privacy", "budget"), [("", 2.5), ("--hide-level 1", 3.5)])
 def test_a_plan_counts_the_first_round_too(capsys, privacy, budget):
@@ -72,14 +63,6 @@ def test_a_plan_counts_the_first_round_too(capsys, privacy, budget):
     # without hidden levels nobody sends a message about its level
     blanket = level_announcement(400, 3, LevelPrivacy(1.0, 2.5e-5)).blanket_per_user
     assert found["level_messages_per_user"] == (1 + blanket if privacy else 0)
-
-
-def test_with_one_level_every_message_is_about_items_or_a_dummy(capsys):
-    asked = "plan --items 169 --set-size 1 --levels 1:9835 --delta 1e-6 --max-messages 1.5"
-    found = answer(capsys, asked)
-    assert found["blanket_per_user"] + found["copies"][0] == pytest.approx(1.5, rel=1e-6)
-    assert (found["level_messages_per_user"], found["messages_per_user"]) == (0, pytest.approx(1.5, rel=1e-6))
-    assert "about the level" not in printed(capsys, asked)
 
 
 def test_every_input_of_a_plan_is_marked_public(capsys):
@@ -94,13 +77,6 @@ def test_every_input_of_a_plan_is_marked_public(capsys):
     assert all(PUBLIC_INPUTS[name] in text for name in inputs)
 
 
-@pytest.mark.quick(0)
-def test_a_plan_of_little_worth_says_so_on_a_line_of_its_own(capsys):
-    shown = printed(capsys, f"{PLAN} --levels 1:400 --delta 0.01")
-    (line,) = [line for line in shown.splitlines() if line.startswith("Warning: ")]
-    assert "--delta 0.01 is too large" in line
-
-
 def test_minutes_of_work_are_said_before_they_start(capsys, monkeypatch):
     def planned(*_):
         raise InfeasibleError("planned")
@@ -112,7 +88,3 @@ def test_minutes_of_work_are_said_before_they_start(capsys, monkeypatch):
         r": 2 levels and sets of 5000000 of 10000000 items take about \d\d seconds of a processor to plan", said
     )
     assert "planned" in stopped
-
-
-def test_a_first_round_of_too_many_messages_is_warned_of(capsys):
-    assert "Round 1, about the levels, takes " in printed(capsys, f"{PLAN} --hide-level 1e-9")

@@ -2,7 +2,6 @@
 
 import io
 import json
-import math
 import os
 import re
 import subprocess
@@ -20,7 +19,6 @@ from segshuffle import plan, save_plan
 from segshuffle.accounting.collections.published import proven_lower_item_delta, published_item_delta
 from segshuffle.accounting.single_message.mechanisms import MECHANISMS
 from segshuffle.cli import build_parser, main
-from segshuffle.cli.options import whole
 from segshuffle.plans.plan import PLAIN, Problem, uniform_item_counts
 from segshuffle.plans.public import PUBLIC_INPUTS
 from segshuffle.protocols.segmented import Segmented, plan_at
@@ -112,25 +110,6 @@ def test_an_interrupted_command_says_how_to_go_on(capsys, monkeypatch):
     assert (status, out) == (130, "")
     assert err.startswith("segshuffle account: interrupted.")
     assert "start the same command again" in err
-
-
-def test_integers_may_be_written_with_a_power_of_ten(capsys):
-    assert answer(capsys, account("5e3")) == answer(capsys, ACCOUNT)
-    # exact: no float is this integer
-    assert whole("1.23456789012345679e17") == 123456789012345679
-    assert answer(capsys, f"{PLAN} --levels 0.5:1e2,1:2e2,2:100") == answer(capsys, PLAN)
-
-
-@pytest.mark.parametrize("command", [PLAN, ACCOUNT], ids=["plan", "account"])
-def test_the_readable_form_shows_the_same_names_and_numbers(capsys, command):
-    values = answer(capsys, command)
-    numbers = printed(capsys, command).partition("\n\n")[0].replace("\n ", " ")
-    assert max(map(len, printed(capsys, command).splitlines())) <= 80
-    lines = dict(line.split(maxsplit=1) for line in numbers.splitlines())
-    assert list(lines) == [name for name in values if name not in ("blankets", "warnings", "public")]
-    for name, value in values.items():
-        if isinstance(value, float):
-            assert math.isclose(float(lines[name]), value, rel_tol=1e-5)
 
 
 # --- help --------------------------------------------------------------------------------------------------------

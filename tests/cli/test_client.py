@@ -71,7 +71,7 @@ def random_plan(rng):
     return f"{asked} --blanket poisson --blanket-per-user {rng.uniform(0.3, 20.0):.3g} {more}"
 
 
-@pytest.mark.quick(6)
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("seed", range(80))
 def test_every_level_of_every_honest_plan_sends(seed, tmp_path, capsys):
     asked, plan = random_plan(np.random.default_rng(seed)), tmp_path / "plan.json"
@@ -342,15 +342,3 @@ def test_names_are_the_same_on_all_sides(planned, tmp_path, capsys):
     )
     found = read_transactions(tmp_path / "users.csv", items=tmp_path / "names.txt")
     assert found.codes.tolist() == [0, 1, 2, 4]
-
-
-def test_who_holds_what_is_said_in_one_way(published, capsys, monkeypatch):
-    monkeypatch.setenv("XDG_STATE_HOME", str(published.parent))
-    for asked, says in (
-        ("--users users.csv", "Add --level 0.5 --account FILE --honest-users N."),
-        ("--users users.csv --level 0.5 --honest-users 9", "Add --account FILE."),
-        ("--items 0", "Add --level 0.5 --honest-users N."),
-        ("--items 0 --level 0.5 --honest-users 9 --format csv", "need --users FILE instead"),
-        ("--level 0.5", "one of the arguments --items --users is required"),
-    ):
-        assert says in refusal(capsys, f"client {published} {asked}")

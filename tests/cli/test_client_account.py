@@ -3,7 +3,6 @@
 import fcntl
 import json
 import os
-import subprocess
 import sys
 import threading
 import time
@@ -70,13 +69,6 @@ def test_what_is_no_file_of_its_own_is_no_account(plan, tmp_path, capsys, kind):
     make.get(kind, lambda: None)()
     assert "Name another file with --account." in refusal(capsys, client(plan, account=names.get(kind, "odd")))
     assert sorted(path.name for path in tmp_path.iterdir() if path.name != "odd") == ["old.json", "plan.json"]
-
-
-@pytest.mark.parametrize("name", ["", ".", "..", "/"])
-def test_a_folder_is_no_account(plan, monkeypatch, tmp_path, capsys, name):
-    monkeypatch.chdir(tmp_path)
-    asked = f"client {plan} --level 1 --honest-users 9 --items 0 --account"
-    assert "with --account" in refusal(capsys, [*asked.split(), name])
 
 
 def test_who_has_no_home_folder_names_the_account(plan, monkeypatch, capsys):
@@ -154,16 +146,6 @@ def test_an_account_is_believed_only_as_a_client_writes_it(plan, tmp_path, capsy
     printed(capsys, client(plan))
 
 
-@pytest.mark.parametrize("limit", ["nan", "inf", "-inf", "0", "-1"])
-def test_what_is_no_limit_on_messages_is_refused(plan, capsys, limit):
-    assert "--most-messages" in refusal(capsys, client(plan, f"--most-messages={limit}"))
-
-
-@pytest.mark.parametrize("delta", ["5e-324", "1e-300", "nan", "0", "1"])
-def test_a_delta_that_is_not_computed_is_refused(plan, capsys, delta):
-    assert "--delta" in refusal(capsys, client(plan, f"--delta {delta}"))
-
-
 def test_a_plan_that_promises_a_delta_that_is_not_computed_is_not_believed(plan, tmp_path, capsys):
     edited(plan, problem={"delta": 1e-300})
     printed(capsys, client(plan))
@@ -197,22 +179,6 @@ def test_the_next_run_removes_what_an_earlier_one_left(plan, tmp_path, capsys):
     (tmp_path / ".ball.json.99-ab.part").touch()  # of another account
     printed(capsys, many(plan))
     assert [path.name for path in tmp_path.glob(".*.part")] == [".ball.json.99-ab.part"]
-
-
-@pytest.mark.exhaustive
-def test_the_next_run_removes_what_a_killed_one_left(plan, tmp_path):
-    """The killed run has the messages of its first users in a file, in their order."""
-    rows = "".join(f"{user},{user % 17}\n" for user in range(12_000))
-    asked = [sys.executable, "-m", "segshuffle", *many(plan, rows=rows)]
-    killed = subprocess.Popen(asked, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    while killed.poll() is None and not any(part.stat().st_size for part in tmp_path.glob(".all.json.*.part")):
-        time.sleep(0.01)
-    killed.kill()
-    killed.wait()
-    left = [*tmp_path.glob(".all.json.*.part")]
-    assert left
-    subprocess.run([sys.executable, "-m", "segshuffle", *many(plan)], check=True, capture_output=True)
-    assert not [*tmp_path.glob(".*.part")]
 
 
 def test_a_worker_that_is_killed_ends_in_a_sentence(plan, tmp_path, monkeypatch, capsys):

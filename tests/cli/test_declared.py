@@ -49,7 +49,7 @@ def in_toml(typed):
     return typed if typed.replace(".", "", 1).isdigit() else repr(typed)
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", [name for name in EXAMPLES if name != "target_error"])  # it stands beside `least`
 def test_a_flag_a_key_and_a_keyword_mean_the_same(capsys, tmp_path, name):
     typed, value, more = EXAMPLES[name]
     words = {name: typed} | {key: each for key, (each, _) in more.items()}

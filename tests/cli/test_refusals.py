@@ -13,62 +13,30 @@ from segshuffle.errors import DataError
 #: File -> a key in it, and its value, which is not of the kind of the option.
 QUOTED = {
     "fraction.toml": ("honest_fraction", "'0.9'"),
-    "list.toml": ("honest_fraction", "[0.9]"),
-    "true.toml": ("rounds", "True"),
-    "size.toml": ("set_size", "'2'"),
-    "delta.toml": ("delta", "'1e-4'"),
 }
 PLAN = "plan --items 6 --set-size 2 --levels 1:300 --delta 1e-4"
 PLANS = [
     # one value
-    ("--items 1", "--items 1 is not allowed: it must be an integer in [2, 10000000]"),
     ("--items 8.5", "8.5: cannot be read"),
-    ("--items 1e999999999", "1e999999999: cannot be read"),
     ("--set-size 7", "--set-size 7 is not allowed: it must be an integer between 1 and --items 6"),
     ("--levels 0.5", "--levels '0.5' is not allowed: it must be epsilon:users for every level, such as 1:5000"),
     ("--levels 0.5:7.000", "'7.000' is not allowed: it must be an integer without a point"),
     ("--epsilon 1", "--epsilon is unknown (write --levels EPSILON:USERS, such as --levels 1:5000)"),
     ("--sizes 1:50%,2:40%", "shares that add up to 100 % (they add up to 90 %)"),
-    (
-        "--levels 0.5:1.5",
-        "--levels: '0.5:1.5' is not allowed; expected is: privacy levels, in (0, 100], strictly",
-    ),
-    ("--levels=", "--levels: '' is not allowed; expected is: privacy levels"),
-    ("--levels 1.0:100,0.5:100", "--levels (1.0, 0.5) is not allowed: it must be strictly increasing"),
-    ("--levels 0:100", "--levels 0.0 is not allowed: it must be in (0, 100]"),
-    ("--levels 0.5:-1,1.0:10", "--levels -1 is not allowed: it must be an integer >= 0"),
-    ("--levels 0.5:0", "it must be an integer in [1, 4e+15]"),
     ("--levels 0.5:25%,1:75%", "it must be followed by @ and the number of users, e.g. @5000"),
     ("--levels 0.5:25%,1:70%@300", "shares that add up to 100% (they add up to 95%)"),
-    ("--levels 1:300@200", "--levels: '1:300@200' is not allowed"),
-    ("--delta 0", "--delta 0.0 is not allowed: it must be in (0, 1)"),
     ("--delta 1e-6x", "--delta: '1e-6x' is not allowed; expected is: probability, in [1e-110, 1), with"),
-    (
-        "--blanket published --blanket-per-user 0",
-        "--blanket-per-user 0.0 is not allowed: it must be in (0, 1e+09]",
-    ),
     (
         "--blanket-cap many",
         "--blanket-cap: 'many' is not allowed; expected is: most dummy messages of one user, 1 or more, or auto",
     ),
-    ("--hide-level 0", "--hide-level: guarantee = '0' is not allowed: it must be an epsilon in (0, 1e6]"),
-    ("--levels 1:50,2:50 --hide-level 101", "--hide-level 101.0 is not allowed: it must be in (0, 100]"),
-    ("--target-error nan", "--target-error: 'nan' is not allowed; expected is: largest error"),
     (
         "--guess 0.5,0.5",
         "--guess '2 numbers up to 0.5 with sum 1' is not allowed: it must be --items 6 numbers",
     ),
-    ("--guess 2,0,0,0,0,0", "'6 numbers up to 2 with sum 2' is not allowed"),
-    ("--guess nan,1,1,0,0,0", "up to nan with sum nan' is not allowed"),
     (f"--guess {300 * 'x'}", f"--guess '{40 * 'x'}' is neither zipf:EXPONENT, a list of numbers, a file"),
-    (
-        "--guess nowhere.txt",
-        "--guess 'nowhere.txt' is neither zipf:EXPONENT, a list of numbers, a file of them, nor a table",
-    ),
-    ("--guess bytes", "--guess 'bytes' is neither zipf:EXPONENT, a list of numbers, a file"),
     ("--items table", "table: every line has ',', as 'user,item', so this is a table, not a list of items"),
     ("--items zero", "zero: larger than 268435456 bytes, the most that is read"),
-    ("--guess zero", "zero: larger than 268435456 bytes, the most that is read"),
     (
         "--save nowhere/plan.json",
         "--save: nowhere/plan.json: cannot be written (there is no such folder; make it first)",
@@ -77,18 +45,14 @@ PLANS = [
     ("--save pipe", "cannot be written (it is a pipe, and no program reads from it)"),
     (f"--save {300 * 'x'}", "cannot be written (File name too long)"),
     ("--what-if users 10 --plot nowhere/x.png", "cannot be written (there is no such folder; make it first)"),
-    ("--blanket-cap 1e309", "'1e309' is not allowed; expected is: most dummy messages"),
     ("--copies-max 4 data.toml", "data.toml: cannot be read (No such file or directory)"),
     ("--copy-max 4", "--copy-max is unknown (did you mean --copies-max?) (see segshuffle plan --help)"),
     ("--limits copies-max=4", "copies-max=4 is written --copies-max 4 now (see"),
-    ("--limits equal-copies=yes", "equal-copies=yes is written --equal-copies now (see"),
-    ("--assume rounds=2", "rounds=2 is written --rounds 2 now (see"),
     ("--guess zipf:1 mean-size=2", "mean-size=2 is written --mean-size 2 now (see"),
     ("--target-error epsilon:10%", "it must be written as --target-error 10% --least epsilon"),
     ("--what-if users=10 users=20", "--what-if users=10 is unknown (did you mean users?)"),
     ("wrong.toml", "wrong.toml, line 3: max_mesages is unknown (did you mean max_messages?)"),
     ("ranges.toml", "ranges.toml, line 2: --copies-max 100.0 is not allowed: it must be in [1e-120, 64]"),
-    ("cut.toml", "cut.toml is no TOML file: Unclosed array (at end of document)"),
     ("cut.toml", "For data of users there are segshuffle rehearse FILE, and segshuffle client PLAN.json --users FILE."),
     ("typed.toml", "typed.toml, line 2: equal_copies: 'yes' is not allowed; expected is true or false"),
     *(
@@ -102,18 +66,13 @@ PLANS = [
         "--target-error 10%",
         "it must be given with a guess of frequencies, such as zipf:1; an error in per cent needs one, too.",
     ),
-    ("--target-error 0%", "--target-error: '0%' is not allowed; expected is: largest error"),
-    ("--guess zipf:11", "zipf = 11.0 is not allowed"),
-    ("--guess zipf:1 --top 0", "--top 0 is not allowed"),
     ("--top 5", "--top 5 is not allowed: it must be given with a guess of frequencies"),
     ("--guess zipf:1 --top 5 --target-error 0.1", "leave top out, or give the error as a percentage"),
     ("--guess zipf:1 --target-error 10% --blanket-per-user 3", "and where the fewest messages are searched for"),
     ("--guess zipf:1 --top 3 --target-error 12% --max-messages 0.9", "raise one of the two"),
     ("--mean-size 1 --sets exactly", "left out with --sets exactly: all users hold 2 items"),
-    ("--mean-size 1 --guess 1,0,0,0,0,0.5", "left out with a list of frequencies, whose sum 1.5 is the mean"),
     ("--sizes 1:100% --mean-size 1", "--mean-size 1.0 is not allowed: it must be left out with sizes"),
     ("--sizes 1:50%,9:50%", "sizes up to --items 6"),
-    ("--sizes 0:100%", "one of them above 0"),
     ("--sizes 1:100% --sets exactly", "left out with --sets exactly: no set is cut"),
     (
         "--guess zipf:1 --sizes 1:20%,5:80% --target-error 10%",
@@ -121,14 +80,8 @@ PLANS = [
     ),
     ("--guess zipf:1 --target-error 1e8%", "below 1, as a share of an item's users (100 %)"),
     ("--target-error 1e8 --least epsilon", "below 2, because an answer that uses no data has at most this error"),
-    ("--delta 5e-324", "--delta 5e-324 is not allowed: it must be in [1e-110, 1)"),
     ("--levels 0.5:200,1:100 --delta 1e-4,1e-111", "--delta 1e-111 is not allowed: it must be in [1e-110, 1)"),
-    (
-        "--sets at-most --mean-size 6",
-        "--mean-size 6.0 is not allowed: it must be above 0 and at most --set-size 2",
-    ),
     ("--blanket signed --blanket-cap 9", "left out with other dummies than poisson ones"),
-    ("--blanket signed --blanket-per-user 1", "left out with other dummies than poisson ones"),
     ("--levels 1:150,2:150 --hide-level 1 --save p.json", "cannot be carried out. Leave --save out to see the plan"),
     ("--blanket best", "must be given with --max-messages or --target-error"),
     ("--blanket loud", "--blanket 'loud' is not allowed: it must be one of "),
@@ -144,10 +97,7 @@ PLANS = [
     ),
     ("--blanket published --what-if users 10", "--blanket published does not go with --what-if"),
     ("--blanket published --equal-copies", "--blanket published does not go with --equal-copies"),
-    ("--blanket published --blanket-cap 9", "--blanket published does not go with --blanket-cap"),
     ("--blanket published --honest-fraction 0.8", "the proven segmented protocol allows other values"),
-    ("--blanket published --rounds 2", "the proven segmented protocol allows other values"),
-    ("--blanket published --sets at-most", "the proven segmented protocol allows other values"),
     ("--levels 0.5:150,1:150 --hide-level 1 --max-messages 0.5", "--max-messages 0.5 is used up by round 1"),
     (
         "--levels 0.5:150,1:150 --hide-level 1 --max-messages 4.5 --blanket-per-user 9",
@@ -171,31 +121,21 @@ LISTED = f"subset-exponential:domain-size={10**18},set-size=2,subset-size=2"
 DUMP = "account --delta 0.1 --randomizer pure-dump:domain-size=3"
 ACCOUNTS = [
     # the segmented protocol
-    (f"{SEGMENTED} --users 0", "--users 0 is not allowed: it must be an integer in [1, 4e+15]"),
-    (f"{SEGMENTED},domain-size=0", "domain_size = 0 is not allowed: it must be an integer in [2, 4e+15]"),
-    (f"{SEGMENTED},blanket-per-user=nan", "blanket_per_user = nan is not allowed: it must be in (0, 1e+09]"),
     (f"{SEGMENTED},sampling-rate=0", "sampling_rate = 0 is not allowed: it must be in [1e-290, 1]"),
-    (f"{SEGMENTED} --epsilon=-0.1", "--epsilon -0.1 is not allowed: it must be in [0, 300]"),
     (f"{SEGMENTED} --users 10,20", "one value for the segmented protocol"),
     (SEGMENTED.replace(" --epsilon 0.1", ""), "the following arguments are required: --epsilon"),
     (f"{SEGMENTED} --local-epsilon 1", "local-epsilon must be left out with segmented"),
     (f"{SEGMENTED},order=3", "alone, with domain-size, blanket-per-user and sampling-rate"),
     ("account --users 9 --local-epsilon 1", "the following arguments are required: --randomizer"),
     # one message per user
-    (f"{KRR} --delta 0.1 --users 0", "--users 0 is not allowed: it must be an integer in [1, 1e+15]"),
     (f"{KRR} --delta 0.1 --users 1.5", "--users: '1.5' is not allowed; expected is: number of users n, in [1, 1e15]"),
     (f"{KRR} --delta 0.1 --users 10..5", "FIRST < LAST"),
     (f"{KRR} --delta 0.1 --users 10,20 --local-epsilon 1,2", "only one quantity may have several"),
-    (f"{KRR} --delta 0.1 --local-epsilon 1e-13", "--local-epsilon 1e-13 is not allowed: it must be in [1e-12, 50]"),
-    (f"{KRR} --delta 2", "--delta 2.0 is not allowed: it must be in [1e-280, 1)"),
-    (f"{KRR} --epsilon=-1", "--epsilon -1.0 is not allowed"),
     (KRR, "Give --delta or --epsilon. Give both only to ask for the local epsilon"),
     (f"{KRR} --delta 0.1 --blanket-messages 9 --users 9", "give --users"),
     (f"{KRR} --delta 0.1 --compose joint:0.5,0.5", "left out with joint: every part is sent"),
-    (f"{KRR} --delta 0.1 --accountant mine", "'mine'"),
     (f"{KRR} --delta 0.1 --save x.png", "several values"),
     (f"{KRR} --delta 0.1 --users 10,20 --save x.doc", ".png, .pdf or .svg"),
-    (f"{KRR} --delta 0.1 --randomizer krr:domain-size=1e17", "an integer in [2, 1e+15]"),
     (f"{KRR} --delta 0.1 --randomizer krr:domain-size=x", "krr:option=value"),
     (f"{KRR} --delta 0.1 --randomizer krr:domain-size=3,order=4", "order = 4 is not allowed: it must be left out: krr"),
     (f"{KRR} --delta 0.1 --randomizer krr:domain-size=3 blh", "several with --compose"),
@@ -207,18 +147,9 @@ ACCOUNTS = [
         "--local-epsilon is missing: it must be given: krr",
     ),
     (f"{DUMP} --users 10", "give --blanket-messages"),
-    (
-        f"{DUMP} --blanket-messages 1e3,1e17",
-        "blanket-messages = 100000000000000000 is not allowed: it must be in [0, 1e+15]",
-    ),
     (f"{DUMP} --blanket-messages 9 --local-epsilon 1", "left out"),
     ("account --randomizer budgets:1:10 --users 10 --delta 0.1", "users must be left out with budgets"),
-    ("account --randomizer budgets:1:1 --delta 0.1", "between 2 and 200000"),
     ("account --randomizer budgets:2 --delta 1e-6", "a list of pairs (local epsilon, number of users): integers >= 0"),
-    (
-        "account --randomizer budgets:1:10,2:50% --delta 1e-6",
-        "a list of pairs (local epsilon, number of users): integers >= 0",
-    ),
 ]
 OTHERS = [
     ("", "a command is missing"),
@@ -239,7 +170,6 @@ def test_a_refusal_is_one_sentence(capsys, tmp_path, monkeypatch, command, says)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("segshuffle.files.PATIENCE", 0.05)
     monkeypatch.setattr("requests.get", lambda *_, **__: pytest.fail("asked a server"))
-    (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00")
     (tmp_path / "table").write_text("user,item\n1,tea\n1,milk\n", encoding="utf-8")
     (tmp_path / "wrong.toml").write_text("# mine\nset_size = 2\nmax_mesages = 4\n", encoding="utf-8")
     (tmp_path / "ranges.toml").write_text("rounds = 2\ncopies_max = 100\n", encoding="utf-8")

@@ -8,7 +8,6 @@ import pytest
 from given_plans import given_plan
 
 from segshuffle.collection.padding import Holders, error_of_sets, guessed_holders, zipf_shares
-from segshuffle.errors import ParameterError
 from segshuffle.plans.plan import Assumptions, Problem
 from segshuffle.protocols.proven import ProvenSegmented
 
@@ -69,16 +68,6 @@ def test_what_is_sent_and_its_error_by_enumeration(s, sets):
     assert error == pytest.approx(mse, rel=1e-12)
     assert squared_bias == pytest.approx(((expected - truth) ** 2).sum(), rel=1e-12, abs=1e-16)
     assert plan == Given().plan(problem)
-
-
-def test_users_who_were_counted_may_be_others_than_those_who_are_asked():
-    """Only shares count: ten times as many users of the same kinds lead to the same error."""
-    users, holders = counted()
-    problem = Problem(D, 2, (0.5, 1.0), (1, 3), 0.1)
-    one, ten = (error_of_sets(Given(), problem, Holders(np.arange(D + 1), k * users, k * holders)) for k in (1, 10))
-    assert ten[1:] == pytest.approx(one[1:], rel=1e-12)
-    with pytest.raises(ParameterError, match=r"holders = \(4, 4\)"):
-        error_of_sets(Given(), problem, Holders(np.arange(D + 1), users, holders[1:]))
 
 
 @pytest.mark.parametrize(("size", "d", "zipf"), [(1, 5, 0.0), (3, 5, 1.0), (4, 5, 2.5), (1, 2, 10.0)])

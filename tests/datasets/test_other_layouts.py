@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from segshuffle.datasets.own.layout import FORMATS, Layout
+from segshuffle.datasets.own.layout import Layout
 from segshuffle.datasets.own.reading import read_transactions
 from segshuffle.errors import DataError
 
@@ -186,16 +186,3 @@ def test_baskets_without_header_may_have_any_length(tmp_path):
 def test_what_is_no_line_of_items_is_refused_whatever_the_separator(tmp_path, text, separator):
     with pytest.raises(DataError, match=r"begins with # or another mark|begins a description"):
         read(tmp_path, text, format="lines", separator=separator)
-
-
-def test_every_format_says_how_it_was_read(tmp_path):
-    """Whoever gave the file can see what was taken for a user, and what for an item."""
-    texts = {
-        "csv": ("user,item\na,x\n", "Read as csv, separator ',', header, form long, users in column 'user', items in"),
-        "tsv": ("item\tuser\nx\ta\n", "Read as tsv, separator '\\t', header, form long, users in column 'user'"),
-        "jsonl": ('{"items": ["x"]}\n', "Read as jsonl, form list, every row is a user, items in column 'items'"),
-        "lines": ("x\n", "Read as lines, separator blanks, no header, every line is a user"),
-    }
-    assert set(texts) == set(FORMATS) - {"parquet"}
-    for kind, (text, says) in texts.items():
-        assert read(tmp_path, text, format=kind).notes[0].startswith(says)

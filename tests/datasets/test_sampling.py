@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from segshuffle.arrays import LARGEST_DOMAIN, NO_ITEM
-from segshuffle.datasets.declared import ITEMS
 from segshuffle.datasets.population import Population, load_population, save_population
 from segshuffle.datasets.sampling import padded_population, uniform_population
 from segshuffle.errors import DataError, ParameterError
@@ -31,17 +30,6 @@ def assert_uniform(rows, all_rows):
     assert stats.chisquare(observed).pvalue > FALSE_ALARM
 
 
-def test_properties():
-    items = np.array([[0, 3], [3, 9], [1, 2]], dtype=np.int16)
-    population = make(items)
-    assert (population.n_users, population.set_size, population.domain_size) == (3, 2, 10)
-    assert population.item_counts.tolist() == [1, 1, 1, 2, 0, 0, 0, 0, 0, 1]
-    items[0, 0] = 5
-    assert population.items[0, 0] == 0, "a copy"
-    with pytest.raises(ValueError, match="read-only"):
-        population.items[0, 0] = 2
-
-
 @pytest.mark.parametrize(
     ("domain_size", "stored"), [(32_767, np.int16), (32_768, np.int32), (LARGEST_DOMAIN, np.int32)]
 )
@@ -50,10 +38,6 @@ def test_items_take_the_space_that_they_need(domain_size, stored):
     assert population.items.dtype == stored
     assert population.items.max() > 0.8 * domain_size
     assert make([[0, domain_size - 1]], domain_size).items.tolist() == [[0, domain_size - 1]]
-
-
-def test_the_configuration_allows_as_many_items_as_a_population():
-    assert ITEMS["maximum"] == LARGEST_DOMAIN
 
 
 @pytest.mark.parametrize(
@@ -74,12 +58,6 @@ def test_the_configuration_allows_as_many_items_as_a_population():
 def test_bad_items_are_refused(items, message):
     with pytest.raises(DataError, match=message):
         make(items)
-
-
-@pytest.mark.parametrize("value", [0, 2.5, True, LARGEST_DOMAIN + 1])
-def test_bad_domains_are_refused(value):
-    with pytest.raises(ParameterError, match="domain_size = "):
-        make([[0]], value)
 
 
 # --- uniform users ---------------------------------------------------------------------------------------------------

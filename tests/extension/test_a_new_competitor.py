@@ -8,7 +8,7 @@ import pytest
 import yaml
 from extension_files import COMPETITOR, add_competitor
 
-from segshuffle.drawing.looks import METHODS, label_of, looks_in
+from segshuffle.drawing.looks import label_of, looks_in
 from segshuffle.errors import ConfigError
 from segshuffle.plans import listed as source
 from segshuffle.plans import registry
@@ -80,22 +80,6 @@ def test_the_legend_says_which_local_epsilon_was_configured():
     assert label_of("subexp-local", "published", asked) == "Subexp, local (ε = 0.25)"
     table = pd.DataFrame({"accounting": ["published"], "method": ["subexp-local"], "parameters": [asked]})
     assert looks_in(table, "published")["subexp-local"].label == "Subexp, local (ε = 0.25)"
-
-
-def test_no_look_is_listed_for_a_method_that_nobody_declares():
-    assert {(side, name) for side, methods in METHODS.items() for name in methods} <= set(registry.every())
-
-
-def test_new_methods_are_drawn_under_their_names_in_colours_that_no_other_has():
-    listed = [(side, name) for side, methods in METHODS.items() for name in methods]
-    methods = [*listed, ("published", "new"), ("proven", "new"), ("proven", "newer")]
-    table = pd.DataFrame(methods, columns=["accounting", "method"])
-    published, proven = looks_in(table, "published"), looks_in(table, "proven")
-    new = [published.pop("new"), proven.pop("new"), proven.pop("newer")]
-    assert [look.label for look in new] == ["new", "new (proven)", "newer (proven)"]
-    colors = {look.color for look in new}
-    assert len(colors) == 3
-    assert colors.isdisjoint(look.color for look in [*published.values(), *proven.values()])
 
 
 @pytest.mark.exhaustive

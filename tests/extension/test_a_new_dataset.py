@@ -2,17 +2,13 @@
 
 import json
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
-from extension_files import DATASET, FETCHED, add_dataset
+from extension_files import DATASET, add_dataset
 
 from segshuffle.datasets import registry
-from segshuffle.datasets.population import load_population
 from segshuffle.errors import ConfigError
 
 
@@ -38,27 +34,6 @@ def test_every_dataset_says_what_a_user_needs_to_know():
         assert dataset.licence or not dataset.obtain
         assert bool(dataset.refresh) == bool(dataset.kept), "what is downloaded is verified"
         assert all(rules["description"] for rules in dataset.keys.values())
-
-
-@pytest.mark.quick(0)
-def test_datasets_are_found_without_numpy():
-    code = (
-        "import sys; from segshuffle.reproduction import config, scenarios; from segshuffle.datasets import registry; "
-    )
-    code += "registry.every(); assert 'numpy' not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_defaults_are_filled_in():
-    sections = {"msnbc": {"n_users": [5], "set_sizes": [2]}}
-    registry.complete(sections)
-    assert sections["msnbc"] == {
-        "n_users": [5],
-        "set_sizes": [2],
-        "path": None,
-        "download": True,
-        "padding": "in-domain",
-    }
 
 
 @pytest.mark.quick(0)
@@ -106,27 +81,3 @@ def test_panels_beyond_the_papers_are_drawn_in_figures_of_their_own(extended):
     assert len(titles["panels-baskets-half-and-half"]) == len(titles["panels-msnbc-half-and-half"]) == 1, titles
     drawn = sorted(title for found in titles.values() for title in found)
     assert len(drawn) == len(set(drawn)) == 12
-
-
-@pytest.mark.exhaustive
-def test_a_stand_in_is_replaced_when_the_network_is_back(new_checkout):
-    made = add_dataset(new_checkout(), FETCHED)
-    path = made.folder / "tiny.yaml"
-    config = yaml.safe_load(path.read_text())
-    config["datasets"]["baskets"].pop("path")
-    path.write_text(yaml.safe_dump(config, sort_keys=False))
-    wanted = "results/quick/populations/baskets-n200-s2.npz"
-    assert "using a STAND-IN" in made.finish("--cores", "1", wanted), "on the console, not only in a log"
-    assert load_population(made.folder / wanted).source == "stand-in"
-    assert made.would_run(wanted) == {}
-    assert "no network" in made.run("--cores", "1", "refresh")[1]
-    (made.folder / "network").touch()
-    assert made.would_run(wanted) == {}, "nobody asks the network but refresh"
-    made.finish("--cores", "1", "refresh")
-    assert made.would_run(wanted) == {"replaced": 1, "dataset": 1, "population": 1}
-    made.finish("--cores", "1", wanted)
-    population = load_population(made.folder / wanted)
-    assert population.source == "real"
-    assert set(population.items.ravel()) == {1, 2}
-    assert made.would_run(wanted) == {}
-    assert "Nothing to be done" in made.finish("--cores", "1", wanted), "once is enough"

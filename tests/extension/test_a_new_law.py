@@ -61,19 +61,6 @@ def test_it_is_planned_beside_the_others(made):
 
 
 @pytest.mark.exhaustive
-def test_single_dummies_stay_what_is_meant_where_nothing_is_said(made):
-    code = "from segshuffle.protocols.proven import ProvenSegmented; print(ProvenSegmented().name)"
-    assert made.python(code) == "poisson\n"
-
-
-@pytest.mark.exhaustive
-def test_it_is_compared_in_the_studies_under_its_own_name(made):
-    code = "from segshuffle.plans.registry import every; from segshuffle.drawing.looks import label_of;"
-    code += "print(len(every()['proven', 'mixed'].comparisons), label_of('mixed', 'proven'))"
-    assert made.python(code) == "1 mixed (proven)\n"
-
-
-@pytest.mark.exhaustive
 def test_its_plan_is_rehearsed_and_its_intervals_hold_what_they_should(made):
     (made.folder / "users.txt").write_text("".join(f"{user % HELD}\n" for user in range(N_USERS)))
     asked = ["users.txt", "--format", "lines", "--plan", "plan.json", "--repetitions", "50", "--json"]

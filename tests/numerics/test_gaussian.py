@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import MP, gaussian_delta
 
-from segshuffle.errors import ParameterError
 from segshuffle.numerics.gaussian import gaussian_log_delta, gaussian_ratio
 
 EPSILONS = [0.01, 0.1, 0.5, 1.0, 2.0, 8.0, 40.0]
@@ -53,12 +52,6 @@ def test_log_delta_far_in_the_tail_does_not_overflow(log10_tail):
     x = 10.0**log10_tail
     found = gaussian_log_delta(ratio=0.5 / x, epsilon=0.5)
     assert math.isclose(found, -x * x / 2 - math.log(2 * math.pi) / 2 + math.log(0.5) - 3 * math.log(x), rel_tol=1e-3)
-
-
-@pytest.mark.parametrize("change", [{"epsilon": 0.0}, {"epsilon": 101.0}, {"delta": 0.0}, {"delta": 1.0}])
-def test_bad_targets(change):
-    with pytest.raises(ParameterError):
-        gaussian_ratio(**{"epsilon": 1.0, "delta": 1e-6, **change})
 
 
 @pytest.mark.parametrize("epsilon", [1e-320, 1e-310, 1e-300])

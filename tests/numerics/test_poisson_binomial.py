@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from oracles import bernoulli_sum
 
-from segshuffle.errors import ParameterError
 from segshuffle.numerics.poisson_binomial import PoissonBinomialLaw
 
 
@@ -31,21 +30,6 @@ def test_poisson_binomial_by_recursion(n_trials):
     assert law.mean == pytest.approx(float(sum(p)), rel=1e-14)
 
 
-@pytest.mark.parametrize("levels", [0, 1, 2, 3, 7])
-def test_every_rounding_and_every_count_that_may_be_lost_is_declared(levels):
-    """The law of n = 2^levels coins, in groups of 64.
-
-    A trial adds 3 roundings to every entry; the product of two groups has those of both, one of each product and 65 of
-    their sum; and there is one for every entry of a sum over the table. After each trial every entry may be too small
-    for a double. Fewer than 64 coins are filled up by trials that never succeed.
-    """
-    n = 2**levels
-    law, groups = PoissonBinomialLaw(np.full(n, 0.5)), max(n // 64, 1)
-    roundings = groups * 3 * 64 + (groups - 1) * 66 + (n + 1) + 2
-    assert law.relative_error == pytest.approx(1.01 * roundings * 2.0**-53, rel=1e-12)
-    assert law.dropped == pytest.approx((groups * 64 * 65 + max(64 - n, 0)) * 1e-306, rel=1e-12)
-
-
 @pytest.mark.parametrize("sure", [2, 65, 300])
 def test_trials_that_succeed_for_certain_shift_the_law(sure):
     law = PoissonBinomialLaw([1.0] * sure + [0.25])
@@ -55,12 +39,3 @@ def test_trials_that_succeed_for_certain_shift_the_law(sure):
     assert law.at_most(counts).tolist() == [0.0, 0.0, 0.75, 1.0, 1.0, 1.0]
     assert law.ratio(counts).tolist() == [math.inf, math.inf, math.inf, 1 / 3, 0.0, 0.0]
     assert law.largest == sure + 1
-
-
-@pytest.mark.parametrize(
-    ("probabilities", "refused"), [([0.5, 1.5, 0.25], 1.5), ([0.0, 1.0, -0.5], -0.5), ([[0.5]], (1, 1))]
-)
-def test_the_probability_that_is_none_is_named(probabilities, refused):
-    with pytest.raises(ParameterError) as info:
-        PoissonBinomialLaw(probabilities)
-    assert info.value.value == refused

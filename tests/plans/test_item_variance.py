@@ -8,14 +8,13 @@ from collection.messages.test_received import LAWS, dummies_law
 from given_plans import given_plan
 from scipy import special, stats
 
-from segshuffle.errors import ParameterError
 from segshuffle.plans import item_variance
 from segshuffle.plans.item_variance import (
     ItemVariance,
     blanket_quantile,
     coverage_of_nothing,
 )
-from segshuffle.plans.plan import PLAIN, Plan, Problem
+from segshuffle.plans.plan import PLAIN, Problem
 
 LEVELS, COUNTS, COPIES, ITEMS, DUMMIES = (0.5, 1.0, 2.0), (2, 1, 2), (0.25, 1.5, 2.0), 5, 9.0
 
@@ -66,11 +65,6 @@ def test_levels_and_fractions_of_a_copy_by_enumeration(holders):
 def test_without_dummies_and_with_one_user_only_the_fraction_is_left():
     found = ItemVariance.of(planned("single", copies=(0.25,), counts=(1,), dummies=0.0))
     assert found == (0.0, 0.25 * 0.75 / 0.25**2, 0.0, 0.0, 0.0)
-
-
-def test_shares_are_taken_between_0_and_1():
-    variance = ItemVariance(1.0, 2.0, 3.0)
-    np.testing.assert_allclose(variance.at([-0.5, 0.0, 0.25, 1.0, 1.5]), [1, 1, 1 + 0.5 + 9 / 16, 3, 3], rtol=1e-15)
 
 
 FOUND = np.linspace(-0.3, 1.3, 33)
@@ -134,19 +128,3 @@ def test_very_many_dummies_are_counted_in_blocks(monkeypatch, blanket):
     deviation = plan.scheme.noise**0.5
     assert 0 <= blanket_quantile(plan, 1e-6) - exact < 0.3 * deviation
     assert coverage_of_nothing(plan, 0.95) == pytest.approx(covered, abs=0.02)
-
-
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("n_users", [10**12, 10**14])
-def test_the_quantile_of_very_many_dummies_is_that_of_their_law(n_users):
-    plan = given_plan(Problem(3, 1, (1.0,), (n_users,), 0.1), (1.0,), 12.0)
-    expected = stats.poisson.isf(1e-3, plan.scheme.mean)
-    assert 0 <= blanket_quantile(plan, 1e-3) - expected < 1e-4 * plan.scheme.noise**0.5
-
-
-def test_plans_without_copies_have_no_variance_of_an_item():
-    plan = planned("single")
-    with pytest.raises(ParameterError, match=r"plan = 'any' .* one with copies by level"):
-        _ = Plan("any", plan.problem, "exact", 1.0, 0.0, 0.0).scheme
-    with pytest.raises(ParameterError, match=r"copies = \[0.0, 0.0, 0.0\] .* positive at a level"):
-        ItemVariance.of(planned("single", copies=(0.0, 0.0, 0.0)))

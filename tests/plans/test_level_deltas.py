@@ -34,12 +34,6 @@ def test_every_level_meets_its_own_delta_by_enumeration():
     assert closest > 0.99
 
 
-@pytest.mark.exhaustive
-def test_one_delta_may_be_written_for_every_level():
-    once, thrice = (ProvenSegmented().plan(problem(*given)) for given in ((0.01,), (0.01, 0.01, 0.01)))
-    assert once.as_dict() == thrice.as_dict()
-
-
 def test_who_knows_of_one_delta_takes_the_least():
     apart, together = problem(0.05, 0.002, 0.01), problem(0.002)
     assert WEIGHTED.plan(apart).as_dict() == WEIGHTED.plan(together).as_dict()

@@ -37,18 +37,6 @@ def test_laws_that_there_are_not(values):
         law_from(values)
 
 
-def test_words_of_every_law():
-    for law, domain_size, words, size in (
-        (POISSON, 5, 5, 1),
-        (BINOMIAL, 5, 5, 1),
-        (Clustered(0.5), 5, 5, 1),
-        (Signed(0.3, 0.5, 0.25), 5, 10, 1),
-        (Signed(0.3, 0.5, 0.25), 128, 256, 2),
-    ):
-        found = scheme(law=law, domain_size=domain_size)
-        assert (found.words, found.dtype.itemsize) == (words, size)
-
-
 def test_the_most_that_a_client_sends_and_draws():
     """Two items of three copies each, and two slots, or a cap of seven; 1.5 dummies make two draws."""
     assert scheme(law=BINOMIAL).most_messages == 2 * 3 + 2
@@ -90,9 +78,3 @@ def test_simulated_dummies_have_the_moments_of_their_law(law):
     for item in range(D) if signs is not None else ():
         expected[item, D + item] = expected[D + item, item] = signs
     assert np.abs(found - expected).max() < 6 * 3.0 * variance / math.sqrt(RUNS)
-
-
-def test_a_whole_number_of_slots_is_filled_always():
-    full, rng = Scheme(D, 1, 5, (1.0,), 2.0, BINOMIAL), np.random.default_rng(5)
-    assert full.simulate_dummies(40, rng).size == 80
-    assert len(full.send([], 0, lambda n: int(rng.integers(n)))) == 2

@@ -89,15 +89,6 @@ def test_the_honest_mean_is_never_above_the_exact_one(n, h, m, d):
     assert exact * (1 - Fraction(1, 2**51)) <= Fraction(problem.honest_mean(m)) <= exact
 
 
-@pytest.mark.quick(0)
-def test_decimal_shares_are_whole_numbers_of_users():
-    for share, n, users in [(0.29, 100, 29), (0.7, 10, 7), (1.0, 5000, 5000), (0.9, 5000, 4500), (1e-9, 3, 1)]:
-        assert under(Problem(5, 1, (1.0,), (n,), 0.1, PLAIN), honest_fraction=share).honest_users == users
-    for n in range(1, 200):
-        for k in range(1, n + 1):
-            assert under(Problem(5, 1, (1.0,), (n,), 0.1, PLAIN), honest_fraction=k / n).honest_users == k
-
-
 @pytest.mark.parametrize("method", [Segmented(), BallsIntoBins(), BallsIntoBins(name="sepmm"), SubsetExponential()])
 @pytest.mark.parametrize("assumptions", [{"sets": "at-most"}, {"honest_fraction": 0.9}, {"rounds": 2}], ids=str)
 def test_other_protocols_refuse_what_they_have_no_analysis_for(method, assumptions):
@@ -112,14 +103,6 @@ def test_collections_by_level_are_refused_if_levels_are_private(name):
 
 
 # -- plans -------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.quick("8")
-@pytest.mark.parametrize("d", [17, 8])
-def test_at_most_costs_nothing_beside_exactly(d):
-    problem = replace(MSNBC, domain_size=d)
-    one, other = (ProvenSegmented().plan(each) for each in (problem, under(problem, sets="at-most")))
-    assert (one.blanket_per_user, one.scheme.copies) == (other.blanket_per_user, other.scheme.copies)
 
 
 def test_round_1_relies_on_the_honest_users_too():

@@ -33,12 +33,6 @@ def test_noise_fits_the_sensitivity(d, s, pairs):
         assert 0 < weight <= gaussian_ratio(epsilon=level, delta=1e-5) / math.sqrt(2 * pairs)
 
 
-def test_nothing_to_hide():
-    """With s = d all sets are equal; the curator still answers."""
-    problem = Problem(4, 4, (0.5, 2.0), (30, 10), 1e-5, PLAIN)
-    assert 0 < CURATORS["weighted"].plan(problem).mse_bound < math.inf
-
-
 @pytest.mark.parametrize(("s", "level"), [(1, 0.25), (1, 4.0), (4, 1.0), (8, 4.0)])
 def test_the_best_exponent_of_all_is_found(s, level):
     problem = Problem(128, s, (level,), (5000,), 2e-6, PLAIN)

@@ -25,7 +25,6 @@ from segshuffle.protocols.almost_single_message import (
 from segshuffle.protocols.augmented_shuffling import AugmentedShuffling
 from segshuffle.protocols.correlated_noise import CorrelatedNoise
 from segshuffle.protocols.fake_users import FakeUsers
-from segshuffle.reproduction.studies.panels.postprocessing import recentred_mse
 
 ONE = Problem(domain_size=60, set_size=2, levels=(1.0, 2.0), level_counts=(50, 30), delta=1e-4, assumptions=PLAIN)
 
@@ -44,7 +43,7 @@ def test_collisions_counted(prime, buckets):
 @pytest.mark.parametrize("items", [(), (1,)])
 def test_one_message_is_consistent_with_the_items_that_its_definition_says(items):
     """Every set of items occurs as often as by enumeration, for a message about item 1 and for a dummy."""
-    family, rng, runs = Hash(4, 5, 2), np.random.default_rng(1), 20_000
+    family, rng, runs = Hash(4, 5, 2), np.random.default_rng(1), 6000
     exact, found = Counter(), Counter()
     for u, v, w in itertools.product(range(1, 5), range(5), range(2)):
         for bucket in [hashed(u, v, x, family) for x in items] or [w]:
@@ -53,35 +52,6 @@ def test_one_message_is_consistent_with_the_items_that_its_definition_says(items
         found[tuple(family.consistent(np.array(items, dtype=int), 1 - len(items), rng).tolist())] += 1
     assert found.keys() == exact.keys()
     assert stats.chisquare([found[key] for key in exact], list(exact.values())).pvalue > 1e-6
-
-
-def test_hash_of_a_domain():
-    family = Hash.of(10_000, 50_000, 1.0)
-    # b = 50000/ln(50000), and the next prime above 10000
-    assert (family.buckets, family.prime) == (int(50_000 / math.log(50_000)), 10_007)
-    assert Hash.of(17, 5000, 1.0) == Hash(17, 0, 17)
-    assert Hash.of(17, 5000, 1.0).collision == 0
-
-
-def test_a_hashed_message_among_dummies_is_a_pair_of_counters():
-    """All multisets of one message and two dummies: what tells x = 0 from x = 1 is how many are consistent with each.
-
-    Telling the server which dummies are consistent with both, as the accountant does, can only add.
-    """
-    family, dummies, factor = Hash(2, 3, 2), 2, Fraction(3, 2)
-    cells = list(itertools.product((1, 2), range(3), range(2)))
-    laws = {x: Counter() for x in (0, 1)}
-    pairs = {x: Counter() for x in (0, 1)}
-    for rest in itertools.product(cells, repeat=dummies):
-        for x in (0, 1):
-            for u, v in itertools.product((1, 2), range(3)):
-                own = (u, v, hashed(u, v, x, family))
-                laws[x][tuple(sorted((own, *rest)))] += Fraction(1, 12**dummies * 6)
-        alone = [[hashed(u, v, y, family) == w != hashed(u, v, 1 - y, family) for u, v, w in rest] for y in (0, 1)]
-        for x in (0, 1):
-            pairs[x][sum(alone[0]) + (x == 0), sum(alone[1]) + (x == 1)] += Fraction(1, 12**dummies)
-    exact, bound = hockey_stick(laws[0], laws[1], factor), hockey_stick(pairs[0], pairs[1], factor)
-    assert 0 < exact <= (1 - Fraction(family.collision).limit_denominator(100)) * bound
 
 
 def test_published_mean_is_the_least():
@@ -103,12 +73,6 @@ def test_a_share_of_the_proven_dummies_hides_every_item():
     family = Hash.of(60, 80, 1.0)
     mean = plan.blanket_per_user * 80 / plan.parameters["buckets"] / 2 * (1 - family.collision)
     assert mean == pytest.approx(least_blanket_mean(copies=1.0, pairs=2, epsilon=1.0, delta=1e-4), rel=1e-9)
-
-
-def test_recentring_leaves_sets_of_at_most_s_alone():
-    # collisions are pairwise independent only: no closed form
-    plan = AlmostSingleMessage().plan(ONE)
-    assert recentred_mse(AlmostSingleMessage(), plan, np.full(60, 2)) is None
 
 
 @pytest.mark.parametrize("fakes", [1, 2])
@@ -134,7 +98,7 @@ def vectors_of(items, plan):
     ("d", "s", "n", "fakes", "epsilon", "delta"),
     [
         (3, 2, 2, 1, 2.0, 0.2),  # with one vector for both items delta is 0.308
-        (3, 2, 3, 1, 2.0, 0.05),  # and 0.0766 in this case
+        pytest.param(3, 2, 3, 1, 2.0, 0.05, marks=pytest.mark.exhaustive),  # and 0.0766 in this case
         (4, 2, 1, 1, 1.0, 0.2),  # two exchanged items
         (3, 1, 2, 1, 2.0, 0.2),
     ],
@@ -202,12 +166,6 @@ def test_correlated_noise_has_the_error_of_its_noise_alone(epsilon, flood):
     noise = odds / (1 - odds) + stats.nbinom(shape, 1 - flood_odds).mean()
     assert plan.blanket_per_user == pytest.approx(60 * 2 * noise / 80, rel=1e-9)
     assert plan.messages_per_user == pytest.approx(2 + plan.blanket_per_user, rel=1e-12)
-
-
-@pytest.mark.parametrize(("domain_size", "bits"), [(60, 7), (64, 7), (65, 8)])
-def test_messages_of_correlated_noise_have_an_item_and_a_sign(domain_size, bits):
-    plan = CorrelatedNoise().plan(replace(ONE, domain_size=domain_size))
-    assert plan.parameters["bits_per_message"] == bits
 
 
 def test_exchanged_items_share_the_fakes():

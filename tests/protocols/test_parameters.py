@@ -4,10 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from given_plans import MSNBC, given_plan, separate_plan
+from given_plans import MSNBC, separate_plan
 from simulations import check_simulation, make_sample
 
-from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.plans.plan import PLAIN, Problem
 from segshuffle.protocols.balls_into_bins import BallsIntoBins
 from segshuffle.protocols.segmented import (
@@ -63,14 +62,6 @@ def test_least_blankets_are_those_at_which_a_level_sends_everything():
         # the search for m is 0.05 % safe, so that all is sent at m itself and not at 1 % less
         assert sampling_rates(MSNBC, m)[k] == 1.0
         assert sampling_rates(MSNBC, 0.99 * m)[k] < 1.0
-
-
-def test_one_level_degenerates_to_balls_into_bins():
-    problem = Problem(17, 4, (0.5,), (5000,), 0.01 / 5000, PLAIN)
-    plan, uniform = optimize_parameters(problem), BallsIntoBins().plan(problem)
-    assert plan.scheme.copies == (1.0,)
-    assert plan.blanket_per_user == uniform.blanket_per_user
-    assert plan.mse_bound == pytest.approx(uniform.mse_bound, rel=1e-14)
 
 
 # -- subset size -----------------------------------------------------------------------------------------------------
@@ -130,10 +121,3 @@ def test_a_level_that_one_user_has_counts(counts):
     problem = Problem(5, 2, (0.5, 1.0), counts, 0.01, PLAIN)
     plan = separate_plan(problem, (1.5, 2.5), (0.25, 0.75) if counts[0] else (0.0, 1.0))
     check_simulation(BallsIntoBins(name="sepmm"), plan, make_sample(problem, 4000))
-
-
-def test_a_whole_number_of_dummies_is_no_secret():
-    problem = Problem(9, 2, (0.5, 1.0), (30, 50), 0.01, PLAIN)
-    plan = given_plan(problem, (1.0, 1.0), 2.0, BINOMIAL, kind="published")
-    assert BallsIntoBins().sum_variance(plan) == 0.0
-    check_simulation(BallsIntoBins(), plan, make_sample(problem, 2000))

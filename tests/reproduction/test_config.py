@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from segshuffle.datasets.registry import given_path
 from segshuffle.errors import ConfigError
-from segshuffle.reproduction import config, run_summary
 from segshuffle.reproduction.config import check_config, main
 from segshuffle.reproduction.design import Setting, least_delta
 from segshuffle.reproduction.studies.assumptions.compute import apart
@@ -44,50 +43,28 @@ def every_key(config, prefix=""):
 # (key, value, what the message must say is allowed)
 REFUSED = [
     # wrong type
-    ("edition", 1, "is not of type 'string'"),
     ("seed", "20241120", "integer"),
-    ("seed", True, "integer"),
-    ("seed", 10**300, "integer"),
     ("levels.2", 10**300, "number"),
     ("delta_times_n", "much", "is not of type 'number', 'array'"),
-    ("levels", 1.0, "array"),
     ("splits", [0.25, 0.5, 0.25], "object"),
-    ("datasets.msnbc", None, "object"),
     ("datasets", {}, "should be non-empty"),
-    ("datasets.msnbc.path", 7, "is not of type 'string', 'null'"),
-    ("datasets.msnbc.n_users", 5000, "array"),
-    ("datasets.msnbc.n_users.0", 5000.0, "integer"),
-    ("competitors.methods", "mm", "array"),
     # YAML's tricks
     ("delta_times_n", "1e-6", "write 1.0e-6"),
     ("datasets.msnbc.padding", True, "is not one of ['in-domain', 'dummy']"),
     # out of range
-    ("edition", "quick\n", "'quick\\n' does not match"),
     ("edition", "../fast", "does not match '^[a-z0-9][a-z0-9-]*$'"),
     ("seed", -1, "is less than the minimum of 0"),
     ("repetitions", 1, "is less than the minimum of 2"),
-    ("repetition_block", 0, "is less than the minimum of 1"),
     ("delta_times_n", 1.0e-51, "is less than the minimum of 1e-50"),
     ("delta_times_n", math.nan, "is not of type 'number', 'array'"),
-    ("delta_times_n", [], "should be non-empty"),
     ("levels", [], "should be non-empty"),
     ("levels.0", 0.0, "is less than or equal to the minimum of 0"),
-    ("levels.2", 101.0, "is greater than the maximum of 100"),
     ("splits.S1.0", -0.25, "is less than the minimum of 0"),
-    ("splits.S1.0", 1.25, "is greater than the maximum of 1"),
-    ("blanket_grid.low", 0.0, "is less than or equal to the minimum of 0"),
     ("blanket_grid.high", math.inf, "is not of type 'number'"),
-    ("blanket_grid.points", 1, "is less than the minimum of 2"),
-    ("blanket_grid.include.1", 0.0, "is less than or equal to the minimum of 0"),
-    ("datasets.msnbc.padding", "random", "is not one of ['in-domain', 'dummy']"),
-    ("datasets.msnbc.n_users", [], "should be non-empty"),
     ("datasets.msnbc.n_users", [5000, 5000], "has non-unique elements"),
-    ("datasets.msnbc.n_users.0", 1, "is less than the minimum of 2"),
     ("datasets.msnbc.n_users.0", 989_819, "989818"),
     ("datasets.msnbc.set_sizes.0", 0, "is less than the minimum of 1"),
-    ("datasets.synthetic.domain_size", 1, "is less than the minimum of 2"),
     ("datasets.synthetic.domain_size", 10_000_001, "is greater than the maximum of 10000000"),
-    ("competitors.methods", ["mm", "mm"], "has non-unique elements"),
     ("competitors.methods.0", "MM", "subexp-local"),
     ("private_levels.epsilons.0", 0.0009, "is less than the minimum of 0.001"),
     # inconsistent
@@ -97,7 +74,6 @@ REFUSED = [
     ("splits.S2", [0.5, 0.25, 0.26], "sum to 1 (they sum to 1.01)"),
     ("blanket_grid.low", 10.0, "below high = 10.0"),
     ("datasets.msnbc.set_sizes", [4, 17], "below the domain size 17"),
-    ("datasets.synthetic.set_sizes", [128], "below the domain size 128"),
     ("delta_times_n", [0.01, 0.02], "a list of one per level (3)"),
     ("parts", ["proven"], "does not contain"),
 ]
@@ -175,9 +151,8 @@ def test_keys_with_a_default_may_be_left_out(full_config, schema):
         check_config(changed(full_config, path, MISSING), schema=schema)
 
 
-@pytest.mark.parametrize("name", ["config", "quick"])
-def test_every_key_is_required(request, schema, name):
-    config = request.getfixturevalue({"config": "full_config", "quick": "quick_config"}[name])
+def test_every_key_is_required(full_config, schema):
+    config = full_config
     # which datasets there are is up to the configuration
     left_out = (*OPTIONAL, "amplification.exhibits", *(f"datasets.{dataset}" for dataset in config["datasets"]))
     keys = [path for path in every_key(config) if not path.startswith(OPTIONAL) and path not in left_out]
@@ -203,13 +178,6 @@ def test_a_mistyped_dataset_is_told_from_a_file_of_your_own(full_config, schema,
     del full_config["datasets"][name]["path"]
     said = f"; {name} is no dataset of the package{meant}, so it is a file of your own"
     assert f"datasets.{name}: 'path' is a required property{said}" in message(full_config, schema)
-
-
-@pytest.mark.parametrize("module", [config, run_summary])
-@pytest.mark.parametrize("arguments", [[], ["a", "b"]])
-def test_a_command_without_a_file_says_what_to_give(module, arguments, capsys):
-    assert module.main(arguments) == 2
-    assert capsys.readouterr().err.startswith("Give one path: python -m segshuffle.reproduction.")
 
 
 def test_every_problem_is_in_one_message(full_config, schema):

@@ -15,7 +15,7 @@ import pytest
 from segshuffle.reproduction.jobs import job, logged
 from segshuffle.errors import ConfigError, DataError
 from segshuffle.files import write_atomically, writing
-from segshuffle.reproduction.tables import read_tables, to_csv, to_json, write_markdown
+from segshuffle.reproduction.tables import to_csv, write_markdown
 
 
 def test_output_goes_to_the_log_and_nowhere_else(tmp_path, capsys):
@@ -122,14 +122,6 @@ def test_a_name_that_no_file_can_have_is_an_error(name, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full stands for a full disk")
-def test_a_log_without_room_does_not_hide_the_error(tmp_path, capsys):
-    (tmp_path / "job.log").symlink_to("/dev/full")
-    with pytest.raises(SystemExit), logged(tmp_path / "job.log"):
-        raise DataError("a.csv: cannot be written.")
-    assert capsys.readouterr().err.startswith("a.csv: cannot be written.\n(log: ")
-
-
 def _half(path):
     path.write_bytes(b"half")
     raise ZeroDivisionError
@@ -161,20 +153,6 @@ def test_tables_have_ten_digits_on_the_safe_side():
 def test_a_number_that_is_not_known_has_an_empty_cell():
     rows = [{"x": 0.5, "n": 2, "why": None}, {"x": math.nan, "n": 3, "why": 'none, "so far"'}]
     assert to_csv(rows) == to_csv(pd.DataFrame(rows)) == 'x,n,why\n0.5,2,\n,3,"none, ""so far"""\n'
-
-
-def test_json_has_ten_digits_at_any_depth():
-    assert (
-        to_json({"a": [1.0 / 3.0, (0.1 + 0.2, 7)], "b": {"c": None}})
-        == '{"a": [0.3333333333, [0.3, 7]], "b": {"c": null}}'
-    )
-
-
-def test_tables_are_read_as_one_in_their_order(tmp_path):
-    paths = [tmp_path / f"{name}.csv" for name in "ba"]
-    for number, path in enumerate(paths):
-        path.write_text(f"x\n{number}.25\n")
-    assert to_csv(read_tables(map(str, paths))) == "x\n0.25\n1.25\n"
 
 
 @pytest.mark.parametrize(

@@ -30,9 +30,3 @@ def test_a_job_too_short_for_its_memory_to_be_seen_still_counts(tmp_path, unknow
     table = runtimes(str(tmp_path)).set_index("rule")
     assert table["jobs"].to_dict() == {"msnbc": 1, "plan": 2}
     assert table["peak_rss_mb"].isna().to_dict() == {"msnbc": True, "plan": False}
-
-
-def test_no_benchmarks_give_an_empty_table_with_the_same_columns(tmp_path):
-    table = runtimes(str(tmp_path))
-    assert len(table) == 0
-    assert list(table) == ["rule", "jobs", "seconds_total", "seconds_longest", "peak_rss_mb"]

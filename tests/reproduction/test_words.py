@@ -36,11 +36,6 @@ def test_a_run_without_the_papers_panels_calls_its_figures_its_own(full_config):
     assert (own.short, own.rank, proven.short) == ("Published protocol", 1, "Proven protocol")
 
 
-def test_the_three_files_of_a_figure_are_one_output(full_config):
-    paths = [f"figures/{name}.{suffix}" for name in ("fig2", "limit") for suffix in ("pdf", "svg", "png")]
-    assert [output.path for output in Words(full_config).every(paths)] == ["figures/fig2", "figures/limit"]
-
-
 def test_a_file_that_no_study_names_is_refused(full_config):
     with pytest.raises(ConfigError, match=r"figures/farewell: no words\.yaml says what this is\. Add it"):
         Words(full_config).of("figures/farewell.svg")

@@ -97,10 +97,6 @@ def test_slurm_and_one_machine_make_the_same_bytes(on_slurm, new_checkout):
     assert made == expected
 
 
-def test_nothing_is_left_to_do_on_one_machine(on_slurm):
-    assert "Nothing to be done" in on_slurm.finish("--cores", "1", TARGET)
-
-
 def test_a_killed_run_keeps_its_lock_while_its_jobs_may_be_queued(cluster, new_checkout):
     made = new_checkout()
     plan = "results/quick/plans/published/msnbc-n200-s2.json"

@@ -106,7 +106,7 @@ def test_collections_that_share_no_lattice_are_composed_too():
     pairs=st.integers(1, 4),
     epsilon=st.floats(0.0, 12.0),
 )
-@settings(derandomize=True)
+@settings(derandomize=True, max_examples=settings().max_examples // 3)
 def test_bounds_fall_with_their_argument_and_grow_with_every_collection(means, copies, pairs, epsilon):
     """Bounds never cross; the accuracy of 1e-5 matters only where one more collection says hardly anything."""
     collections = [(ItemPair(mean, copies), pairs) for mean in means]

@@ -20,7 +20,6 @@ from segshuffle.accounting.collections.full_view import (
 from segshuffle.accounting.collections.published import (
     proven_lower_item_delta,
 )
-from segshuffle.accounting.collections.silence_ratio import SilenceLaw
 from segshuffle.errors import ParameterError
 
 F = Fraction
@@ -81,18 +80,6 @@ def test_the_view_is_that_of_the_real_protocol(blanket, others, covered, d):
     for factor in FACTORS:
         exact = enumerated(factor, d=d, blanket=blanket, rate=rate, others=others)
         assert_encloses(view.delta(math.log(factor)), exact)
-
-
-@pytest.mark.parametrize("excess", [-1.0, 0.0, 1.5, 4.0])
-def test_the_gain_is_the_sum_over_cells_and_points(excess):
-    """From cells that never gain to cells that always do, one total without odds among them."""
-    rng = np.random.default_rng(1)
-    value, mass, lost = rng.uniform(0.5, 2.0, 40), rng.dirichlet(np.ones(40)) * 0.9, 0.1
-    law = SilenceLaw(value, mass, value.min(), value.max(), mass.sum(), mass @ value, lost)
-    cells = np.sort(excess + rng.random((6, 30)), axis=1)
-    odds, weight = np.array([[0.0], [0.1], [0.5], [1.0], [1.5], [2.0]]), rng.random((6, 30))
-    gains = np.maximum(cells[..., None] - odds[..., None] * value, 0.0) @ mass + lost * np.maximum(cells, 0.0)
-    assert law.gain(cells, odds, weight) == pytest.approx(np.vdot(weight, gains), rel=1e-13)
 
 
 @pytest.mark.quick(0)
@@ -189,14 +176,6 @@ def test_middle_sizes_against_a_dense_sum(gamma, covered, sent, factor):
     exact = dense(factor, d=d, slots=40, gamma=gamma, rate=rate, sent=sent if covered else [], covered=covered)
     interval = view_of(d, n, 2 * gamma, rate, sent, covered).delta(math.log(factor))
     assert_encloses(interval, exact)
-
-
-@pytest.mark.parametrize("covered", [0, 4, 15])
-def test_monotone_in_epsilon(covered):
-    view = view_of(17, 5000, 1.5, 0.4, [(15000, 0.7), (5000, 0.9)], covered)
-    found = [view.delta(epsilon) for epsilon in np.linspace(0.02, 0.2, 10)]
-    for before, after in pairwise(found):
-        assert after.upper < before.lower
 
 
 def test_more_cover_never_leaks_more():

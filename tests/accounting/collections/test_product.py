@@ -14,14 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles.changes import counters_of_user, grid_divergence
 from oracles.clusters import exchange_divergence, sorted_exchange_divergence, with_copies
-from scipy import special, stats
+from scipy import special
 
 from segshuffle.accounting.collections import product
 from segshuffle.accounting.collections.calibration import epsilon_upper, largest_copies, least_blanket_mean
 from segshuffle.accounting.collections.product import delta_interval, log_delta_bound
 from segshuffle.blankets.poisson import ItemPair, block_masses
 from segshuffle.errors import InfeasibleError, ParameterError
-from segshuffle.numerics.laws import window_of_mass
 from segshuffle.numerics.loss_distribution import AccuracyError, log_delta_lower, log_delta_upper
 
 mpmath.mp.dps = 50
@@ -309,15 +308,3 @@ def delta_near_the_mean(mu, copies, epsilon):
         log_ratio += np.log1p((count - i - mu) / mu)
     plain, moved = np.exp(log_mass), np.exp(log_mass + log_ratio)
     return sorted_exchange_divergence(moved, plain, log_ratio, epsilon)
-
-
-@pytest.mark.parametrize("mean", [0.3, 5.0, 40.0, 600.0])
-@pytest.mark.parametrize("share", [0.5, 0.9, 0.99, 0.995, 0.999, 1 - 1e-6, 1.0, 1.001])
-def test_a_window_that_nearly_begins_at_no_count_leaves_no_more_out(mean, share):
-    """A count of 0 has probability e^-mean; for tails up to that, the window begins at 0."""
-    low, high = window_of_mass(mean, 0.0, share * mean)
-    assert stats.poisson.cdf(low - 1, mean) <= math.exp(-share * mean)
-    assert stats.poisson.sf(high, mean) <= math.exp(-share * mean)
-    assert low <= 0.12 * mean if share > 0.9 else low <= 0.6 * mean
-    if share >= 1.0:
-        assert low == 0

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from segshuffle.accounting.collections import published
 from segshuffle.accounting.collections.published import (
     item_target,
     largest_sampling_rate,
@@ -17,7 +16,7 @@ from segshuffle.accounting.collections.published import (
     published_item_delta,
 )
 from segshuffle.errors import InfeasibleError, ParameterError
-from segshuffle.numerics.ranges import LARGEST_COUNT, blanket_slots
+from segshuffle.numerics.ranges import LARGEST_COUNT
 
 F = Fraction
 MSNBC = {"domain_size": 17, "n_users": 5000}
@@ -58,11 +57,6 @@ def test_proven_lower_is_the_marginal_of_the_protocol(domain_size, n_users, blan
     as_published = float(o.hockey_stick(p, q, o.exp_fraction(epsilon)))
     assert o.encloses(published, as_published, 1e-14)
     assert published.relative_width <= 1e-10
-
-
-@pytest.mark.parametrize(("m", "slots", "gamma"), [(1.0, 1, 1.0), (1.5, 2, 0.75), (0.25, 1, 0.25), (1e9, 10**9, 1.0)])
-def test_blanket_slots(m, slots, gamma):
-    assert blanket_slots(m) == (slots, gamma)
 
 
 @pytest.mark.quick(0)
@@ -115,10 +109,6 @@ def test_largest_rate_is_safe_and_close(sizes, set_size, blanket, epsilon):
     assert found.upper <= item_delta * (1 + 1e-5)  # the search saw an interval of its own width, here a narrower one
     assert 0 < rate < 1
     assert found.lower >= 0.999 * item_delta
-
-
-def test_rate_is_one_when_the_blanket_is_rich():
-    assert largest_sampling_rate(**MSNBC, set_size=4, blanket_per_user=50, epsilon=2.0, delta=DELTA) == 1.0
 
 
 def test_rate_without_any_cover_is_at_least_the_item_delta():
@@ -184,10 +174,3 @@ def test_counts_beyond_double_precision_are_refused():
 
 
 # -- group privacy ----------------------------------------------------------------------------------------------------
-
-
-def test_a_group_of_one_loses_nothing():
-    assert published.exchange_target(epsilon=1.3, delta=1e-6, pairs=1) == (1.3, 1e-6)
-    assert published.exchange_target(epsilon=1.3, delta=1e-6, pairs=2) == item_target(
-        epsilon=1.3, delta=1e-6, set_size=2
-    )

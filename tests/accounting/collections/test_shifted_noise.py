@@ -3,7 +3,6 @@
 import itertools
 import math
 
-import mpmath
 import numpy as np
 import pytest
 from oracles import MP, encloses
@@ -14,7 +13,6 @@ from segshuffle.accounting.collections.shifted_noise import (
     ShiftPair,
     discrete_laplace_epsilon,
     largest_shift,
-    noise_variance,
     randomized_response_delta,
 )
 from segshuffle.numerics.gaussian import gaussian_log_delta, gaussian_ratio
@@ -45,38 +43,6 @@ def test_one_pair_by_a_sum_over_a_grid(exponent, shift, epsilon):
     assert encloses(found, exact, 2e-5)
 
 
-@pytest.mark.quick(0)
-@pytest.mark.parametrize("exponent", [1.0, 1.25, 1.7, 2.0])
-def test_masses_are_those_of_the_density(exponent):
-    """Both masses of a cell are mpmath's quadrature between the points where log dA/dB passes the lattice."""
-    shift = 0.7
-    table = ShiftPair(exponent, shift).loss_table(0.13, 30.0)
-    norm = 2 * mpmath.gamma(1 + mpmath.mpf(1) / exponent)
-
-    def ratio(x):
-        return abs(x) ** exponent - abs(x - shift) ** exponent
-
-    def edge(value):
-        low, high = -40.0, 40.0
-        for _ in range(90):
-            middle = (low + high) / 2
-            low, high = (low, middle) if ratio(middle) >= value else (middle, high)
-        return high
-
-    inside = [k for k in range(table.mass.size) if -10 < edge((table.first + k) * 0.13) < 10][1:-1:3]
-    assert len(inside) >= 2
-    for k in inside:
-        ends = [edge((table.first + k + i) * 0.13) for i in (0, 1)]
-        points = sorted({*ends, *(p for p in (0.0, shift) if ends[0] < p < ends[1])})
-        masses = [
-            mpmath.quad(lambda x, move=move: mpmath.exp(-(abs(x - move) ** exponent)), points) / norm
-            for move in (0.0, shift)
-        ]
-        assert table.mass[k] == pytest.approx(float(masses[0]), rel=1e-9)
-        excess = float(masses[1] / masses[0] * mpmath.exp(-(table.first + k) * 0.13) - 1)
-        assert table.excess[k] == pytest.approx(excess, rel=1e-6, abs=2e-9)
-
-
 @pytest.mark.parametrize("exponent", [1.0, 1.4, 2.0])
 def test_largest_shift_meets_the_target_and_no_more_does(exponent):
     shift = largest_shift(exponent=exponent, pairs=4, epsilon=1.0, delta=1e-4)
@@ -98,16 +64,6 @@ def test_gaussian_noise_allows_what_its_closed_form_does(epsilon, pairs, delta):
 @pytest.mark.parametrize(("exponent", "shift"), [(2.0, 30.0), (2.0, 100.0), (1.0, 750.0)])
 def test_a_shift_past_all_noise_is_not_called_private(exponent, shift):
     assert log_delta_bound([(ShiftPair(exponent, shift), 1)], 1.0) > -1e-6
-
-
-@pytest.mark.quick(0)
-def test_laplace_noise_allows_at_least_the_shift_of_pure_privacy():
-    assert largest_shift(exponent=1.0, pairs=3, epsilon=0.9, delta=1e-100) >= 0.9 / 6 * (1 - 1e-11)
-
-
-def test_variance_of_the_noise():
-    assert noise_variance(1.0) == pytest.approx(2.0, rel=1e-14)
-    assert noise_variance(2.0) == pytest.approx(0.5, rel=1e-14)
 
 
 @pytest.mark.parametrize(("pairs", "epsilon", "delta"), [(1, 1.0, 1e-6), (4, 0.5, 1e-9), (30, 3.0, 1e-3)])

@@ -220,12 +220,6 @@ def test_gdp_is_converted_exactly(mu, epsilon):
     assert found.relative_width < 1e-8
 
 
-def test_chen_cao_ge_ends_at_the_local_epsilon_and_needs_company():
-    assert gaussian_of_equals(local_epsilon=1.0, n_users=3).epsilon(delta=1e-9) == 1.0
-    with pytest.raises(ParameterError, match=r"in \[2, "):
-        gaussian_of_equals(local_epsilon=1.0, n_users=1)
-
-
 # -- Liu et al. 2023 and approximate local privacy -------------------------------------------------------------------
 
 

@@ -93,18 +93,6 @@ def test_the_search_over_pairs_ends_where_no_pair_misses_the_target():
     assert 0 < excluded <= found
 
 
-def test_a_pair_that_has_no_more_than_the_local_guarantee_ends_the_search():
-    """One user: epsilon is what the row with the largest ratio needs, and the other rows ask for no more."""
-    rows = np.array([[0.5, 0.3, 0.2], [0.2, 0.5, 0.3], [0.3, 0.1, 0.6]])
-    made = matrix_randomizer(rows)
-    assert made.local_epsilon == pytest.approx(math.log(5), rel=1e-12)
-    upper, lower = bounds(made, 1)
-    assert upper.epsilon(delta=1e-280) == made.local_epsilon
-    # 0.5 - e^epsilon 0.1 = 0.3, in the column where the ratio is the largest
-    for bound in (upper, lower):
-        assert bound.epsilon(delta=0.3) == pytest.approx(math.log(2), rel=1e-3)
-
-
 @pytest.mark.parametrize("n_users", [1, 100])
 def test_epsilons_of_rows_in_error_are_of_the_end_that_counts(n_users):
     """Errors of 0.001 in the entries move both epsilons far more than the search does; each stays on its safe side."""
@@ -152,9 +140,6 @@ GOOD = [[0.5, 0.5], [0.25, 0.75]]
     ("law", "claim", "said"),
     [
         ([[1.5, -0.5], [0.5, 0.5]], None, r"row 1, column 1: 1.5 is no probability"),
-        ([[0.5, 0.5], [1.1, -0.1]], None, r"row 2, column 1: 1.1 is no probability"),
-        ([[0.5, 0.5], [float("nan"), 0.5]], None, r"row 2, column 1: nan"),
-        ([[0.5, 0.5], [1.0, 1.0]], None, r"row 2: its probabilities sum to 2;"),
         ([[0.5, 0.5], [0.3, 0.699999]], None, r"row 2: its probabilities sum to 0.999999; .* \(to 1e-09\)"),
         (
             [[0.5, 0.5], [1.0, 0.0]],
@@ -162,7 +147,6 @@ GOOD = [[0.5, 0.5], [0.25, 0.75]]
             "row 2, column 2: 0 is the probability of an output that another input can send",
         ),
         ([[0.5, 0.5]], None, "between 2 and 30 rows"),
-        ([0.5, 0.5], None, "between 2 and 30 rows"),
         (np.full((LARGEST_INPUTS + 1, 2), 0.5), None, r"shape is \(31, 2\)"),
         (np.full((2, 1001), 1 / 1001), None, "between 1 and 1000 columns"),
         ([[1 - 1e-23, 1e-23], [0.5, 0.5]], None, "the local epsilon is 52.26630996, more than the 50 that is allowed"),
@@ -176,12 +160,6 @@ GOOD = [[0.5, 0.5], [0.25, 0.75]]
 def test_what_is_no_law_or_claims_too_little_is_refused(law, claim, said):
     with pytest.raises(DataError, match=said):
         matrix_randomizer(law, claimed_epsilon=claim)
-
-
-def test_inputs_without_a_difference_need_no_privacy():
-    made = of_matrix(matrix_randomizer([[0.5, 0.5, 0.0], [0.5, 0.5, 0.0]]))
-    entries, _ = compare(mechanism=made, n_users=3, delta=1e-6)
-    assert {entry.accountant: entry.value for entry in entries}["blanket"] == 0.0
 
 
 # -- local hash into any number of values ------------------------------------------------------------------------------

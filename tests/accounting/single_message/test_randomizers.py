@@ -207,9 +207,4 @@ def test_a_joint_composition_of_too_many_classes_is_refused():
         noises = tuple(Laplace(local_epsilon=epsilon, cells=cells) for epsilon in (1.0, 2.0))
         with pytest.raises(ParameterError, match=r"'2 randomizers'.*at most 10000 classes together"):
             JointComposition(components=noises).blankets("upper")
-    # a table for every choice of the others' inputs, as many as there is time for, and those of equal parts once
-    binary = tuple(KaryRandomizedResponse(local_epsilon=0.1 * i * i, domain_size=2) for i in range(1, 11))
-    assert len(JointComposition(components=binary[:8]).common_input("lower")) == 2**8
-    assert 2**8 < len(JointComposition(components=binary).common_input("lower")) < 2**9
-    assert len(JointComposition(components=binary[:1] * 10).common_input("lower")) == 11
     assert JointComposition(components=parts[:1] * 12).blankets("upper")[0].mass.size < 200

@@ -134,12 +134,6 @@ def test_epsilon_is_safe_and_close(name, n, delta):
     assert found == 0 or at(found * (1 - 1.05 * rtol)).lower > delta
 
 
-def test_the_local_epsilon_is_the_answer_where_it_is_large():
-    assert VariationBound(variation=vr.general(local_epsilon=20.0), n_users=10**6).epsilon(delta=1e-8) == 20.0
-    assert VariationBound(variation=vr.general(local_epsilon=300.0), n_users=10**6).epsilon(delta=1e-8) == 300.0
-    assert VariationBound(variation=vr.mix_dump(domain_size=10, flip=0.0), n_users=1).epsilon(delta=1e-8) == math.inf
-
-
 # -- Algorithm 1 and its table -----------------------------------------------------------------------------------------
 
 

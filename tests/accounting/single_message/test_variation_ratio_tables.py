@@ -225,13 +225,6 @@ def test_flipped_one_hot_is_not_an_upper_bound(messages, gain, true, claimed, d)
     assert found.upper < exact
 
 
-@pytest.mark.parametrize("flip", [F(1, 8), F(1, 5), F(2, 5)])
-def test_flipped_one_hot_has_the_distance_of_two_vectors(flip):
-    one, other = tables.flipped_bits(tables.one_hot(2), flip)
-    distance = sum(max(p - q, 0) for p, q in zip(one, other, strict=True))
-    assert vr.flipped_one_hot(flip=float(flip)).beta == pytest.approx(float(distance), rel=1e-14)
-
-
 # -- Section 6 ---------------------------------------------------------------------------------------------------------
 
 

@@ -23,7 +23,7 @@ from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.blankets.clustered import Clustered
 from segshuffle.blankets.poisson import POISSON
 from segshuffle.blankets.signed import Signed
-from segshuffle.collection.messages import Client, Demand, check_announcement, send_all
+from segshuffle.collection.messages import Client, Demand, send_all
 from segshuffle.collection.messages.server import tally
 from segshuffle.collection.messages.shuffler import Shuffler
 from segshuffle.collection.messages.simulated_clients import SimulatedClients
@@ -248,13 +248,6 @@ def counted(announcement, sent, rng):
 # -- refusals ----------------------------------------------------------------------------------------------------------
 
 GOOD = Scheme(17, 4, 5000, (0.5, 1.0), 4.0)
-
-
-def test_round_one_is_checked_and_sent_as_any_other():
-    assert 1 in Scheme(3, 1, 5000, (1.0,), 2.0).send((1,), 0, exact.uniform())
-    assert Scheme(3, 1, 5000, (1.0,), 0.0).send((2,), 0, exact.uniform()) == [2]
-    with pytest.raises(RefusedError, match="epsilon = 1 and delta = 1e-06"):
-        check_announcement(Scheme(3, 1, 50, (1.0,), 0.5), Demand(1.0, 1e-6, 5000), 0)
 
 
 @pytest.mark.parametrize(

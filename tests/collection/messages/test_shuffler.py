@@ -77,15 +77,6 @@ def test_only_the_shuffler_makes_shuffled_messages():
             tally(pretender, 5)
 
 
-def test_shuffled_messages_hold_the_words_and_nothing_else():
-    messages = shuffled([[3, 1], [2]], np.random.default_rng(0))
-    assert not hasattr(messages, "__dict__")
-    for block in messages.blocks():
-        assert not block.flags.writeable
-        assert block.dtype == np.uint8
-    assert sorted(words(messages, 1)) == [1, 2, 3]
-
-
 @pytest.mark.parametrize(
     ("words", "counts"),
     [(3, [0, 1, 2]), (5, [0, 1, 2, 1, 1])],

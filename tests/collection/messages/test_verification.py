@@ -1,7 +1,6 @@
 """What a client accepts and refuses, held against plans, lies, and enumeration of what it would be given."""
 
 import math
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -11,12 +10,9 @@ from oracles.changes import counters_of_user, grid_divergence
 from scipy import stats
 
 from segshuffle.accounting.collections.blanket_cap import cap_overflow, capped_delta, uncapped_target
-from segshuffle.accounting.collections.product import delta_interval
 from segshuffle.blankets.binomial import BINOMIAL
-from segshuffle.blankets.clustered import Clustered
-from segshuffle.blankets.signed import Signed
-from segshuffle.collection.messages import Client, Demand, Server, check_announcement, guaranteed_delta
-from segshuffle.errors import ParameterError, RefusedError
+from segshuffle.collection.messages import Demand, Server, check_announcement, guaranteed_delta
+from segshuffle.errors import RefusedError
 from segshuffle.plans.plan import PLAIN, Assumptions, Problem
 from segshuffle.plans.scheme import Scheme
 from segshuffle.protocols.proven import ProvenSegmented
@@ -100,22 +96,6 @@ def test_the_refusal_says_what_would_have_been_given(honest):
     assert "5000 honest users" in str(refusal.value)
 
 
-def test_levels_that_make_no_sense(honest):
-    with pytest.raises(ParameterError, match="one for each of the 3"):
-        check_announcement(honest, demand(level_epsilons=(1.0,)), 0)
-    with pytest.raises(ParameterError, match="level = 3"):
-        guaranteed_delta(honest, demand(), 3)
-
-
-def test_a_thousand_clients_of_one_level_cost_one_computation(honest):
-    client = Client((1, 2, 3, 4), 1, demand(1))
-    client.send_items(honest)
-    began = time.process_time()
-    for _ in range(1000):
-        check_announcement(honest, client.demand, 1)
-    assert time.process_time() - began < 0.5
-
-
 # -- enumeration -------------------------------------------------------------------------------------------------------
 
 
@@ -162,22 +142,6 @@ def test_two_levels_are_told_apart_at_the_larger_epsilon_and_not_at_the_smaller(
         assert divergence(2, one, other, 6.0, 0.5)[0] > delta
     with pytest.raises(RefusedError, match="a user of level 0 who may be one of level 1"):
         check_announcement(plan.scheme, Demand(0.5, delta, n, level_epsilons=(0.5, 0.5)), 0)
-
-
-@pytest.mark.parametrize(
-    ("law", "copies", "epsilon"),
-    [(Clustered(0.5), 1.0, 0.4), (Clustered(0.7), 0.6, 0.3), (Signed(0.3, 0.4, 0.3), 0.6, 0.3)],
-)
-@pytest.mark.parametrize("honest_users", [30, 21])
-def test_other_dummies_are_accounted_as_they_are_sent(law, copies, epsilon, honest_users):
-    """Their delta follows from the table of the law, which other tests compare with sums over counters."""
-    announcement = Scheme(2, 1, 30, (copies,), 1.2, law)
-    pair = law.pair(honest_users * 1.2 / 2, copies)
-    asked = Demand(epsilon, 0.1, honest_users, "exactly")
-    given = guaranteed_delta(announcement, asked, 0)
-    assert given == pytest.approx(delta_interval(pair, pairs=1, epsilon=epsilon).upper, rel=1e-3)
-    with pytest.raises(RefusedError, match="the user asks for epsilon"):
-        check_announcement(announcement, replace(asked, delta=given / 10), 0)
 
 
 def capped_totals(n, m, cap):

@@ -83,6 +83,7 @@ def test_the_fewest_messages_have_just_the_error_that_was_asked_for(capsys):
     assert named["messages_per_user"] == found["messages_per_user"]
 
 
+@pytest.mark.exhaustive
 def test_the_error_of_the_top_items_ranks_every_law(capsys, monkeypatch):
     """A million items, of which the top 20 are to be known: no row pays for fewer messages with a much larger error."""
     monkeypatch.setattr("segshuffle.collection.planning.answer.PATIENCE", math.inf)
@@ -94,6 +95,7 @@ def test_the_error_of_the_top_items_ranks_every_law(capsys, monkeypatch):
     assert rows["clustered"]["messages_per_user"] < rows["poisson"]["messages_per_user"]
 
 
+@pytest.mark.quick("3")
 @pytest.mark.parametrize("top", [None, 3])
 def test_a_question_is_answered_as_a_value(top):
     problem = Problem(20, 2, (1.0, 2.0), (1000, 1000), 1e-5)
@@ -139,14 +141,6 @@ def test_users_are_in_the_same_shares(n_users, counts):
     assert all(abs(each - n_users * count / sum(counts)) < 1 for each, count in zip(found, counts, strict=True))
 
 
-def test_other_values_are_those_of_the_problem():
-    values = {"epsilon": 0.2, "delta": 1e-9, "set_size": 3.0, "items": 70.0, "rounds": 2.0, "max_messages": 9.0}
-    question = what_if.changed(Question(PROBLEM), values | {"honest_fraction": 0.5})
-    other = question.problem
-    assert (other.assumptions.rounds, other.assumptions.honest_fraction, question.limits.max_messages) == (2, 0.5, 9)
-    assert (other.levels, other.deltas, other.set_size, other.domain_size) == ((0.2, 0.4), (1e-9,) * 2, 3, 70)
-
-
 def test_a_table_says_where_there_is_no_plan():
     guess = Guess(mean_size=3.0)
     error = ask(Question(PROBLEM, guess=guess)).numbers["mse_sample"]
@@ -164,22 +158,6 @@ def test_a_value_that_is_not_allowed_costs_its_row_only():
     guess = np.array([1.0, 1.0, *[0.0] * (PROBLEM.domain_size - 2)])
     (row,) = what_if.table(Question(replace(PROBLEM, set_size=2), guess=Guess(guess)), {"set_size": (1.0,)})
     assert "set_size = 1" in row["none"]
-
-
-def test_a_table_has_a_curve_for_each_value_of_the_key_with_fewer():
-    rows = [
-        {"users": n, "epsilon": e, "error_%": 1 / n / e, "messages": 1 + 1 / e, "none": "no" if n * e < 1e3 else None}
-        for n in (1e4, 1e3, 1e5)
-        for e in (0.5, 1.0)
-    ]
-    along, panels = what_if.curves(Question(PROBLEM), rows, ["epsilon", "users"])
-    assert along == "users"
-    assert list(panels) == ["error, % of the users", "messages per user"]
-    errors = panels["error, % of the users"]
-    assert errors["epsilon = 0.5"] == [(1e4, 2e-4), (1e5, 2e-5)]
-    assert [n for n, _ in errors["epsilon = 1"]] == [1e3, 1e4, 1e5]
-    alone = what_if.curves(Question(PROBLEM), rows, ["users"])[1]
-    assert list(alone["messages per user"]) == ["plan"]
 
 
 # --- beside others ---------------------------------------------------------------------------------------------------
@@ -225,6 +203,7 @@ def test_the_local_protocol_has_the_lowest_level_that_is_asked_for(beside, sets)
         assert (row["kind"], row["messages_per_user"]) == ("exact", 1.0)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("limits", "goal"), [(Limits(copies_max=8.0), Goal()), (Limits(copies_max=8.0), Goal(target_error=0.01))]
 )
@@ -241,11 +220,6 @@ def test_both_tables_of_alternatives_have_the_same_plans(beside, limits, goal):
             continue
         assert below["messages_per_user"] == pytest.approx(above["messages_per_user"], rel=1e-9)
         assert problem.domain_size * below["deviation"] ** 2 == pytest.approx(above["mse_sample"], rel=1e-9)
-
-
-def test_a_guess_by_zipfs_law_is_written_alike_everywhere():
-    asked = Question.of(PROBLEM, guess="zipf:0.9", top=3)
-    assert asked.as_dict() == Question.of(PROBLEM, guess=0.9, top=3).as_dict() == {"guess": 0.9, "top": 3}
 
 
 # --- in words --------------------------------------------------------------------------------------------------------
@@ -299,18 +273,7 @@ def test_a_private_level_is_promised_what_both_rounds_leave_of_it(capsys):
 SMALL = "plan --items 6 --set-size 2 --levels 1:300 --delta 1e-4"
 
 
-def test_the_answer_is_in_words_and_complete(capsys):
-    asked = f"{SMALL} --blanket-per-user 6 --guess zipf:1 --top 3"
-    words = printed(capsys, f"{asked} --details")
-    for title in ("What users send", "What they are promised", "How far off estimates are", "What this relies on"):
-        assert f"{title}:" in words
-    assert "\nblanket_per_user " in words
-    values = answer(capsys, asked)
-    assert {"words", "public", "certificate", "blanket_per_user"} <= set(values)
-    assert values["top"] == 3
-    assert "item_frequencies" in values["public"]
-
-
+@pytest.mark.quick("one", "private")
 @pytest.mark.parametrize(
     "options",
     [
@@ -337,15 +300,6 @@ def test_the_table_of_levels_has_what_each_sends_and_is_promised(capsys):
     assert high.split() == ["1", "200", f"{copies[1]:.4g}", "2.72", "times", "as", "likely", "0.0002"]
 
 
-def test_each_level_has_the_epsilon_of_its_own_delta(capsys):
-    """If all are honest, the epsilon of each level at its own delta is at most the promised one."""
-    asked = f"{SMALL} --levels 0.5:3000,2:3000 --delta 1e-4,1e-9 --blanket poisson"
-    all_honest = answer(capsys, asked)["epsilon_if_honest"][0]
-    assert all_honest["share"] == 1.0
-    assert all_honest["epsilons"][0] == pytest.approx(0.5, rel=2e-3)
-    assert all_honest["epsilons"][1] <= 2.0 * (1 + 2e-3)
-
-
 @pytest.mark.parametrize("sizes", ["--items 2 --sets exactly --levels 1:1000", "--items 50 --levels 1:20"])
 def test_what_stands_beside_a_plan_never_costs_the_plan(capsys, monkeypatch, sizes):
     """Once there is nothing to hide, and once there are so few users that some laws have no blanket."""
@@ -356,16 +310,6 @@ def test_what_stands_beside_a_plan_never_costs_the_plan(capsys, monkeypatch, siz
     assert (names[0], set(names)) == ("poisson", laws().keys())
 
 
-def test_a_law_that_fails_is_a_row_that_says_why(capsys, monkeypatch):
-    monkeypatch.setattr("segshuffle.collection.planning.answer.PATIENCE", math.inf)
-
-    def failing(cls, pairs, delta):
-        raise ZeroDivisionError("division by zero")
-
-    monkeypatch.setattr(Signed, "space", classmethod(failing))
-    assert "signed: no plan (division by zero)" in printed(capsys, SMALL)
-
-
 def test_a_law_that_is_no_better_is_said_to_be_left_out(capsys):
     """Without a pair of items to exchange there is nothing to hide."""
     asked = f"{SMALL} --items 2 --sets exactly --blanket signed"
@@ -373,11 +317,6 @@ def test_a_law_that_is_no_better_is_said_to_be_left_out(capsys):
     found = answer(capsys, asked)
     assert found["blanket"] == "poisson"
     assert found["note"].endswith("so this one has poisson dummies.")
-
-
-def test_a_plan_of_too_many_messages_is_warned_of(capsys):
-    shown = printed(capsys, f"{SMALL} --blanket poisson --levels 0.001:300")
-    assert re.search(r"^Warning: A user sends \S+ messages on average", shown, re.MULTILINE)
 
 
 def test_an_error_below_the_least_is_refused(capsys):
@@ -463,14 +402,6 @@ def test_a_target_just_above_the_least_error_is_offered_a_cheaper_one(capsys):
     cheaper = answer(capsys, f"{asked} {option}")
     assert cheaper["messages_per_user"] == pytest.approx(float(messages), rel=1e-3)
     assert cheaper["messages_per_user"] < 0.5 * tight["messages_per_user"]
-
-
-@pytest.mark.exhaustive
-def test_the_best_dummies_are_found_for_the_least_epsilon(capsys):
-    asked = f"{SMALL} --guess zipf:1 --top 3 --target-error 20% --least epsilon"
-    best, single = answer(capsys, f"{asked} --blanket best"), answer(capsys, f"{asked} --blanket poisson")
-    assert best["levels"][0] <= single["levels"][0]
-    assert best["top_error"] <= 0.2
 
 
 def test_all_messages_are_counted_wherever_they_are_named(capsys):

@@ -6,11 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from commands import answer, printed, refusal, run
+from commands import answer, printed, refusal
 
-from segshuffle.collection.padding import guessed_holders
 from segshuffle.collection.rehearsal.by_message import by_message
-from segshuffle.collection.rehearsal.set_sizes import holders_of
 from segshuffle.datasets.own.transactions import Transactions
 from segshuffle.errors import DataError, ParameterError
 from segshuffle.plans.level_counts import LevelPrivacy
@@ -130,18 +128,6 @@ def test_sizes_of_sets_are_compared_on_a_file(log, capsys):
     assert len(printed(capsys, asked).splitlines()) == 10
 
 
-def test_users_are_counted_by_size_and_item(users):
-    matrix = np.zeros((N, D), dtype=bool)
-    matrix[np.repeat(np.arange(N), users.sizes), users.codes] = True
-    held = holders_of(users)
-    assert held.sizes.tolist() == sorted(set(users.sizes.tolist()))
-    for size, count, holding in zip(*held, strict=True):
-        of_size = matrix[users.sizes == size]
-        assert (count, holding.tolist()) == (len(of_size), of_size.sum(axis=0).tolist())
-    with pytest.raises(ParameterError, match="for 6 sizes of sets"):
-        guessed_holders(dict.fromkeys(range(6), 1 / 6), 10**7, 1.0)
-
-
 def test_few_users_send_fewer_items(capsys):
     """By a guess of what they hold: noise decides the best size if users are few, and cutting if they are many."""
     best = {}
@@ -176,16 +162,4 @@ def test_few_users_send_fewer_items(capsys):
 )
 def test_what_cannot_be_rehearsed_is_refused(log, capsys, arguments, says):
     assert says in refusal(capsys, f"rehearse {arguments} --levels 1:300 --delta 1e-4")
-    assert [path.name for path in log.parent.iterdir()] == ["log.csv"]
-
-
-def test_a_column_of_levels_needs_those_on_offer(log, capsys):
-    assert "--levels () is not allowed: it must be the public list of all levels" in refusal(
-        capsys, "rehearse log.csv --level-column item"
-    )
-
-
-def test_a_plan_that_fails_leaves_no_folder(log, capsys):
-    asked = "rehearse log.csv --levels 1:50%,2:50% --hide-level 1 --max-messages 0.5"
-    assert "is used up by round 1" in run(capsys, asked)[2]
     assert [path.name for path in log.parent.iterdir()] == ["log.csv"]

@@ -2,7 +2,6 @@
 
 import csv
 import gzip
-import io
 import json
 import math
 import re
@@ -14,7 +13,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from commands import answer, messages_of, printed, refusal, run
+from commands import answer, printed, refusal, run
 from given_plans import given_plan
 from scipy import stats
 
@@ -222,34 +221,6 @@ def test_an_input_without_end_ends(published):
     assert "give their number (--senders or --levels)" in done.stderr
 
 
-def test_standard_input_is_read(published, capsys, monkeypatch):
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"1\n2\n2\n")))
-    rows = estimated(capsys, "- --anyway")
-    assert [row["messages"] for row in rows] == [0, 1, 2, 0, 0, 0]
-
-
-def test_a_client_without_items_sends_one_dummy_at_most(tmp_path, capsys):
-    problem = Problem(3, 1, (1.0,), (10**6,), 1e-6)
-    save_plan(given_plan(problem, (1e-6,), 1e-4), tmp_path / "p")
-    sent = printed(capsys, f"client {tmp_path}/p --items= --level 1 --honest-users 1000000")
-    assert messages_of(sent) in ([], ["0"], ["1"], ["2"])
-
-
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        ("--level 3", "--level 3.0"),
-        ("--items coffee", "'coffee' is none of the plan's 6 items, tea to salt"),
-        ("--delta 1e-7", "The plan is refused"),
-        ("--delta 0.01 --most-messages 1", "more than the 1 that"),
-        ("--hide-level 0", "must be an epsilon in (0, 1e6]"),
-        ("--budget 1,2", "one with a delta in (0, 1)"),
-    ],
-)
-def test_a_client_refuses_in_a_sentence(published, capsys, options, says):
-    assert says in refusal(capsys, f"client PLAN.json --items tea --level 1 --honest-users {N} {options}")
-
-
 def test_what_a_server_cannot_read_is_refused(published, capsys, tmp_path):
     (tmp_path / "messages").write_text("1\nx\n")
     (tmp_path / "counts").write_text(counts_text([50] * D))
@@ -439,10 +410,6 @@ def test_one_user_who_stays_away_spoils_nothing(tmp_path, capsys):
     assert [row["honest_users"] for row in found["guarantee"]] == [1800] * 2
     assert "shares of the users at the levels are those of the plan" in found["assumed"]
     assert found["users"] == 1800
-    save_plan(given_plan(problem, (1.0, 1.0), 1.0), tmp_path / "p")
-    (tmp_path / "m").write_text("0\n1\n1\n")
-    shown = " ".join(printed(capsys, f"estimate {tmp_path}/p {tmp_path}/m --levels 0.5:1,1:1").split())
-    assert "honest_users 2, level 0.5, epsilon none, delta 1e-05" in shown
 
 
 def test_plan_says_which_share_of_the_users_it_expects(tmp_path, capsys):

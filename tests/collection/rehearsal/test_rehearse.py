@@ -19,9 +19,9 @@ from segshuffle.blankets.signed import Signed
 from segshuffle.collection.planning.answer import Answer
 from segshuffle.collection.planning.documents import read_plan, save_plan
 from segshuffle.collection.planning.question import Question
-from segshuffle.collection.rehearsal.results import COLUMNS, MARK, check_place, new_folder, tables_of, write
+from segshuffle.collection.rehearsal.results import MARK, check_place, new_folder, tables_of, write
 from segshuffle.collection.rehearsal.run import TOPS, rehearse
-from segshuffle.collection.rehearsal.set_sizes import candidates, chosen, kept_shares
+from segshuffle.collection.rehearsal.set_sizes import chosen, kept_shares
 from segshuffle.datasets.own.transactions import Transactions
 from segshuffle.errors import DataError, InfeasibleError
 from segshuffle.plans.item_variance import ItemVariance
@@ -114,19 +114,7 @@ def test_what_nobody_holds_is_seldom_found(users):
     assert found.told_from_zero.sum() > 1
 
 
-def test_the_same_seed_gives_the_same(users):
-    first, again, other = (rehearse(made(), users, repetitions=2, seed=seed).first.frequencies for seed in (4, 4, 5))
-    assert (first == again).all()
-    assert (first != other).any()
-
-
 # --- the largest set -------------------------------------------------------------------------------------------------
-
-
-def test_sizes_to_try_end_at_the_largest_set_and_below_the_domain():
-    assert candidates(20, 100) == [1, 2, 3, 4, 6, 8, 11, 16, 20]
-    assert candidates(9, 9) == [1, 2, 3, 4, 6, 8]
-    assert candidates(1, 2) == [1]
 
 
 def test_the_size_of_least_error_is_chosen(users):
@@ -219,17 +207,6 @@ def test_what_users_of_the_file_send_is_said(log, capsys, monkeypatch):
     assert found["sending"][-1] == f"With the sets of this file the average is {copies + 3:.4g} messages."
 
 
-def test_groups_hold_every_item_once(users):
-    found = rehearse(made(), users, repetitions=1)
-    tables = tables_of(found)
-    groups = tables["groups"]
-    assert sum(groups["items"]) == D
-    assert groups["group"][-1] == "held by nobody"
-    assert groups["items"][-1] == 8
-    explained = {name for names in COLUMNS for name in names.split(", ")}
-    assert {name for table in tables.values() for name in table.columns} <= explained
-
-
 def test_the_page_needs_nothing_else_and_shows_names_as_they_are(users, tmp_path):
     named = replace(users, names=[f"<script>&{code}" for code in range(D)])
     found = rehearse(made(), named, repetitions=1)
@@ -271,16 +248,6 @@ def test_one_command_is_enough(log, capsys, monkeypatch, given):
     assert items["item"].to_list() == ["tea", "milk", "bread"]
 
 
-@pytest.mark.exhaustive
-def test_figures_are_written_and_shown(log, capsys):
-    printed(capsys, "rehearse log.csv --out there/out")
-    folder = log.parent / "there/out"
-    assert {path.suffix for path in folder.iterdir()} == {".csv", ".parquet", ".svg", ".png", ".json", ".html"}
-    text = (folder / "index.html").read_text()
-    assert text.count("<img") == 2 == len(list(folder.glob("*.svg")))
-    assert not re.search(r"(src|href)=\"(?!data:)", text)
-
-
 # --- a saved plan ----------------------------------------------------------------------------------------------------
 
 
@@ -316,10 +283,6 @@ def test_a_saved_plan_is_rehearsed_as_it_stands(log, saved, capsys):
     )
 
 
-def test_users_at_the_levels_of_a_saved_plan_may_be_given(saved, capsys):
-    assert answer(capsys, f"{SAVED} --levels 0.5:50%,1:50%")["problem"]["level_counts"] == [150, 150]
-
-
 def test_levels_of_a_column_are_those_of_a_saved_plan(log, saved, capsys):
     lines = log.read_text().splitlines()
     levels = ["level", *("1.0" if line < "u2" else "0.5" for line in lines[1:])]
@@ -349,15 +312,6 @@ def test_levels_of_a_column_are_those_of_a_saved_plan(log, saved, capsys):
 def test_what_a_saved_plan_says_is_left_out(log, saved, capsys, option, says):
     assert says in refusal(capsys, f"{SAVED} {option}")
     assert {path.name for path in log.parent.iterdir()} == {"log.csv", "PLAN.json"}
-
-
-def test_a_saved_plan_that_does_not_fit_is_refused(log, saved, capsys):
-    save_plan(saved, log.parent / "PLAN.json")
-    (log.parent / "few.txt").write_text("tea\nmilk\nbread\n")
-    assert "but a list of 4 different names is needed" in refusal(capsys, f"{SAVED} --items few.txt")
-    log.write_text("user,item,level\nann,0,0.5\n")
-    asked = f"{SAVED} --user user --item item --level-column level"
-    assert "1 users with levels, but the guarantee of PLAN.json relies on 200" in refusal(capsys, asked)
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ def question(users, goal, set_size=2, level=2.0):
     return Question(problem, goal, Limits(), guess_of(users))
 
 
+@pytest.mark.quick("messages")
 @pytest.mark.parametrize("least", ["messages", "epsilon"])
 def test_the_error_on_the_file_is_reached_and_not_by_much(users, least):
     goal = Goal(0.3, least, TOP)

@@ -71,32 +71,16 @@ def test_a_larger_collection_is_drawn_with_replacement(users):
         users.resampled(0, np.random.default_rng(3))
 
 
-def test_rows_have_a_width(users):
-    assert users.rows(5).shape == (5, 5)
-    with pytest.raises(ParameterError, match="at least 4"):
-        users.rows(3)
-
-
 def test_what_is_refused():
     with pytest.raises(DataError, match=r"user 0.*'a' is held twice"):
         Transactions.from_sets([["a", "a"]])
     with pytest.raises(DataError, match=r"user 1.*'x' is held twice, or is not in items"):
         Transactions.from_sets([["a"], ["x"]], items=["a", "b"])
-    with pytest.raises(DataError, match="no user"):
-        Transactions.from_sets([], items=["a"])
-    with pytest.raises(ParameterError, match="names"):
-        Transactions(np.array([0, 1]), np.array([0], dtype=np.int32), 2, names=["a"])
-    assert Transactions.from_sets([["b"]], items=["a", "b"]).codes.tolist() == [1]
-    with pytest.raises(ValueError, match="read-only"):
-        Transactions.from_sets([["b"]]).codes[0] = 1
     for sets, items in ((3, None), (["milk"], None), ([["a"]], "ab"), ([["a"]], 3)):
         with pytest.raises(DataError, match="users must be lists"):
             Transactions.from_sets(sets, items)
     with pytest.raises(DataError, match="users are given as a table"):  # its columns are no users
         Transactions.from_sets(pl.DataFrame({"user": [1, 2], "item": ["a", "b"]}))
-    with pytest.raises(DataError, match="'a' twice"):
-        Transactions.from_sets([["a"]], ["a", "a"])
-    assert Transactions.from_sets([[2]], [1, 2]).item_counts.tolist() == [0, 1]
     with pytest.raises(ParameterError, match=r"offsets = \[0, 1\] is not allowed: it must be an array"):
         Transactions([0, 1], np.array([0]), 2)
     for codes in ([0, 2], [-1, 0], [0]):

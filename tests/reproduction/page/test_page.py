@@ -211,12 +211,6 @@ def test_the_story_has_the_numbers_of_the_tables(run):
     assert cells(referee_table(verdicts))[1] == [*("variation-ratio", "published", "2", "1", "1", "0", "1.05")]
 
 
-def test_without_a_competitor_of_the_paper_no_saving_is_stated(run):
-    errors = run.results.errors
-    alone = errors[errors["method"] == "segmented"]
-    assert not [each for each in findings.reproduced(run.results.tables["claims.csv"], alone) if "%" in each]
-
-
 def test_statements_that_could_not_be_judged_are_neither_failures_nor_successes(run):
     claims = run.results.tables["claims.csv"].assign(
         verdict=["reproduced", "not evaluated", "reproduced", "not evaluated"]
@@ -228,16 +222,6 @@ def test_statements_that_could_not_be_judged_are_neither_failures_nor_successes(
     assert "Every statement that was judged was reproduced." in page
     none = claims.assign(verdict="not evaluated")
     assert "No statement was judged." in build(read_with(run, claims=none), run.figures)
-
-
-def test_the_table_of_statements_is_folded_if_none_was_judged(run, page):
-    folded = "<details><summary>No statement is about the data and sizes of this run"
-    none = read_with(run, claims=run.results.tables["claims.csv"].assign(verdict="not evaluated"))
-    unjudged = build(none, run.figures)
-    assert folded in unjudged
-    assert folded not in page
-    assert "See reasons" in page
-    assert "See reasons" not in unjudged, "there are none"
 
 
 def test_a_page_on_other_data_does_not_call_its_panels_the_papers(full_config):
@@ -293,19 +277,7 @@ def test_charts_show_what_the_table_has_in_the_printed_colours(run):
     assert figure["layout"]["xaxis"]["type"] == figure["layout"]["yaxis"]["type"] == "log"
 
 
-def test_panels_are_lettered_as_in_the_printed_figures(run):
-    found = [(panel.letter, panel.scenario.split) for panel in panels_by_figure(run.results.errors)["fig4"]]
-    assert found == [("a", "S2"), ("b", "S3")]
-
-
 # --- figures -----------------------------------------------------------------------------------------------------
-
-
-def test_groups_are_shown_in_the_order_of_the_story():
-    """First the paper's figures, then what its guarantee is worth, what is proven, and last the referee."""
-    found = [group.id for group in groups_of(reversed(OUTPUTS))]
-    assert found[:6] == ["figures", "audit", "proven", "limit", "pareto", "levels"]
-    assert found[-1] == "referee"
 
 
 @given(st.text(alphabet=st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"])))
@@ -328,22 +300,6 @@ def test_rounding_is_to_the_safe_side(value):
     assert low <= exact <= high
     assert low <= near <= high
     assert high - low <= exact / 100
-
-
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        (0.000565, "5.65e-4"),
-        (0.999999999, "1.00"),
-        (12345.6, "12300"),
-        (123456.0, "1.23e5"),
-        (0.0, "0"),
-        (float("nan"), "–"),
-        (2.5, "2.50"),
-    ],
-)
-def test_numbers_read_well(value, expected):
-    assert nearest(value) == expected
 
 
 def test_a_run_without_amplification_and_referee_has_a_page(folder, run):

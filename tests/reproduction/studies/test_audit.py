@@ -92,21 +92,6 @@ def test_integer_blanket_alone_breaks_the_claim_and_fractional_hardly(table):
     assert by_m[1.5] < 0.52
 
 
-def test_proven_lower_bounds_are_only_given_for_lower_views(table):
-    assert table[table["kind"] != "lower"]["proven_user_delta"].isna().all()
-    assert table[table["kind"] == "lower"]["proven_user_delta"].notna().all()
-    # a proven lower bound of the user-level delta cannot pass what group privacy proves with the blanket alone
-    alone = rows_of(table, view="blanket-only").set_index([k for k in KEY if k != "view"])["user_delta"]
-    worst = rows_of(table, view="worst-split").set_index([k for k in KEY if k != "view"])["proven_user_delta"]
-    assert (worst <= alone).all()
-
-
-def test_the_worst_split_is_reachable_only_with_a_level_that_sends_everything(table):
-    sends_all = table.groupby(["split", "blanket_per_user", "optimum"])["sampling_rate"].transform("max") == 1.0
-    worst = table["view"] == "worst-split"
-    assert (table["reachable"] == (~worst | sends_all)).all()
-
-
 @pytest.mark.quick(0)
 def test_rows_that_need_too_large_a_grid_say_so(plans, table, monkeypatch):
     """m = 4: 2 n m/d = 500 messages on the two items. With a limit of 499 only their published view is left."""
