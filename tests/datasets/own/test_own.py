@@ -55,6 +55,7 @@ def test_a_public_list_and_ways_to_read_it(place, tmp_path):
 
 def test_such_a_section_may_be_the_only_one(full_config, schema):
     full_config["datasets"] = {"shop": {"path": "x.csv", "domain_size": 9, "n_users": [5], "set_sizes": [2]}}
+    full_config["parts"].remove("readings")
     check_config(full_config, schema=schema)
     assert list(figures_of(list(scenarios(full_config)))) == [f"panels-shop-{split}" for split in full_config["splits"]]
 
