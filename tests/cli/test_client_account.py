@@ -8,7 +8,7 @@ import threading
 import time
 
 import pytest
-from commands import printed, refusal, run, run
+from commands import printed, refusal, run
 from given_plans import edited, given_plan
 
 from segshuffle.blankets.clustered import Clustered
