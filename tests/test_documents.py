@@ -1,5 +1,6 @@
 """Documents for the next person: short sentences, every key described, numbers a run has given, files that exist."""
 
+import inspect
 import re
 import subprocess
 import sys
@@ -9,9 +10,13 @@ import pytest
 import yaml
 
 import segshuffle
+from segshuffle.accounting.collections import published
 from segshuffle.datasets.registry import every
 from segshuffle.plans import listed as protocols
+from segshuffle.protocols import segmented
+from segshuffle.reproduction import design
 from segshuffle.reproduction.config import whole_schema
+from segshuffle.reproduction.studies import planning
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [
@@ -73,6 +78,24 @@ def test_every_file_of_code_that_is_named_exists(name):
     }
     for path in re.findall(r"`([\w./-]+\.(?:py|smk))`", read(name)):
         assert re.search(r"\b[A-Z]{4,}\b", path) or any(file.endswith(f"/{path}") for file in files), path
+
+
+def test_how_m_is_picked_is_read_in_four_files_and_few_lines():
+    section = re.search(r"### How m is picked\n(.*?)\n## ", read("docs/architecture.md"), re.DOTALL)[1]
+    whole = sum(map(len, (inspect.getsource(module).splitlines() for module in (segmented, published))))
+    parts = sum(len(inspect.getsource(part).splitlines()) for part in (design.blanket_grid, planning._variants))
+    (stated,) = re.findall(r"about (\d+) lines of four files", section)
+    assert whole + parts == pytest.approx(int(stated), abs=10)
+    named = [segmented.plan_at, segmented.sampling_rates, segmented.optimize_parameters, segmented.least_blankets]
+    named += [
+        published.largest_sampling_rate,
+        published.least_blanket_per_user,
+        design.blanket_grid,
+        planning._variants,
+    ]
+    for each in named:
+        assert f"`{each.__name__}`" in section
+        assert f"`{each.__module__.removeprefix('segshuffle.').replace('.', '/')}.py`" in section
 
 
 def test_every_document_is_a_chapter_or_a_chapter_links_to_it():
