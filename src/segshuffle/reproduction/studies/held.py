@@ -92,7 +92,8 @@ def _rows(claim: dict[str, Any], number: dict[str, str]) -> str:
 
 def _found(claim: dict[str, Any], number: dict[str, str], folder: Path) -> float:
     if "value" in number:
-        asked = f"SELECT {number['value']} FROM results WHERE {_rows(claim, number)}"
+        asked = f"SELECT {number['value']} AS value FROM results WHERE {_rows(claim, number)}"
+        asked += f" ORDER BY {number['first_by']}" if "first_by" in number else ""
         answer = _table(folder / claim["table"]).execute(asked).fetchone()
         return float("nan") if answer in (None, (None,)) else float(answer[0])
     text = _printed(claim["command"]) if "command" in claim else (folder / claim["table"]).read_text(encoding="utf-8")
