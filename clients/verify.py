@@ -1,0 +1,259 @@
+#!/usr/bin/env python3
+"""Check that a plan of segshuffle keeps its promises: python3 verify.py plan.json [--honest-users N].
+
+It needs only Python, and the section "A verifier without this package" of docs/proof.md, which proves each step below.
+For every level it bounds delta from above; dummies with signs may take a minute. The exit status is 0 if all levels are
+accepted, 1 if one is refused, 2 if the file is no plan, or if nothing is proven for it.
+
+Masses and ratios are whole numbers of units 2^-bits, and are rounded to the safe side. Floating point only chooses how
+fine the lattice is and what is left out: the bound holds whatever it chooses.
+"""
+
+import hashlib
+import json
+import math
+import sys
+from bisect import bisect_left
+from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, ROUND_CEILING, Context, Decimal, Inexact
+from fractions import Fraction
+from pathlib import Path
+
+LAWS = {"poisson": {"name"}, "clustered": {"name", "p"}, "signed": {"name", "p", "flood_p", "flood"}}
+EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[Inexact])
+SHOWN = Context(prec=6, rounding=ROUND_CEILING)
+
+
+def limit(size, most=200_000):
+    """Refuse what would take too long."""
+    if size > most:
+        raise ValueError("so many dummies, or different losses, take too long to check")
+
+
+def up(a, b):
+    """Divide whole numbers, and round up."""
+    return -(-a // b)
+
+
+def power(base, n, bits, least):
+    """Bound a power from below (least = 0) or above (1)."""
+    value = 1 << bits
+    for digit in f"{n:b}":
+        value = (value * value >> bits) + least
+        value = (value * base >> bits) + least if digit == "1" else value
+    return value
+
+
+def exp_low(x, bits):
+    """Step 1: e^x is at least (1 + x/N)^N."""
+    return power((1 << bits) + math.floor(x * 2 ** (bits - bits // 2)), 2 ** (bits // 2), bits, 0)
+
+
+def convolved(a, b, bits):
+    """Convolve by one product of long numbers, and round up."""
+    width, n, one = len(str(max(a) * max(b) * len(a))), len(a) + len(b) - 1, 1 << bits
+    long = [Decimal("".join(f"{value:0{width}}" for value in values)) for values in (a, b)]
+    digits = f"{EXACT.multiply(*long):f}".zfill(n * width)
+    return [up(int(digits[i : i + width]), one) for i in range(0, n * width, width)]
+
+
+def counter(mean, p, tiny, bits):
+    """Step 2: weights of the counts of a part, and what they lack; each of n is at most n + 2 units too large."""
+    c = mean * (1 - p)
+    if not 0 < c >= p:
+        raise ValueError("nothing is proven for clusters with r < 1, or without dummies")
+    limit(40 * math.sqrt(mean / (1 - p) + 1))
+    unit, mode = math.lcm(c.denominator, p.denominator), math.floor((c - p) / (1 - p))
+    c, p, sides, lost = int(c * unit), int(p * unit), ([1 << bits], [1 << bits]), 0
+    for side, step in zip(sides, (1, -1), strict=True):
+        x = mode
+        while x + step >= 0:
+            factor, divisor = (p * x + c, unit * (x + 1)) if step == 1 else (unit * x, p * (x - 1) + c)
+            if factor < divisor and (rest := up(side[-1] * factor, divisor - factor)) <= tiny:
+                lost += rest  # all further weights together: they fall faster than a geometric series
+                break
+            side.append(up(side[-1] * factor, divisor))
+            x += step
+    weights = sides[1][:0:-1] + sides[0]
+    total = sum(weights) - len(weights) ** 2
+    return [up(weight << bits, total) for weight in weights], up(lost << bits, total)
+
+
+def blanket(law, mean, tiny, bits):
+    """Step 3: masses of a counter in columns, which an own message moves by one; what they lack; an entry's excess."""
+    if law["name"] != "signed":
+        weights, lost = counter(mean, law.get("p", Fraction(0)), tiny, bits)
+        return [[weight] for weight in weights], lost, len(weights) + 2
+    noise, lost_noise = counter((1 - law["flood"]) * mean / 2, law["p"], tiny, bits)
+    flood, lost_flood = counter(law["flood"] * mean / 2, law["flood_p"], tiny, bits)
+    n, rows, lost = len(noise), len(noise) + len(flood), 2 * lost_noise + lost_flood
+    limit(n * rows / 40)
+    plus, minus = [], []  # N+ - N- is k, or -k; the rows are N-
+    for k in range(n):
+        pairs = [up(noise[i] * noise[i + k], 1 << bits) for i in range(n - k)]
+        if len(plus) < k or (k and sum(pairs) * n < tiny):
+            lost += 2 * sum(pairs)
+            continue
+        column = convolved(pairs, flood, bits)
+        plus.append(column + [0] * (rows - len(column)))
+        minus.append([0] * k + column + [0] * (rows - len(column) - k))
+    return minus[:0:-1] + plus, lost, 4 * (rows + 2)
+
+
+def atoms(columns, copies, excess, tiny):
+    """Step 4: (mass, lower bound of the mass otherwise) for values of a counter, held and not held; masses left out."""
+    whole, unit = math.floor(copies), copies.denominator
+    more, none = copies.numerator - whole * unit, [[0] * len(columns[0])] * (whole + 1)
+    padded, held, other, lost_held, lost_other = none + columns + none, [], [], 0, 0
+    least = tiny // (len(padded) * len(columns[0]))
+    for k in range(whole + 1, len(padded)):
+        for b, few, many in zip(padded[k], padded[k - whole], padded[k - whole - 1], strict=True):
+            a = up((unit - more) * few + more * many, unit)
+            if a + b <= least or min(a, b) <= 2 * excess:
+                lost_held, lost_other = lost_held + a, lost_other + b
+            else:
+                held.append((a, b - excess))
+                other.append((b, a - excess - 1))
+    return (held, lost_held), (other, lost_other)
+
+
+def table(listed, lost, fine, bits):
+    """Step 5: split atoms between the ratios top, top/rho, ..., rho = 1 + 1/fine: (masses, first, lost mass), top."""
+    one, ratios = 1 << bits, [up(mass << bits, rest) for mass, rest in listed]
+    rungs, bottom = [max(ratios, default=one)], min(ratios, default=one)
+    while rungs[-1] >= bottom:
+        rungs.append(rungs[-1] * fine // (fine + 1))
+        limit(len(rungs) / 10)
+    masses, rising = [0] * len(rungs), rungs[::-1]
+    for (mass, _), ratio in zip(listed, ratios, strict=True):
+        place = len(rungs) - 1 - bisect_left(rising, ratio)
+        share = min(one, up((ratio - rungs[place + 1]) * (fine + 1) << bits, ratio))
+        raised = up(mass * share, one)
+        masses[place] += raised
+        masses[place + 1] += mass - raised
+    return (masses, 0, lost), rungs[0]
+
+
+def product(a, b, tiny, bits):
+    """Step 6: join tables of independent counters; small ends are raised, those of the largest ratios to infinity."""
+    limit(len(a[0]) + len(b[0]))
+    lost = up(a[2] * (sum(b[0]) + b[2]) + sum(a[0]) * b[2], 1 << bits)
+    masses, start, low, high = convolved(a[0], b[0], bits), 0, 0, 0
+    while len(masses) > 1 and low + masses[-1] <= tiny:
+        low += masses.pop()
+    masses[-1] += low
+    while start < len(masses) - 1 and high + masses[start] <= tiny:
+        high, start = high + masses[start], start + 1
+    return masses[start:], a[1] + b[1] + start, lost + high
+
+
+def excess_mass(joined, top, ratio, fine, bits):
+    """Step 7: the sum of (mass of P - ratio mass of Q) where it is positive."""
+    masses, first, total = joined
+    unit, rho = 1 << top.bit_length(), (1 << bits) + (1 << bits) // fine
+    other = ratio * unit // top * power(rho, first, bits, 0) >> bits  # ratio mass of Q, over mass of P
+    for mass in masses:
+        total += up(mass * max(0, unit - other), unit)
+        other = other * rho >> bits
+    return total
+
+
+def uncapped(law, mean, copies, pairs, ratio, expected, width, bits):
+    """Bound delta at the epsilon of e^epsilon = ratio. It is about `width` too large if it is about `expected`."""
+    z, epsilon = math.sqrt(-2 * math.log(expected)), max(math.log(ratio / 2**bits), 1e-9)
+    tilt = max((z + math.sqrt(z * z + 2 * epsilon)) ** 2 / (4 * epsilon) - 0.5, 1)
+    fine = math.ceil(math.sqrt(tilt * (1 + tilt) * pairs / (6 * width))) + 10
+    tiny = math.floor(expected * width * Fraction(2**bits, 100 * pairs))
+    columns, lost, excess = blanket(law, mean, tiny, bits)
+    (held, top), (other, top_other) = (
+        table(listed, lost + left, fine, bits) for listed, left in atoms(columns, copies, excess, tiny)
+    )
+    joined = pair = product(held, other, tiny, bits)
+    for place, digit in enumerate(f"{pairs:b}"[1:], 1):
+        joined = product(joined, joined, tiny << place, bits)
+        joined = product(joined, pair, tiny << place, bits) if digit == "1" else joined
+    return excess_mass(joined, power(up(top * top_other, 1 << bits), pairs, bits, 1), ratio, fine, bits)
+
+
+def delta_bound(scheme, honest, mean, copies, pairs, epsilon, delta, rounds):
+    """Step 8: bound delta at epsilon, with the cost of a cap, closely enough to compare it with a promise."""
+    bits = 64 * math.ceil((88 - 2 * math.log2(delta)) / 64)
+    one, cap, best = 1 << bits, scheme["blanket_cap"], 1 << bits
+    if copies == 0 or pairs == 0:
+        return Fraction(0)
+    ratio, kappa, tail = exp_low(epsilon, bits), 0, 0
+    if cap is not None:
+        log = Fraction(math.ceil(1000 * (epsilon + math.log(1000 * rounds / delta))), 1000)
+        total, k = honest * scheme["blanket_per_user"], cap + 1
+        x = (total + Fraction(math.isqrt(math.floor(2 * total * log * one**2)) + 1, one) + log / 3) / honest
+        if k > x:
+            chance = power(math.ceil(x / k * one**2 / exp_low(x / k - 1, bits)), k, bits, 1)
+            kappa, tail = honest * rounds * chance, up(rounds * one**2, exp_low(log - epsilon, bits))
+        if k <= x or kappa >= one:
+            return Fraction(1)
+        ratio = ratio * (one - kappa) >> bits
+    cheap = pairs == 1 or scheme["law"]["name"] == "signed"
+    for width in (1e-3, 1e-4, 1e-5, 1e-6)[cheap:]:
+        found = uncapped(scheme["law"], mean, copies, pairs, ratio, float(delta), width, bits)
+        before, best = best, min(best, up((found + tail) * one, one - kappa))
+        if best <= delta * one or best > 20 * delta * one or 3 * best - before > 2 * delta * one:
+            break  # it is shown, or finer lattices, which save less and less, cannot show it
+    return Fraction(best, one)
+
+
+def number(value, least, most, whole=False):
+    """Return a number of the plan as the fraction that it is."""
+    if type(value) not in ((int,) if whole else (int, float)) or not least <= value <= most:
+        raise ValueError(f"{value!r:.40} is no {'whole ' if whole else ''}number from {least:g} to {most:g}")
+    return value if whole else Fraction(value)
+
+
+def verify(plan, honest_users=None):
+    """Return (epsilon, promised delta, bound of delta) for every level."""
+    if [repr(plan[name]) for name in ("format", "version", "messages")] != ["'segshuffle-plan'", "3", "1"]:
+        raise ValueError("only plans of version 3, with messages of version 1, are known")
+    rest = json.dumps({name: plan[name] for name in plan if name != "digest"}, sort_keys=True, separators=(",", ":"))
+    if hashlib.sha256(rest.encode()).hexdigest() != plan["digest"]:
+        raise ValueError("it was changed after it was written: its digest is not that of its content")
+    asked, assumed, law = plan["problem"], plan["assumptions"], plan["scheme"]["law"]
+    if assumed["private_levels"] is not False or assumed["sets"] not in ("exactly", "at-most"):
+        raise ValueError("nothing is proven here for private levels, or for sets that are not exactly or at-most")
+    if set(law) != LAWS.get(law["name"]):
+        raise ValueError(f"nothing is proven here for dummies of the law {law!r:.80}")
+    lists = [asked["levels"], asked["level_deltas"], plan["scheme"]["copies"], asked["level_counts"]]
+    if any(type(each) is not list for each in lists):
+        raise ValueError("levels, level_deltas, level_counts and copies must be lists")
+    law = {name: value if name == "name" else number(value, 0, 0.999999) for name, value in law.items()}
+    m, cap = number(plan["scheme"]["blanket_per_user"], 0, 1e9), plan["scheme"]["blanket_cap"]
+    if cap is not None and (law["name"] != "poisson" or number(cap, 0, 2**40, True) < m):
+        raise ValueError("nothing is proven here for a cap below the mean, or of other dummies than poisson ones")
+    d, rounds = number(asked["domain_size"], 2, 1e9, True), number(assumed["rounds"], 1, 10000, True)
+    s, n = number(asked["set_size"], 1, d, True), sum(number(n, 0, 1e15, True) for n in asked["level_counts"])
+    share = Fraction(repr(float(number(assumed["honest_fraction"], 0, 1))))
+    honest = honest_users or max(1, math.floor(share * n + Fraction(1, 10**6)))  # k/n, as a double, means k
+    pairs = rounds * (min(s, d - s) if assumed["sets"] == "exactly" else s)
+    scheme = {"law": law, "blanket_per_user": m, "blanket_cap": cap}
+    deltas, found = asked["level_deltas"] or [asked["delta"]] * len(asked["levels"]), []
+    for epsilon, delta, copies in zip(asked["levels"], deltas, plan["scheme"]["copies"], strict=True):
+        epsilon, delta, copies = number(epsilon, 1e-9, 100), number(delta, 1e-110, 0.999999), number(copies, 0, 64)
+        bound = delta_bound(scheme, honest, m * honest / d, copies, pairs, epsilon, delta, rounds)
+        found.append((epsilon, delta, bound))
+    return found
+
+
+def main(arguments):
+    """Print a verdict on every level of a plan."""
+    try:
+        honest = number(int(arguments[2]), 1, 1e15, True) if arguments[1:2] == ["--honest-users"] else None
+        levels = verify(json.loads(Path(arguments[0]).read_text(encoding="utf-8")), honest)
+    except (ArithmeticError, AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError) as error:
+        print(f"refused: {error}" if arguments else __doc__)
+        return 2
+    for epsilon, promised, bound in levels:
+        shown = SHOWN.divide(Decimal(bound.numerator), Decimal(bound.denominator))
+        verdict = "accepted" if bound <= promised else "REFUSED"
+        print(f"{verdict}: at epsilon {float(epsilon):g} delta is at most {shown:.5e}, promised is {float(promised):g}")
+    return 0 if all(bound <= promised for _, promised, bound in levels) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
