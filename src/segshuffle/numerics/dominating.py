@@ -34,7 +34,8 @@ def dominating_pair(points: IntArray, delta: FloatArray, step: float) -> LossTab
         hull.append(k)
     slopes = np.append(np.diff(delta[hull]) / np.diff(ratio[hull]), 0.0)
     mass = np.zeros(points[-1] + 1)
-    mass[points[hull[1:]]] = np.diff(slopes)
+    # points on one line, but for round-off, may have a mass below 0
+    mass[points[hull[1:]]] = np.maximum(np.diff(slopes), 0.0)
     mass = np.append(mass[:1], np.trim_zeros(mass[1:], "b"))
     mirrored = mass * np.exp(np.arange(mass.size) * step)
     # no loss has what is left; a little more than round-off may take away

@@ -57,11 +57,15 @@ def applicable(mechanism: Mechanism, only: Collection[str] = ()) -> list[Account
     Without names they are in the order of lists and legends.
     """
     check_kind("mechanism", mechanism, Mechanism)
-    names = [each.name for each in ACCOUNTANTS.values() if each.applies(mechanism)]
+    known = {each.name: each for each in ACCOUNTANTS.values() if each.applies(mechanism)}
+    if mechanism.name == "krr" and mechanism.no_left_over:  # on two options
+        from segshuffle.accounting.single_message.bit_sums import ACCOUNTANT
+
+        known[ACCOUNTANT.name] = ACCOUNTANT
     for name in only:
-        if not isinstance(name, str) or name not in names:
-            raise ParameterError("accountant", name, f"one that applies to {mechanism.name}: {', '.join(names)}")
-    return [ACCOUNTANTS[name] for name in only or names]
+        if not isinstance(name, str) or name not in known:
+            raise ParameterError("accountant", name, f"one that applies to {mechanism.name}: {', '.join(known)}")
+    return [known[name] for name in only or known]
 
 
 def values(
