@@ -207,6 +207,11 @@ def number(value, least, most, whole=False):
     return value if whole else Fraction(value)
 
 
+def honest_of(share, n):
+    """Return a share of n users, rounded down; k/n, as a double, means k."""
+    return max(1, math.floor(Fraction(repr(float(share))) * n + Fraction(1, 10**6)))
+
+
 def verify(plan, honest_users=None):
     """Return (epsilon, promised delta, bound of delta) for every level."""
     if [repr(plan[name]) for name in ("format", "version", "messages")] != ["'segshuffle-plan'", "3", "1"]:
@@ -228,8 +233,7 @@ def verify(plan, honest_users=None):
         raise ValueError("nothing is proven here for a cap below the mean, or of other dummies than poisson ones")
     d, rounds = number(asked["domain_size"], 2, 1e9, True), number(assumed["rounds"], 1, 10000, True)
     s, n = number(asked["set_size"], 1, d, True), sum(number(n, 0, 1e15, True) for n in asked["level_counts"])
-    share = Fraction(repr(float(number(assumed["honest_fraction"], 0, 1))))
-    honest = honest_users or max(1, math.floor(share * n + Fraction(1, 10**6)))  # k/n, as a double, means k
+    honest = honest_users or honest_of(number(assumed["honest_fraction"], 0, 1), n)
     pairs = rounds * (min(s, d - s) if assumed["sets"] == "exactly" else s)
     scheme = {"law": law, "blanket_per_user": m, "blanket_cap": cap}
     deltas, found = asked["level_deltas"] or [asked["delta"]] * len(asked["levels"]), []

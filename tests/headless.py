@@ -32,8 +32,11 @@ def chromium():
 
 
 @contextlib.contextmanager
-def visit(browser, path, *, warnings=True, **options):
-    """Open a file; fail if the page writes an error or a warning to the console, or asks the network."""
+def visit(browser, path, *, warnings=True, served="file:", **options):
+    """Open a file; fail if the page writes an error or a warning to the console, or asks the network.
+
+    A server of the test itself may be asked at addresses that begin with `served`; then `path` is one of these.
+    """
     context = browser.new_context(**options)
     page = context.new_page()
     page.set_default_timeout(30_000)
@@ -41,18 +44,18 @@ def visit(browser, path, *, warnings=True, **options):
     kinds = ("error", "warning") if warnings else ("error",)
     page.on("console", lambda message: complaints.append(message.text) if message.type in kinds else None)
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("request", lambda request: check_local(request.url, complaints))
+    page.on("request", lambda request: check_local(request.url, complaints, served))
     try:
-        page.goto(path.as_uri())
+        page.goto(path if isinstance(path, str) else path.as_uri())
         yield page
         assert complaints == []
     finally:
         context.close()
 
 
-def check_local(address, complaints):
-    """Complain about an address that is neither a file nor data."""
-    if not address.startswith(("file:", "data:", "blob:", "about:")):
+def check_local(address, complaints, served="file:"):
+    """Complain about an address that is neither a file, nor data, nor of the test's own server."""
+    if not address.startswith(("file:", "data:", "blob:", "about:", served)):
         complaints.append(f"asked the network for {address}")
 
 
