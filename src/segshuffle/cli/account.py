@@ -1,8 +1,8 @@
 """Compute how private given parameters are, by every analysis that applies.
 
 What is analysed (--randomizer): one message per user, which a randomizer changes at random (several with --compose);
-users with budgets of their own; or a protocol with several messages per user, such as the segmented one, in which a
-user sends some of the held items, and dummies.
+users with budgets of their own; a collection, such as items among dummies of a law, a saved plan, sums of flipped bits,
+or a sample with a threshold; or the segmented protocol, in which a user sends some of the held items, and dummies.
 
 What is asked: the epsilon at --delta; the delta at --epsilon; or, with both and no --local-epsilon, the local epsilon
 that satisfies both. One of --users, --blanket-messages, --delta, --epsilon and --local-epsilon may have several values:
@@ -16,7 +16,8 @@ public: a local epsilon or a matrix that was chosen by looking at the data break
 Examples: segshuffle account --randomizer krr:domain-size=10 --local-epsilon 4 --users 1e3..1e9 --delta 1e-9;
 segshuffle account --randomizer matrix:mine.csv --users 1e4 --delta 1e-6; segshuffle account --randomizer
 balls-into-bins:domain-size=100,special-bins=1 --blanket-messages 1e6 --delta 1e-6; segshuffle account --randomizer
-general --users 1e6 --epsilon 0.1 --delta 1e-8.
+general --users 1e6 --epsilon 0.1 --delta 1e-8; segshuffle account --randomizer
+poisson:mean=100,copies=1,pairs=4 --epsilon 1 --delta 1e-6.
 """
 
 from argparse import ArgumentParser, Namespace
@@ -48,7 +49,20 @@ def add_options(parser: ArgumentParser) -> None:
         "budgets:0.5:1000,2:500\n"
         "- segmented:domain-size=D,blanket-per-user=M,sampling-rate=RATE: the segmented protocol: number of items, "
         "number of uniformly random dummy messages (the blanket) that a user sends on average, and probability of "
-        "sending a held item, in (0, 1]",
+        "sending a held item, in (0, 1]\n"
+        "- poisson:mean=MEAN,copies=A,pairs=T, or another law of dummies with its parameters: dummies per item, of all "
+        "users together, or of each of --users; copies of a held item; exchanged items, min(s, d - s)\n"
+        "- plan:FILE[,level=LEVEL]: a saved plan, with its honest users or with --users\n"
+        "- bit-sums:flip=Q[,set-size=S][,domain-size=D,most-ones=M]: flipped bits of which only sums are seen; reports "
+        "with more than M ones are rejected\n"
+        "- sample-threshold:rate=P,threshold=K[,tags=visible]: holders take part with probability P, and counts below "
+        "K are not shown",
+    )
+    sent.add_argument(
+        "--neighbours",
+        choices=("replace-one", "replace-special", "add-or-remove-one"),
+        help="what the guarantee of a collection compares, in dp_accounting's words: another set (replace-one, the "
+        "default), no items but all dummies (replace-special), or no messages at all (add-or-remove-one)",
     )
     sent.add_argument("--users", type=integers, help="number of users n, in [1, 1e15], e.g. 5000 or 1e6")
     sent.add_argument(
@@ -105,10 +119,19 @@ def _output(text: str) -> Path:
 
 def run(options: Namespace) -> str:
     """Answer for the segmented protocol, or for any other randomizer."""
-    if options.randomizer[0].partition(":")[0] == "segmented":
+    name = options.randomizer[0].partition(":")[0]
+    if name == "segmented":
+        leave_out(options, ["neighbours"], "with segmented")
         return _segmented(options)
+    from segshuffle.blankets.named import laws
+
+    if name in ("plan", "bit-sums", "sample-threshold", *laws()):
+        from segshuffle.cli.account_collection import answer as of_collection
+
+        return of_collection(options)
     from segshuffle.cli.single_message import answer
 
+    leave_out(options, ["neighbours"], f"with {name}: one value is replaced by another")
     return answer(options)
 
 

@@ -312,7 +312,7 @@ def log_delta_bound(collections: Sequence[Collected], epsilon: float, rtol: floa
     best, lost = 0.0, math.inf
     for _ in range(_BOUND_TABLES):
         try:
-            tables = _on_one_lattice(sent, step, log_tail)
+            tables = on_one_lattice(sent, step, log_tail)
         except AccuracyError:
             return best
         try:
@@ -329,7 +329,7 @@ def log_delta_bound(collections: Sequence[Collected], epsilon: float, rtol: floa
     return best
 
 
-def _on_one_lattice(collections: Sequence[Collected], step: float, log_tail: float) -> list[tuple[LossTable, int]]:
+def on_one_lattice(collections: Sequence[Collected], step: float, log_tail: float) -> list[tuple[LossTable, int]]:
     """Return tables of all pairs with one step, which is larger than `step` if a pair cannot have that."""
     tables = [(pair.loss_table(step, log_tail), pairs) for pair, pairs in collections]
     common = max(table.step for table, _ in tables)

@@ -5,17 +5,13 @@ pair of laws that dominates them all (`numerics.dominating`) so dominates every 
 dominate the composition.
 """
 
-import math
 from collections.abc import Callable
 
 import numpy as np
 
-from segshuffle.arrays import FloatArray
 from segshuffle.numerics.dominating import dominating_pair
-from segshuffle.numerics.intervals import ZERO, DeltaInterval
-from segshuffle.numerics.loss_distribution import AccuracyError, log_delta_upper
+from segshuffle.numerics.one_sided import ProductBound
 from segshuffle.numerics.ranges import LARGEST_EPSILON
-from segshuffle.numerics.search import Bound
 
 #: Lattice points for every standard deviation of a collection's loss, and about where the lattice ends.
 _POINTS, _FARTHEST = 50, 5000
@@ -23,10 +19,9 @@ _POINTS, _FARTHEST = 50, 5000
 _APART = 0.01
 #: The lattice may end at this divergence, or this near, relatively, to the one that is left at the largest epsilon.
 _TAIL, _NEAR = 1e-30, 1e-6
-_TILTS = np.geomspace(1e-3, 1e4, 150)
 
 
-class RoundsBound(Bound):
+class RoundsBound(ProductBound):
     """The bound of `rounds` >= 1 collections, from `delta`, an upper bound of one at any epsilon up to 300.
 
     `ceiling` is the local epsilon of one collection, +inf if there is none. A quick `delta` can be asked at points that
@@ -34,7 +29,6 @@ class RoundsBound(Bound):
     """
 
     def __init__(self, delta: Callable[[float], float], *, ceiling: float, rounds: int, finer: int = 1) -> None:
-        self.rounds, self.ceiling = rounds, rounds * ceiling
         step = max(2.5 * delta(0.0) / (finer * _POINTS), 1e-9)  # a normal loss has a deviation of about 2.5 delta(0)
         enough = max(_TAIL, (1 + _NEAR) * delta(LARGEST_EPSILON))
         points, found = [0], [delta(0.0)]
@@ -42,21 +36,4 @@ class RoundsBound(Bound):
             points.append(points[-1] + max(int(_APART / finer * points[-1]), 1))
             found.append(min(delta(points[-1] * step), found[-1]))
         self.table = dominating_pair(np.array(points), np.array(found), step)
-        masses = self.table.mass * np.exp(self._losses)
-        with np.errstate(divide="ignore"):
-            self.log_mgf = np.logaddexp.reduce(np.log(masses) + np.multiply.outer(_TILTS, self._losses), axis=1)
-
-    @property
-    def _losses(self) -> FloatArray:
-        return np.asarray((self.table.first + np.arange(self.table.mass.size)) * self.table.step, dtype=float)
-
-    def interval(self, epsilon: float, rtol: float) -> DeltaInterval:
-        """Return [0, upper bound]; any tilt gives a bound. 0 from the local epsilon of all collections on."""
-        if epsilon >= self.ceiling:
-            return ZERO
-        tilt = float(_TILTS[np.argmin(self.rounds * self.log_mgf - _TILTS * epsilon)])
-        try:
-            upper = math.exp(log_delta_upper([(self.table, self.rounds)], epsilon, tilt))
-        except AccuracyError:  # the sum of the losses has too many values: no bound but 1
-            upper = 1.0
-        return DeltaInterval(0.0, upper)
+        super().__init__([(self.table, rounds)], ceiling=rounds * ceiling)
