@@ -121,10 +121,11 @@ EXAMPLES = [code for name in ("docs/plan.md", "docs/account.md") for _, code in 
 
 
 @pytest.mark.quick(2)
-@pytest.mark.parametrize("code", EXAMPLES, ids=range(4))
+@pytest.mark.parametrize("code", EXAMPLES, ids=range(5))
 def test_a_python_example_runs(capsys, code):
-    if "dp_accounting" in code:
-        pytest.importorskip("dp_accounting")
+    for partner in ("dp_accounting", "opendp"):
+        if partner in code:
+            pytest.importorskip(partner)
     exec(compile(code, "example", "exec"), {})
     assert len(re.findall(r"\d\.\d+", capsys.readouterr().out)) >= 3
 

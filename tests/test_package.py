@@ -135,7 +135,7 @@ for found in pkgutil.walk_packages(segshuffle.__path__, "segshuffle.", onerror=l
         importlib.import_module(found.name)
 """
     drawn = ("segshuffle.drawing.style", "segshuffle.drawing.inline", "segshuffle.collection.rehearsal.figures")
-    tables = tuple(f"segshuffle.datasets.{name}" for name in ("collector", "columns", "sources", "texts"))
+    tables = tuple(f"segshuffle.datasets.own.{name}" for name in ("collector", "columns", "sources", "texts"))
     optional = (*drawn, *tables, "segshuffle.collection.rehearsal.results", "segshuffle.reproduction")
     run([clean, "-c", every.replace("OPTIONAL", repr(optional))], cwd=tmp_path)
 

@@ -9,6 +9,7 @@ EXTRAS = {
     "data": ("polars",),
     "pipeline": ("pandas", "matplotlib", "joblib", "jsonschema", "yaml", "jinja2", "requests"),
     "pld": ("dp_accounting",),
+    "opendp": ("opendp",),
     "crate": ("rocrate",),
 }
 
