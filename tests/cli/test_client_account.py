@@ -53,10 +53,12 @@ def test_an_account_has_one_record_under_all_its_names(plan, tmp_path, capsys):
     assert (tmp_path / "link.json").is_symlink()
 
 
-@pytest.mark.parametrize("kind", ["dangling", "loop", "dangling folder", "hard link", "fifo", "device", "folder"])
+@pytest.mark.parametrize(
+    "kind", ["dangling", "loop", "dangling folder", "hard link", "fifo", "device", "folder", "long"]
+)
 def test_what_is_no_file_of_its_own_is_no_account(plan, tmp_path, capsys, kind):
     """A new account would begin there with nothing spent, or two accounts would follow one."""
-    names = {"device": "/dev/null", "folder": tmp_path, "dangling folder": "odd/mine.json"}
+    names = {"device": "/dev/null", "folder": tmp_path, "dangling folder": "odd/mine.json", "long": 300 * "x"}
     (tmp_path / "old.json").write_text("{}")
     odd = tmp_path / "odd"
     make = {

@@ -77,7 +77,11 @@ def opened(path: Path) -> Iterator[Account]:
         _lock(folder, path)
         for left in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
             left.unlink(missing_ok=True)
-        yield _read(path) if path.exists() else Account(path)
+        try:
+            known = path.exists()
+        except OSError as error:  # such as a name that is too long
+            raise _unusable(path, error) from error
+        yield _read(path) if known else Account(path)
     finally:
         os.close(folder)
 
