@@ -166,14 +166,12 @@ function excessMass([masses, first, lost], top, ratio, fine, bits) {
   return total;
 }
 
-function uncapped(law, mean, copies, pairs, ratio, expected, width, bits) {
+function uncapped([held, other, lost, error], pairs, ratio, expected, width, tiny, bits) {
   const z = Math.sqrt(-2 * Math.log(expected)), epsilon = Math.max(Math.log(Number(ratio) / 2 ** Number(bits)), 1e-9);
   const tilt = Math.max((z + Math.sqrt(z * z + 2 * epsilon)) ** 2 / (4 * epsilon) - 0.5, 1);
-  const fine = Math.ceil(Math.sqrt((tilt * (1 + tilt) * pairs) / (6 * width))) + 10, tiny = (expected * width) / (100 * pairs);
-  const [columns, lack, error] = blanket(law, mean, tiny), [held, other, lost] = atoms(columns, copies, tiny);
-  const [one, top] = table(held, other, (lack + lost[0]) * (1 + 1e-6), error, fine, bits);
-  const [two, topOther] = table(other, held, (lack + lost[1]) * (1 + 1e-6), error, fine, bits);
-  const least = BigInt(Math.floor(tiny * 2 ** Number(bits))), pair = product(one, two, least, bits);
+  const fine = Math.ceil(Math.sqrt(((tilt * (1 + tilt) * pairs) / 6 + 1) / width)), least = BigInt(Math.floor(tiny * 2 ** Number(bits)));
+  const [one, top] = table(held, other, lost[0], error, fine, bits), [two, topOther] = table(other, held, lost[1], error, fine, bits);
+  const pair = product(one, two, least, bits);
   let joined = pair;
   [...pairs.toString(2)].slice(1).forEach((digit, place) => {
     joined = product(joined, joined, least << BigInt(place + 1), bits);
@@ -191,7 +189,7 @@ function root(value) {
 function deltaBound({ law, m, cap, honest, domainSize, copies, pairs, epsilon, delta, rounds }) {
   if (pairs === 0 || copies === 0) return [true, 0];
   const bits = 32n * BigInt(Math.ceil((48 - Math.log2(delta)) / 32)), one = 1n << bits, n = BigInt(honest);
-  const mean = ((m * honest) / domainSize) * (1 - 4 * U), [most, unit] = exact(delta), target = (most * one) / unit, far = 20n * target;
+  const mean = ((m * honest) / domainSize) * (1 - 4 * U), [most, unit] = exact(delta), target = (most * one) / unit;
   let ratio = expLow(exact(epsilon), bits), kappa = 0n, tail = 0n, best = one;
   if (cap !== null) {
     const log = lowest([BigInt(Math.ceil(1000 * (epsilon + Math.log((1000 * rounds) / delta)))), 1000n]), k = BigInt(cap) + 1n;
@@ -204,10 +202,13 @@ function deltaBound({ law, m, cap, honest, domainSize, copies, pairs, epsilon, d
     if (kappa >= one) return [false, 1];
     ratio = (ratio * (one - kappa)) >> bits;
   }
-  for (const width of [1e-3, 1e-4, 1e-5, 1e-6].slice(pairs === 1 || law.name === "signed" ? 1 : 0)) {
-    const before = best, found = up((uncapped(law, mean, copies, pairs, ratio, delta, width, bits) + tail) * one, one - kappa);
+  const tiny = delta / (1e6 * pairs), [columns, lack, error] = blanket(law, mean, tiny), [held, other, left] = atoms(columns, copies, tiny);
+  const counters = [held, other, left.map((mass) => (mass + lack) * (1 + 1e-6)), error];
+  for (const width of [8e-3, 8e-4, 8e-5, 8e-6, 8e-7]) {
+    const before = best, found = up((uncapped(counters, pairs, ratio, delta, width, tiny, bits) + tail) * one, one - kappa);
     if (found < best) best = found;
-    if (best <= target || best > far || 3n * best - before > 2n * target) break;
+    const hopeless = best > 1000n * target || (width < 1e-4 && before - best < 2n * (best - target));
+    if (best <= target ? (before - best) * 250n < target : hopeless) break;
   }
   return [best <= target, Number(best + (best >> 50n) + 1n) / 2 ** Number(bits)];
 }

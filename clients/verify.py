@@ -157,16 +157,12 @@ def excess_mass(joined, top, ratio, fine, bits):
     return total
 
 
-def uncapped(law, mean, copies, pairs, ratio, expected, width, bits):
+def uncapped(counters, pairs, ratio, expected, width, tiny, bits):
     """Bound delta at the epsilon of e^epsilon = ratio. It is about `width` too large if it is about `expected`."""
     z, epsilon = math.sqrt(-2 * math.log(expected)), max(math.log(ratio / 2**bits), 1e-9)
     tilt = max((z + math.sqrt(z * z + 2 * epsilon)) ** 2 / (4 * epsilon) - 0.5, 1)
-    fine = math.ceil(math.sqrt(tilt * (1 + tilt) * pairs / (6 * width))) + 10
-    tiny = math.floor(expected * width * Fraction(2**bits, 100 * pairs))
-    columns, lost, excess = blanket(law, mean, tiny, bits)
-    (held, top), (other, top_other) = (
-        table(listed, lost + left, fine, bits) for listed, left in atoms(columns, copies, excess, tiny)
-    )
+    fine = math.ceil(math.sqrt((tilt * (1 + tilt) * pairs / 6 + 1) / width))
+    (held, top), (other, top_other) = (table(listed, lost, fine, bits) for listed, lost in counters)
     joined = pair = product(held, other, tiny, bits)
     for place, digit in enumerate(f"{pairs:b}"[1:], 1):
         joined = product(joined, joined, tiny << place, bits)
@@ -191,12 +187,15 @@ def delta_bound(scheme, honest, mean, copies, pairs, epsilon, delta, rounds):
         if k <= x or kappa >= one:
             return Fraction(1)
         ratio = ratio * (one - kappa) >> bits
-    cheap = pairs == 1 or scheme["law"]["name"] == "signed"
-    for width in (1e-3, 1e-4, 1e-5, 1e-6)[cheap:]:
-        found = uncapped(scheme["law"], mean, copies, pairs, ratio, float(delta), width, bits)
-        before, best = best, min(best, up((found + tail) * one, one - kappa))
-        if best <= delta * one or best > 20 * delta * one or 3 * best - before > 2 * delta * one:
-            break  # it is shown, or finer lattices, which save less and less, cannot show it
+    tiny = math.floor(delta * Fraction(one, 10**6 * pairs))
+    columns, lost, excess = blanket(scheme["law"], mean, tiny, bits)
+    counters = [(listed, lost + left) for listed, left in atoms(columns, copies, excess, tiny)]
+    for width in (8e-3, 8e-4, 8e-5, 8e-6, 8e-7):
+        found = uncapped(counters, pairs, ratio, float(delta), width, tiny, bits)
+        before, best, most = best, min(best, up((found + tail) * one, one - kappa)), delta * one
+        hopeless = best > 1000 * most or (width < 1e-4 and before - best < 2 * (best - most))
+        if before - best < most / 250 if best <= most else hopeless:
+            break  # finer lattices save less and less: they would hardly change the bound, or cannot show the promise
     return Fraction(best, one)
 
 
