@@ -44,7 +44,8 @@ def test_clients_accept_what_is_planned_with_a_cap(capped):
         assert announcement.blanket_cap == plan.scheme.blanket_cap
         for level, entry in enumerate(plan.certificate):
             given = check_announcement(announcement, Demand(LEVELS[level], DELTA, 5000), level).delta
-            # the client uses the kappa of this plan, the certificate the largest kappa allowed
+            # both use the kappa of this cap
+            assert entry["delta_upper"] == pytest.approx(given, rel=1e-8)
             assert given <= entry["delta_upper"] * (1 + 1e-9) <= DELTA * (1 + 1e-9)
             assert entry["epsilon"] == LEVELS[level]
         assert plan.kind == "upper"

@@ -6,9 +6,11 @@ import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from segshuffle.accounting.collections.blanket_cap import cap_overflow, capped_delta, uncapped_target
 from segshuffle.accounting.collections.guides import FINE
 from segshuffle.accounting.collections.product import SMALLEST_DELTA, closest_interval, log_delta_bound, rounded_delta
 from segshuffle.accounting.collections.published import item_target
@@ -96,6 +98,16 @@ def certified_delta(law: Blanket, mean: float, target: Target, copies: float) ->
         if not failure or (lower > 0 and upper <= target.delta) or lower > target.delta:
             return lower, upper
     return lower, min(upper, rounded_delta(log_delta_bound([(pair, target.pairs)], target.epsilon)))
+
+
+def delta_with_cap(law: Blanket, mean: float, target: Target, copies: float, **dummies: Any) -> float:
+    """Bound delta if the dummies of a user have a cap; `dummies` are parameters of `cap_overflow` (kind: upper)."""
+    overflow = cap_overflow(**dummies, epsilon=target.epsilon, delta=target.delta)
+    epsilon, delta = uncapped_target(epsilon=target.epsilon, delta=target.delta, overflow=overflow)
+    if epsilon < 0.0:
+        return 1.0
+    uncapped = certified_delta(law, mean, Target(target.pairs, epsilon, delta), copies)[1]
+    return capped_delta(uncapped=uncapped, delta=target.delta, overflow=overflow)
 
 
 def attained(problem: Problem, copies: Sequence[float] | FloatArray) -> bool:

@@ -7,12 +7,13 @@ import bisect
 import functools
 from dataclasses import dataclass, replace
 
-from segshuffle.accounting.collections.blanket_cap import cap_overflow, capped_delta, uncapped_target
+from segshuffle.accounting.collections.blanket_cap import cap_overflow, uncapped_target
 from segshuffle.digits import rounded_down, rounded_up
 from segshuffle.errors import ParameterError
 from segshuffle.numerics.ranges import check_integer
 from segshuffle.plans.method import Collected
 from segshuffle.plans.plan import Plan, Problem
+from segshuffle.plans.targets import Target, delta_with_cap
 from segshuffle.protocols.proven import ProvenSegmented
 
 #: Largest kappa, as a share of the smallest epsilon (or of 1, if that is less). The inner plan without the cap has
@@ -101,9 +102,11 @@ class Capped(Collected):
                 )
             plan = replace(self.method, blanket_per_user=rounded_down(low)).plan(inner)
         cap = cap if self.cap is None else self.cap
-        certificate = []
-        for level, asked, found in zip(problem.levels, problem.deltas, plan.certificate, strict=True):
-            delta = capped_delta(uncapped=found["delta_upper"], delta=asked, overflow=largest)
+        certificate, mean = [], problem.honest_mean(plan.blanket_per_user)
+        for level, asked, copies in zip(problem.levels, problem.deltas, plan.scheme.copies, strict=True):
+            target = Target(problem.pairs, level, asked)
+            sent = {"blanket_per_user": plan.blanket_per_user, "cap": cap, "rounds": problem.assumptions.rounds}
+            delta = delta_with_cap(plan.scheme.law, mean, target, copies, honest_users=problem.honest_users, **sent)
             # the cost of a cap has only an upper bound
             certificate.append({"epsilon": level, "delta_lower": 0.0, "delta_upper": rounded_up(delta)})
         collection = replace(plan.collections[0], announcement=replace(plan.scheme, blanket_cap=cap))

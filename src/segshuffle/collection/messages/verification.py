@@ -6,10 +6,10 @@ demands. Results are cached: a thousand clients of one level cost one computatio
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from segshuffle.accounting.collections.blanket_cap import cap_overflow, capped_delta, capped_epsilon, uncapped_target
+from segshuffle.accounting.collections.blanket_cap import capped_epsilon
 from segshuffle.accounting.collections.calibration import epsilon_upper
 from segshuffle.accounting.collections.product import check_product
 from segshuffle.blankets.base import COPIES_RANGE, Blanket
@@ -19,7 +19,7 @@ from segshuffle.numerics.loss_distribution import AccuracyError
 from segshuffle.numerics.ranges import check_guarantee, check_integer, check_kind, check_positive
 from segshuffle.plans.plan import Assumptions, Problem, SetKind
 from segshuffle.plans.scheme import Scheme
-from segshuffle.plans.targets import Target, certified_delta
+from segshuffle.plans.targets import Target, certified_delta, delta_with_cap
 
 #: A client draws so many random numbers for a plan, on average, or so many for each message that it is ready to send,
 #: if these are more: seconds, unless it is ready to send more than 10,000 messages.
@@ -206,20 +206,16 @@ class Exchange:
 
     def delta(self, epsilon: float, enough: float) -> float:
         """Bound the delta at an epsilon, as closely as possible if it is about `enough` (kind: upper)."""
-        pairs, scheme = self.problem.pairs, self.scheme
+        pairs = self.problem.pairs
         if pairs == 0 or self.copies == 0:
             return 0.0
-        if scheme.blanket_cap is not None:
-            overflow = cap_overflow(**self.dummies, epsilon=epsilon, delta=enough)
-            inner, inner_enough = uncapped_target(epsilon=epsilon, delta=enough, overflow=overflow)
-            if inner < 0.0:
-                return 1.0
-            uncapped = replace(self, scheme=replace(scheme, blanket_cap=None)).delta(inner, inner_enough)
-            return capped_delta(uncapped=uncapped, delta=enough, overflow=overflow)
         if self.counters is None:
             return 1.0
         law, mean, copies = self.counters
-        return certified_delta(law, mean, Target(pairs, epsilon, enough), copies)[1]
+        target = Target(pairs, epsilon, enough)
+        if self.scheme.blanket_cap is None:
+            return certified_delta(law, mean, target, copies)[1]
+        return delta_with_cap(law, mean, target, copies, **self.dummies)
 
 
 def _exchange(announcement: Scheme, demand: Demand, level: int, other: int | None = None) -> Exchange:
