@@ -207,7 +207,7 @@ function deltaBound({ law, m, cap, honest, domainSize, copies, pairs, epsilon, d
   for (const width of [8e-3, 8e-4, 8e-5, 8e-6, 8e-7]) {
     const before = best, found = up((uncapped(counters, pairs, ratio, delta, width, tiny, bits) + tail) * one, one - kappa);
     if (found < best) best = found;
-    const hopeless = best > 1000n * target || (width < 1e-4 && before - best < 2n * (best - target));
+    const hopeless = best > 1000n * target || (width < 1e-4 && 2n * (before - best) < best - target);
     if (best <= target ? (before - best) * 250n < target : hopeless) break;
   }
   return [best <= target, Number(best + (best >> 50n) + 1n) / 2 ** Number(bits)];

@@ -193,7 +193,7 @@ def delta_bound(scheme, honest, mean, copies, pairs, epsilon, delta, rounds):
     for width in (8e-3, 8e-4, 8e-5, 8e-6, 8e-7):
         found = uncapped(counters, pairs, ratio, float(delta), width, tiny, bits)
         before, best, most = best, min(best, up((found + tail) * one, one - kappa)), delta * one
-        hopeless = best > 1000 * most or (width < 1e-4 and before - best < 2 * (best - most))
+        hopeless = best > 1000 * most or (width < 1e-4 and 2 * (before - best) < best - most)
         if before - best < most / 250 if best <= most else hopeless:
             break  # finer lattices save less and less: they would hardly change the bound, or cannot show the promise
     return Fraction(best, one)
