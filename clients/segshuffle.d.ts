@@ -24,7 +24,7 @@ export interface Demand {
   rounds?: number;
   /** Most messages on average; by default 10,000. */
   mostMessages?: number;
-  /** Most that a collection may reveal about the level; by default (null) the level is not secret. */
+  /** Most that a collection, or with `send` all together, may reveal about the level; by default (null) it is not secret. */
   hideLevel?: { epsilon: number; delta: number } | null;
 }
 

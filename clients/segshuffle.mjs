@@ -396,10 +396,15 @@ export function send(store, plan, demand, items, { collection = 1, budget, bytes
     const guarantee = check(plan, demand);
     if (!guarantee.accepted) throw Error(guarantee.reason);
     const covered = rounds > 1 && before.some((each) => each.rounds === rounds && each.guarantee.epsilon === demand.epsilon && each.level === demand.level);
-    const spent = covered ? { epsilon: 0, delta: 0 } : { epsilon: guarantee.epsilon, delta: guarantee.delta };
-    for (const name of ["epsilon", "delta"]) {
-      const all = [...kept.sent.map((each) => each.spent[name]), spent[name]].reduce((a, b) => a + b) * (1 - 1e-12);
-      if (!(all <= budget[name])) throw Error(`All collections together would reveal ${name} ${all.toPrecision(4)}, more than the budget of ${budget[name]}. Nothing is sent.`);
+    const none = { epsilon: 0, delta: 0 }, own = { epsilon: guarantee.epsilon, delta: guarantee.delta };
+    const spent = covered ? { items: none, level: none } : { items: own, level: guarantee.level };
+    for (const [what, most] of Object.entries({ items: budget, level: demand.hideLevel ?? { epsilon: Infinity, delta: Infinity } })) {
+      for (const name of ["epsilon", "delta"]) {
+        const all = [...kept.sent.map((each) => each.spent[what][name]), spent[what][name]].reduce((a, b) => a + b) * (1 - 1e-12);
+        if (!(all <= most[name])) {
+          throw Error(`All collections together would reveal ${name} ${all.toPrecision(4)} about the ${what}, more than the budget of ${most[name]}. Nothing is sent.`);
+        }
+      }
     }
     const lines = [`#${digest.slice(0, 16)}-${collection}`, ...draw(plan, demand.level, items, bytes)];
     kept.sent.push({ digest, told, collection, asked, level: demand.level, rounds, spent, guarantee, lines });

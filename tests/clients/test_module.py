@@ -146,6 +146,13 @@ def test_the_losses_of_collections_add_up_to_the_budget(plan):
     assert "more than the budget of 1" in results[2]["error"]
 
 
+def test_the_losses_about_the_level_add_up_to_what_is_hidden(plan):
+    hide = {"epsilon": 3.0, "delta": 1e-5}
+    results = call(*[sent(plan, [1], collection=each, budget=5.0, hideLevel=hide) for each in (1, 2)])
+    assert ["value" in result for result in results] == [True, False]
+    assert "about the level, more than the budget of 3" in results[1]["error"]
+
+
 def test_one_epsilon_covers_the_rounds_that_were_demanded(tmp_path):
     plan = saved(tmp_path / "plan.json", Problem(17, 1, (0.5,), (5000,), 2e-6, Assumptions(rounds=2)))
     results = call(*[sent(plan, [1], collection=each, rounds=2) for each in (1, 2, 3)])
