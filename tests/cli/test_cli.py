@@ -143,6 +143,7 @@ SLOW_TO_IMPORT |= {"polars", "numpy.f2py", "numpy.testing", "requests", "jsonsch
 CLIENT = "client plan.json --account own.json --honest-users 5000 --level 0.5 --delta 2e-6 --items 1,2,3,4"
 
 
+@pytest.mark.quick("help", "plan", "client")
 @pytest.mark.parametrize(
     ("command", "needed"),
     [

@@ -83,6 +83,7 @@ def stand_in(file):
     return file.stand_in(np.random.default_rng(5))
 
 
+@pytest.mark.quick("file0-0")
 @pytest.mark.parametrize(("file", "rest"), [(LOG, 0), (FILE, 34_055 / 164), (msweb.LOG, 47_235 / 286)])
 def test_a_stand_in_has_what_is_published(file, rest):
     """Sizes are exact; numbers per item are within five standard deviations. False alarm below 1e-3.

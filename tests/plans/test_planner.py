@@ -146,7 +146,7 @@ def nested(seed, freedom):
             yield math.inf
 
 
-@pytest.mark.quick(6)
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("freedom", MORE_FREEDOM)
 def test_a_superset_of_plans_never_has_a_worse_best_plan(freedom, seed):
@@ -187,6 +187,7 @@ def test_no_other_number_of_single_dummies_is_better(problem):
         assert plan.mse_bound <= 1.005 * other.plan(problem).mse_bound
 
 
+@pytest.mark.exhaustive
 def test_no_law_and_no_budget_for_ten_users():
     """A warning of a search without a budget would be an error here."""
     with pytest.raises(InfeasibleError):

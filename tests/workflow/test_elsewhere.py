@@ -33,7 +33,7 @@ def elsewhere(root, tmp_path):
     return Workflow(tmp_path)
 
 
-@pytest.mark.quick("dry")
+@pytest.mark.quick(0)
 @pytest.mark.parametrize("dry", [["-n"], []], ids=["dry", "made"])
 def test_it_runs_in_another_directory(root, elsewhere, tmp_path_factory, dry):
     from_here = Workflow(tmp_path_factory.mktemp("where the user stands"))
@@ -46,6 +46,7 @@ def test_it_runs_in_another_directory(root, elsewhere, tmp_path_factory, dry):
     assert not list(from_here.folder.iterdir())
 
 
+@pytest.mark.exhaustive
 def test_results_that_cannot_be_written_are_said_in_a_sentence(root, elsewhere):
     (elsewhere.folder / "results").write_text("in the way")
     run = (

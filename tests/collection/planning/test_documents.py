@@ -140,7 +140,7 @@ def test_an_edited_plan_is_refused_and_its_promises_are_computed(tmp_path, chang
     rounds=st.sampled_from([1, 5]),
     cap=st.sampled_from([None, "auto"]),
 )
-@settings(max_examples=8)
+@settings(max_examples=4)
 def test_every_plan_that_is_saved_is_read_back(tmp_path_factory, sizes, levels, users, log_delta, honest, rounds, cap):
     path, assumptions = tmp_path_factory.getbasetemp() / "any.json", Assumptions("at-most", honest, rounds=rounds)
     problem = Problem(*sizes, tuple(levels), (users,) * len(levels), 10**log_delta, assumptions)

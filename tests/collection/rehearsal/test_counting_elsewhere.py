@@ -41,6 +41,7 @@ def by_spark(query, lines):
     return "".join(["item,count\n", *(f"{item},{count}\n" for item, count in rows)]).encode()
 
 
+@pytest.mark.quick("by_duckdb-0-False", "by_spark-1-True")
 @pytest.mark.parametrize("signs", [False, True])
 @pytest.mark.parametrize(("engine", "number"), [(by_duckdb, 0), (by_spark, 1)])
 def test_a_database_counts_what_estimate_counts(queries, tmp_path, monkeypatch, engine, number, signs):

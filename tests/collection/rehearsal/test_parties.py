@@ -436,8 +436,6 @@ def test_plan_writes_what_the_others_read(tmp_path, capsys):
     # whoever sends more than an honest user can is refused
     assert found.plan.scheme.blanket_cap is not None
     assert f"refuse a sender of more than {found.plan.scheme.most_messages:.0f} messages" in said
-    clustered = "plan --items 6 --set-size 1 --levels 1:500 --delta 1e-4 --blanket clustered --target-error 0.01"
-    assert "without limit" in run(capsys, f"{clustered} --save {tmp_path}/q")[2]
     (tmp_path / "names").write_text("one\none\n")
     assert "line 2: 'one' is on line 1 already" in refusal(capsys, asked)
 
