@@ -155,12 +155,6 @@ def visible(figure):
     return [axes for axes in figure.axes if axes.get_visible()]
 
 
-def legend_texts(drawn):
-    """Return the entries of the legend of a figure or of its axes."""
-    legend = drawn.get_legend() if hasattr(drawn, "get_legend") else drawn.legends[0]
-    return [text.get_text() for text in legend.get_texts()]
-
-
 def points(line):
     """Return what a line connects: pairs of abscissa and ordinate."""
     return [(float(x), float(y)) for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True)]
@@ -176,19 +170,6 @@ def strokes(axes, **wanted):
     return [line for line in axes.lines if all(getattr(line, f"get_{name}")() == is_ for name, is_ in wanted.items())]
 
 
-def room(axes, name):
-    """Return the shares of an axis, "x" or "y", before the first and after the last point of its lines."""
-    places = np.concatenate([line.get_xydata() for line in axes.lines if line.get_transform() == axes.transData])
-    places = axes.transAxes.inverted().transform(axes.transData.transform(places[np.isfinite(places).all(axis=1)]))
-    column = places[:, "xy".index(name)]
-    return float(column.min()), float(1 - column.max())
-
-
 def shape(figure):
     """Return rows and columns of the grid of panels."""
     return figure.axes[0].get_gridspec().get_geometry()
-
-
-def open_marks(line):
-    """Return whether the marks of a line are open: transparent or white inside."""
-    return line.get_markerfacecolor() in ("none", "white")

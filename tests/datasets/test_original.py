@@ -267,12 +267,6 @@ def test_every_attempt_is_reported_in_words_that_do_not_change(server, tmp_path)
     assert "0x" not in message  # no object addresses: the text goes into provenance
 
 
-def test_nothing_is_begun_after_the_deadline(server, tmp_path):
-    message = failed(tmp_path, [server.url("busy", (503, {}, b""))], deadline_seconds=0.3)
-    assert "within 0.3 s" in message
-    assert server.asked == ["/busy"]
-
-
 @pytest.mark.parametrize("sent", [b"HTTP/1.0 200 OK\r\nX: ", b"HTTP/1.0 200 OK\r\nContent-Length: 999\r\n\r\n"])
 def test_a_server_that_sends_a_byte_now_and_then_is_given_up(server, tmp_path, sent):
     """Every byte comes long before the limit of the socket, as header or as body."""
@@ -320,18 +314,6 @@ def test_a_copy_is_used_where_nothing_can_be_kept(tmp_path):
     place = Place(mine, mine / "no folder", lambda role: None, said.append)
     assert FAKE.obtain({"download": False}, place)[1].kind == "real"
     assert "Later jobs need the path again" in said[0]
-
-
-def test_refreshing_downloads_what_is_not_kept(server, tmp_path):
-    url = server.url("good", ok())
-    dataset = dataclasses.replace(FAKE, urls=[url]).declared()
-    assert not dataset.kept(tmp_path)
-    dataset.refresh({"download": False}, tmp_path, print)
-    assert server.asked == []
-    for _ in range(2):
-        dataset.refresh({"download": True}, tmp_path, print)
-        assert dataset.kept(tmp_path)
-    assert server.asked == ["/good"]
 
 
 def test_download_is_kept_and_used_again(server, tmp_path):

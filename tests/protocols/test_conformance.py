@@ -261,16 +261,6 @@ def test_among_few_users_shuffling_gains_little_and_no_less():
 # -- what files declare ------------------------------------------------------------------------------------------------
 
 
-def test_every_declared_method_has_its_name_its_accounting_and_its_copies():
-    sampling = ("poisson", "poisson-group", "poisson-equal")
-    for (accounting, name), declared in every().items():
-        method = made(declared, {}, {**OPTIONS, "local_epsilon": 1.0, "flood_share": 0.25})
-        assert method.name == name
-        assert getattr(method, "accounting", accounting) == accounting
-        assert getattr(method, "analysis", None) in (None, "numerical")
-        assert getattr(method, "copies_max", None) in (None, 1.0 if name in sampling else 2.0)
-
-
 def test_the_paper_has_these_competitors_and_no_others():
     paper = {"subexp-local", "subexp-shuffle", "mm", "sepmm", "weighted-sepmm"}
     assert {name for (_, name), each in every().items() if each.in_paper} == paper == set(paper_competitors())

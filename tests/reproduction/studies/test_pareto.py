@@ -5,8 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib import pyplot as plt
-from reader import complaints, open_marks, points, visible
+from reader import complaints, points, visible
 
 from segshuffle.plans.plan import Assumptions, Problem
 from segshuffle.plans.registry import every
@@ -132,12 +131,9 @@ def test_figure_draws_fronts_and_references_of_every_panel():
         assert points(drawn["a (proven)"]) == [(2.0, 8.0 * scale), (4.0, 2.0 * scale)]
         assert points(drawn["b (proven)"]) == [(3.0, 6.0 * scale)]
         assert points(drawn["c"]) == [(1.0, 0.5 * scale)]
-        names = ["a (proven)", "b (proven)", "c"]
-        assert [open_marks(drawn[name]) for name in names] == [False, False, True], "not proven"
         assert set(drawn["Gaussian curator, weight per level"].get_ydata()) == {scale}
         assert len(drawn) == 5, "what is refused is not drawn"
     assert complaints(figure) == []
-    plt.close(figure)
 
 
 def test_a_front_has_no_two_plans_of_one_error():

@@ -105,13 +105,6 @@ def test_partly_has_a_condition_of_its_own_and_a_measure():
     )
 
 
-def test_all_values_of_one_part_are_not_some_value_of_each():
-    wanted = Condition.of(["all of one", "above", 2.0])
-    assert wanted.sentence == "for one of them every value is above 2"
-    assert wanted.holds(Measured({"one": {"a": 1.0, "b": 9.0}, "other": {"a": 3.0, "b": 4.0}}))
-    assert not wanted.holds(Measured({"one": {"a": 1.0, "b": 9.0}, "other": {"a": 3.0, "b": 2.0}}))
-
-
 def test_few_values_are_listed_and_many_summed_up():
     assert judged([0.5, NAN], ["all", "above", 0.0], of={"form": ".1%"})["found"] == "value: 50.0% (a), nan% (b)"
     assert judged([1.0, 4.0], ["mean", "above", 0.0])["found"] == "value: 1 (a), 4 (b)"
