@@ -15,7 +15,7 @@ from segshuffle.accounting.collections import (
     shifted_noise,
 )
 from segshuffle.accounting.collections.blanket_cap import cap_overflow
-from segshuffle.accounting.single_message import amplification, decomposition
+from segshuffle.accounting.single_message import amplification
 from segshuffle.accounting.single_message import variation_ratio as vr
 from segshuffle.accounting.single_message import variation_ratio_tables as tables
 from segshuffle.accounting.single_message.accountants import clones, erlingsson
@@ -213,16 +213,3 @@ def test_the_closed_form_of_clones_holds_up_to_its_condition():
     # with fewer than 16 log(2/delta) users there is no local epsilon at all
     with pytest.raises(ParameterError, match="local_epsilon"):
         clones.standard_clone_closed_form(local_epsilon=1e-6, n_users=232, delta=1e-6)
-
-
-@pytest.mark.parametrize("given", ["krr", None, mechanism("krr", local_epsilon=1.0, domain_size=4)], ids=repr)
-@pytest.mark.parametrize(
-    "ask",
-    [
-        lambda given: decomposition.BlanketBound(randomizer=given, n_users=10).delta(epsilon=0.5),
-        lambda given: decomposition.DatasetsBound(randomizer=given, n_users=10).epsilon(delta=1e-6),
-    ],
-)
-def test_what_is_no_randomizer_is_refused_in_a_sentence(ask, given):
-    with pytest.raises(ParameterError, match="must be"):
-        ask(given)

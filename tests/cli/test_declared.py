@@ -9,7 +9,6 @@ import pytest
 from commands import answer
 
 from segshuffle import Assumptions, Goal, Guess, Limits, Problem, Question, plan
-from segshuffle.cli import build_parser
 from segshuffle.collection.planning.answer import answer as ask
 from segshuffle.declared import options_of
 from segshuffle.errors import OptionsError, ParameterError
@@ -80,13 +79,6 @@ def test_sizes_may_be_numbers_of_users_or_rounded_shares(capsys):
     assert sum(kept("1:33.33%,2:33.33%,5:33.33%").values()) == pytest.approx(1, rel=1e-12)
 
 
-def test_integers_are_varied_by_integers(capsys):
-    asked = "plan --items 40 --set-size 3 --levels 1:300 --delta 1e-4 --what-if set-size 12..24/7"
-    rows = answer(capsys, asked)["what_if"]
-    assert [row["set_size"] for row in rows] == [12, 13, 15, 17, 19, 21, 24]
-    assert all(row["none"] is None for row in rows)
-
-
 def test_an_option_overrides_the_file_wherever_it_stands(capsys, tmp_path):
     (tmp_path / "asked.toml").write_text('items = 6\nset_size = 3\nlevels = "1:300"\ndelta = 1e-4\nmax_messages = 2\n')
     wanted = answer(capsys, "plan --items 6 --set-size 3 --levels 1:300 --delta 1e-4 --max-messages 3")
@@ -138,8 +130,3 @@ def test_a_shell_completes_options(typed, offered):
     asked = f"COMP_WORDS=(segshuffle plan {typed}); COMP_CWORD=2; _shtab_segshuffle; echo ${{COMPREPLY[@]}}"
     done = subprocess.run(["bash", "-c", f"{script}\n{asked}"], capture_output=True, text=True, check=True)
     assert done.stdout.split() == [offered]
-
-
-def test_the_short_help_has_ten_options():
-    for command in ("plan", "rehearse"):
-        assert len(build_parser(command).commands[command].common) == 10

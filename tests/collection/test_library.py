@@ -87,18 +87,6 @@ def test_users_are_lists_or_tables(table):
         simulate(made, users_of(users, names), names=names)
 
 
-def test_levels_of_the_users_are_kept():
-    """Users of the lower level send less, so the item that they hold gets a lower estimate."""
-    users = Transactions(
-        np.arange(2001), np.repeat([0, 1], 1000).astype(np.int32), 2, levels=np.repeat([0, 1], 1000).astype(np.int16)
-    )
-    made = plan(Problem(2, 1, (0.01, 3.0), (1000, 1000), 1e-6))
-    low, high = made.scheme.copies
-    assert low < 0.5 * high
-    found = np.mean([estimate(made, simulate(made, users, seed=seed)).frequencies for seed in range(50)], axis=0)
-    assert found[1] > 1.5 * found[0]
-
-
 @pytest.mark.parametrize(
     ("change", "says"),
     [

@@ -308,14 +308,6 @@ def test_given_path_comes_first(server, tmp_path):
     assert obtain(tmp_path, download=False)[1].kind == "real"
 
 
-def test_a_copy_is_used_where_nothing_can_be_kept(tmp_path):
-    said, mine = [], tmp_path / "mine"
-    mine.write_bytes(RAW)
-    place = Place(mine, mine / "no folder", lambda role: None, said.append)
-    assert FAKE.obtain({"download": False}, place)[1].kind == "real"
-    assert "Later jobs need the path again" in said[0]
-
-
 def test_download_is_kept_and_used_again(server, tmp_path):
     url = server.url("good", ok())
     held, source = obtain(tmp_path, urls=[url])

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from segshuffle.arrays import LARGEST_DOMAIN, NO_ITEM
+from segshuffle.arrays import NO_ITEM
 from segshuffle.datasets.population import Population, load_population, save_population
 from segshuffle.datasets.sampling import padded_population, uniform_population
 from segshuffle.errors import DataError, ParameterError
@@ -28,16 +28,6 @@ def assert_uniform(rows, all_rows):
     index = {tuple(row): i for i, row in enumerate(all_rows)}
     observed = np.bincount([index[tuple(row)] for row in rows.tolist()], minlength=len(index))
     assert stats.chisquare(observed).pvalue > FALSE_ALARM
-
-
-@pytest.mark.parametrize(
-    ("domain_size", "stored"), [(32_767, np.int16), (32_768, np.int32), (LARGEST_DOMAIN, np.int32)]
-)
-def test_items_take_the_space_that_they_need(domain_size, stored):
-    population = uniform_population(domain_size=domain_size, set_size=3, n_users=50, rng=np.random.default_rng(1))
-    assert population.items.dtype == stored
-    assert population.items.max() > 0.8 * domain_size
-    assert make([[0, domain_size - 1]], domain_size).items.tolist() == [[0, domain_size - 1]]
 
 
 @pytest.mark.parametrize(

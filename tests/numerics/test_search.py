@@ -6,10 +6,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from segshuffle.errors import InfeasibleError, ParameterError
+from segshuffle.errors import InfeasibleError
 from segshuffle.numerics.intervals import DeltaInterval
 from segshuffle.numerics.search import (
-    Bound,
     certified_root,
     edge_epsilon,
     safe_edge,
@@ -137,27 +136,6 @@ def test_epsilons_where_a_bound_never_or_always_meets_the_target(lower):
     assert edge_epsilon(lambda epsilon, width: 0.999e-6, **asked) == 0.0
     assert edge_epsilon(lambda epsilon, width: 1.0, **asked) == pytest.approx(2.0, rel=1e-11)
     assert edge_epsilon(lambda epsilon, width: 1.0, **asked | {"ceiling": 0.0}) == 0.0
-
-
-class Straight(Bound):
-    """Delta falls from 1/2 to nothing at the ceiling, and is enclosed as closely as asked."""
-
-    ceiling, local_delta = 2.0, 9e-4
-
-    def interval(self, epsilon, rtol):
-        value = 0.5 * (1 - epsilon / self.ceiling)
-        return DeltaInterval(value * (1 - rtol), value * (1 + rtol))
-
-
-def test_a_bound_is_asked_both_ways():
-    bound = Straight()
-    assert bound.delta(epsilon=1.0) == bound.interval(1.0, 1e-4)
-    assert bound.delta(epsilon=1.0, rtol=1e-7) == bound.interval(1.0, 1e-7)
-    for delta in (0.1, 0.001):
-        found = bound.interval(bound.epsilon(delta=delta), 1e-4)
-        assert delta * (1 - 3e-4) <= found.upper <= delta
-    with pytest.raises(ParameterError, match=r"above local_delta = 0\.0009"):
-        bound.epsilon(delta=0.0009)
 
 
 @pytest.mark.parametrize(("ceiling", "answer"), [(2.0, 2.0), (300.0, 300.0), (301.0, math.inf), (math.inf, math.inf)])

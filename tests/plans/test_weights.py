@@ -98,11 +98,3 @@ def test_error_is_the_sum_over_users(copies):
     own = sum((a - math.floor(a)) * (math.floor(a) + 1 - a) for a in sent)
     expected = (7.0 + 2.0 * own + 0.8 * len(sent) * np.var(sent)) / sent.sum() ** 2
     assert terms.error(np.array(copies), counts) == pytest.approx(expected, rel=1e-13)
-
-
-def test_nobody_sends():
-    terms = ErrorTerms(1.0, 1.0, 1.0)
-    assert terms.error(np.zeros(2), np.ones(2)) == math.inf
-    copies, error = best_copies(np.array([0.5, 1.0]), np.array([0.0, 4.0]), terms)
-    assert error == pytest.approx(1.0 / 16, rel=1e-14)
-    assert copies[1] == 1.0

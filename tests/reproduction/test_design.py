@@ -16,8 +16,6 @@ from segshuffle.reproduction.design import (
     Setting,
     blanket_grid,
     figures_of,
-    least_delta,
-    level_deltas,
     output_folder,
     without_paths,
 )
@@ -125,13 +123,6 @@ def test_scripts_of_many_jobs_import_no_pandas(root):
 )
 def test_level_counts_by_hand(n_users, shares, counts):
     assert level_counts(n_users, shares) == counts
-
-
-def test_delta_of_a_level_and_the_least():
-    assert level_deltas({"delta_times_n": [0.5, 0.25, 1]}, 4) == (0.125, 0.0625, 0.25)
-    assert level_deltas({"delta_times_n": 0.5}, 4) == ()
-    assert least_delta({"delta_times_n": [0.5, 0.25, 1]}, 4) == 0.0625
-    assert least_delta({"delta_times_n": 0.5}, 4) == 0.125
 
 
 def test_paths_are_left_out_of_records():

@@ -29,17 +29,6 @@ def test_the_steps_are_those_of_the_readme(steps, commands):
     assert re.fullmatch(r"docker\.io/library/debian@sha256:[0-9a-f]{64}", dict(steps)["FROM"])
 
 
-def test_only_the_packages_of_debian_are_installed_by_root(steps):
-    """The user owns the folder and what is copied into it, so that runs can write there."""
-    names = [name if name != "RUN" else words.split()[0] for name, words in steps]
-    assert names == ["FROM", "apt-get", "useradd", "WORKDIR", "COPY", "USER", "make", "CMD"]
-    said = dict(steps)
-    (added,) = (words for name, words in steps if name == "RUN" and words.startswith("useradd"))
-    assert added.split()[-1] == said["USER"] != "root"
-    assert f"--home-dir {said['WORKDIR']} " in added
-    assert said["COPY"] == f"--chown={said['USER']} . ."
-
-
 def test_an_image_gets_what_a_clone_has(root):
     ignored = {
         name: [line for line in (root / name).read_text(encoding="utf-8").splitlines() if not line.startswith("#")]

@@ -10,8 +10,6 @@ import mpmath
 import numpy as np
 import oracles as o
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from oracles.changes import counters_of_user, grid_divergence
 from oracles.clusters import exchange_divergence, sorted_exchange_divergence, with_copies
 from scipy import special
@@ -138,32 +136,6 @@ def test_protocol_by_enumeration(copies, epsilon):
     assert divergence({0, 1}, {2, 3}, [{0, 2}, {1, 3}], 0.4) < both.lower
     certain = divergence({0, 1}, {2, 3}, [{0, 2}], 1.0)  # a known shift hides nothing
     assert both.lower - 1e-9 <= certain <= both.upper + 1e-9
-
-
-VALID_MU = st.floats(-1.0, 7.0).map(lambda power: 10**power)
-SCALES = st.floats(0.05, 3.0)
-
-
-@pytest.mark.quick(0)
-@given(
-    mu=VALID_MU,
-    scale=SCALES,
-    pairs=st.sampled_from([1, 2, 4, 8]),
-    epsilon=st.floats(0.01, 3.0),
-    grow=st.floats(1.01, 2.0),
-)
-def test_monotone_in_every_parameter(mu, scale, pairs, epsilon, grow):
-    copies = min(scale * math.sqrt(mu / (2 * pairs)), 30.0)
-
-    def bounds(mu, copies, pairs, epsilon):
-        return delta_interval(ItemPair(mu, copies), pairs=pairs, epsilon=epsilon, rtol=1e-2)
-
-    here = bounds(mu, copies, pairs, epsilon)
-    assert 0 <= here.lower <= here.upper <= 1
-    assert bounds(mu, copies, pairs, epsilon * grow).lower <= here.upper
-    assert bounds(mu * grow, copies, pairs, epsilon).lower <= here.upper
-    assert bounds(mu, copies * grow, pairs, epsilon).upper >= here.lower
-    assert bounds(mu, copies, pairs + 1, epsilon).upper >= here.lower
 
 
 CASES = [(588.0, 4, 0.5, 2e-6), (10.0, 4, 0.5, 1e-7), (1e5, 8, 0.5, 1e-7), (1e9, 4, 1e-3, 1e-9), (200.0, 4, 1.0, 1e-30)]

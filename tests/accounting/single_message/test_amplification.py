@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from segshuffle.accounting.single_message import amplification as am
-from segshuffle.accounting.single_message.accountants.personalized import PersonalizedUsers, gaussian_of_users
 from segshuffle.accounting.single_message.mechanisms import (
     COMPOSABLE,
     MECHANISMS,
@@ -15,7 +14,6 @@ from segshuffle.accounting.single_message.mechanisms import (
     mechanism,
     subsampled,
 )
-from segshuffle.accounting.single_message.randomizers.composed import ParallelComposition
 from segshuffle.accounting.single_message.randomizers.laplace import Laplace
 from segshuffle.errors import ParameterError
 
@@ -231,23 +229,3 @@ def test_of_multi_message_protocols_all_but_vectors_leave_the_victim_no_left_ove
     others = {"range-query": {"levels": 3}, "sampling-rappor": {"domain_size": 5, "set_size": 2}, "blh": {}}
     for name, sizes in others.items():
         assert not mechanism(name, local_epsilon=1.0, **sizes).no_left_over
-
-
-def users_of(*budgets):
-    return PersonalizedUsers(local_epsilons=budgets)
-
-
-@pytest.mark.parametrize(
-    ("call", "said"),
-    [
-        (lambda: users_of([1.0, 2.0]), "local_epsilons = .* a list with one number per user"),
-        (lambda: gaussian_of_users(users_of(1.0)), r"local_epsilons = \[1.0\] .* at least two"),
-        (lambda: am.compare_budgets(budgets=[], delta=1e-6), r"budgets = \[\] .* between 2 and 200000 users"),
-        (lambda: composed([], "parallel"), r"components = \(\) .* at least one randomizer"),
-        (lambda: composed(["krr"], "parallel"), "mechanism = 'krr' .* a Mechanism"),
-        (lambda: ParallelComposition(components=("krr",), weights=(1.0,)), "components = 'krr' .* a Randomizer"),
-    ],
-)
-def test_what_was_wrong_is_said(call, said):
-    with pytest.raises(ParameterError, match=said):
-        call()

@@ -121,18 +121,6 @@ def test_what_the_rows_miss_makes_the_bound_larger():
     assert off.local_epsilon > exact.local_epsilon > math.log(0.45 / 0.2)
 
 
-@pytest.mark.parametrize("n_users", [1, 100, 10**6])
-def test_equal_rows_among_others_tell_nothing_at_epsilon_0(n_users):
-    """Two equal inputs have a privacy loss of 0; the third one alone makes the bounds."""
-    two, three = ([[0.3, 0.7], [0.5, 0.5]], [[0.3, 0.7], [0.3, 0.7], [0.5, 0.5]])
-    one, other = (
-        [bound.delta(epsilon=0.0) for bound in bounds(matrix_randomizer(rows), n_users)] for rows in (two, three)
-    )
-    for with_two, with_three in zip(one, other, strict=True):
-        assert with_three == pytest.approx(with_two, rel=1e-3, abs=0)
-    assert 0 < other[1].lower <= other[0].upper < 1
-
-
 GOOD = [[0.5, 0.5], [0.25, 0.75]]
 
 

@@ -144,12 +144,6 @@ def test_one_level_and_two(k, level_privacy):
         assert result.guarantees[0].total_epsilon == math.inf
 
 
-def test_items_of_two_bytes():
-    items, levels = users(n=50, d=400)
-    result = run(items, levels, asked(50, 400))
-    assert result.n_bytes == result.level_messages + 2 * result.item_messages
-
-
 # ----------------------------------------------------------------------------------------------------------------------
 # Refusals
 # ----------------------------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from segshuffle.collection.planning.answer import answer as ask
 from segshuffle.collection.planning.asked import Goal, Guess, Limits
 from segshuffle.collection.planning.foresight import expected, hardest_share
 from segshuffle.collection.planning.question import Question
-from segshuffle.collection.planning.wording import promises, resting_on, sending
+from segshuffle.collection.planning.wording import promises
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.plans.item_variance import ItemVariance, coverage_of_nothing
 from segshuffle.plans.plan import Assumptions, Problem
@@ -224,27 +224,6 @@ def test_both_tables_of_alternatives_have_the_same_plans(beside, limits, goal):
 
 
 # --- in words --------------------------------------------------------------------------------------------------------
-
-
-def test_sentences_have_the_numbers_of_every_level():
-    problem = replace(PROBLEM, level_deltas=(1e-6, 2e-5))
-    plan = plan_of(problem, copies=(0.25, 1.5))
-    first, second = promises(plan)
-    assert "1.65 times as likely (e^0.5)" in first
-    assert "probability of 1e-06" in first
-    assert "2.72 times as likely (e^1)" in second
-    assert "probability of 2e-05" in second
-    low, high, together = sending(plan)
-    assert "0.25 messages about every held item (one with probability 25 %)" in low
-    assert "1.5 messages about every held item (1 or 2)" in high
-    assert (
-        f"over all users is at most {plan.messages_per_user:.4g} messages (if all of them hold 5 items). That is"
-        in together
-    )
-    assert "items), 1.5 of them about the level. That is" in sending(plan, 1.5)[-1]
-    assert any("Levels are only shuffled" in each for each in resting_on(plan))
-    alone = replace(problem, levels=(1.0,), level_counts=(N,), level_deltas=())
-    assert not any("Levels are only shuffled" in each for each in resting_on(plan_of(alone, copies=(1.0,))))
 
 
 def test_a_private_level_is_promised_what_both_rounds_leave_of_it(capsys):

@@ -440,14 +440,6 @@ def test_plan_writes_what_the_others_read(tmp_path, capsys):
     assert "line 2: 'one' is on line 1 already" in refusal(capsys, asked)
 
 
-@pytest.mark.parametrize("options", ["--levels 1:4e15,2:500", "--senders 4e15", "--senders 1e18"])
-def test_more_users_than_can_be_counted_are_refused(published, capsys, tmp_path, options):
-    (tmp_path / "m").write_text("0\n")
-    said = refusal(capsys, f"estimate PLAN.json m --anyway {options}")
-    allowed = r"(at most 1.33333e\+15|an integer in \[1, 4e\+15\])"
-    assert re.search(rf"n_users = \d+ is not allowed: it must be {allowed}", said)
-
-
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("blanket", [None, Clustered(0.6), Signed(0.3, 0.85, 0.6)])
 def test_memory_does_not_grow_with_the_number_of_users_that_is_typed(tmp_path, blanket):

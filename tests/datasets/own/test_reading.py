@@ -337,23 +337,6 @@ def test_json_is_read_alike_whether_or_not_all_lines_have_the_same_keys_in_the_s
     assert held(read_transactions(path)) == [{"a"}, holds, {"c"}]
 
 
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        ({"domain_size": 0}, "domain_size"),
-        ({"domain_size": 10**7 + 1}, "domain_size"),
-        ({"domain_size": 3, "items": ["a"]}, "left out"),
-        ({"items": []}, "items"),
-        ({"items": ["a", "a "]}, "'a' twice"),
-        ({"layout": Layout(level_column="level")}, "public list of all levels"),
-        ({"layout": Layout(unknown="drop")}, "'refuse'"),
-    ],
-)
-def test_options_that_are_refused(options, says):
-    with pytest.raises((ParameterError, DataError), match=says):
-        read_transactions(io.BytesIO(b"a\n"), **options)
-
-
 # --- against what the standard library writes -----------------------------------------------------------------------
 
 NAMES = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Z"]), min_size=1, max_size=4).filter(

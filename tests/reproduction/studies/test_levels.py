@@ -83,14 +83,6 @@ def test_every_choice_is_within_the_accountant_s_limits(honest_fraction):
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-def test_a_row_for_every_split_and_epsilon(measured):
-    assert measured["split"].tolist() == ["S1"] * 4 + ["S2"] * 4 + ["S3"] * 4
-    assert measured["epsilon_levels"].tolist() == [0.25, 1.0, 4.0, math.inf] * 3
-    assert set(measured["kind"]) == {"exact"}
-    assert set(measured["source"]) == {"synthetic"}
-    assert set(measured["repetitions"]) == {REPETITIONS}
-
-
 def test_errors_are_as_expected_given_round_1(measured):
     z = (measured["mse_mean"] - measured["mse_expected"]) / measured["mse_stderr"]
     assert (z.abs() < 5).all()

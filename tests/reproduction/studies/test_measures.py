@@ -345,12 +345,6 @@ def test_ratios_are_of_curves_panels_and_mechanisms():
     assert part == {"f, p, c, x = 1": 0.5}
 
 
-def test_values_over_printed_ones():
-    printed = rows("a", [0.75], printed=1.0), rows("a", [2.0], printed=4.0, curve="d")
-    (found,) = of_curves(curve_claims.ratio, *printed, pairs=[["a", "the printed value"]], value="y").values()
-    assert list(found.values()) == [1.5, 1.0]
-
-
 def test_curves_of_few_points_are_not_judged_and_printed_tables_are():
     for name, points in (("variation1", 12), ("variation-table5", 11)):
         curves = [rows(accountant, [1.0] * points, figure=name) for accountant in ("a", "b")]

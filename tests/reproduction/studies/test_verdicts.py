@@ -105,17 +105,6 @@ def test_partly_has_a_condition_of_its_own_and_a_measure():
     )
 
 
-def test_few_values_are_listed_and_many_summed_up():
-    assert judged([0.5, NAN], ["all", "above", 0.0], of={"form": ".1%"})["found"] == "value: 50.0% (a), nan% (b)"
-    assert judged([1.0, 4.0], ["mean", "above", 0.0])["found"] == "value: 1 (a), 4 (b)"
-    many = [5.0, 1.0, 2.0, 7.0, 4.0]
-    summed = "value: 3 of 5 above 3; median 4, from 1 (b) to 7 (d)"
-    assert judged(many, ["all", "above", 3.0])["found"] == summed
-    assert judged(many, ["mean", "above", 3.0])["found"] == summed.replace("median 4", "mean 3.8")
-    assert judged([NAN] * 5, ["all", "above", 3.0])["found"] == "value: nan (a), nan (b), nan (c), nan (d), nan (e)"
-    assert judged([], ["all", "above", 3.0])["found"] == "nothing ran"
-
-
 @pytest.mark.parametrize(
     ("changed", "named"),
     [

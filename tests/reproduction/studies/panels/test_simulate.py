@@ -105,40 +105,29 @@ def test_results_do_not_depend_on_which_other_methods_run(case, methods):
     )
 
 
-@pytest.mark.quick(0)
-def test_results_do_not_depend_on_the_other_points_of_the_grid(case):
-    config, scenario, population = case
-    few = simulated(config, scenario, population)
-    config["blanket_grid"]["include"] = [2.5]
-    more = simulated(config, scenario, population)
-    assert set(more["blanket_per_user"]) - set(few["blanket_per_user"]) == {2.5}
-    kept = more[more["blanket_per_user"] != 2.5].reset_index(drop=True)
-    pd.testing.assert_frame_equal(few, kept, check_exact=True)
-
-
 def test_plans_and_results_do_not_depend_on_the_number_of_threads(case):
     alone = simulated(*case)
     with workers(2):
         pd.testing.assert_frame_equal(simulated(*case), alone, check_exact=True)
 
 
-def test_more_repetitions_in_whole_blocks_keep_the_first_ones(case):
+CHANGES = {
+    "points of the grid": {"blanket_grid": {"low": 1.0, "high": 10.0, "points": 2, "include": [2.5]}},
+    "splits": {"splits": {"S2": [0.5, 0.25, 0.25], "S1": [0.25, 0.5, 0.25]}},
+    "repetitions": {"repetitions": 6},
+}
+
+
+@pytest.mark.quick("repetitions")
+@pytest.mark.parametrize("changes", CHANGES.values(), ids=CHANGES)
+def test_results_do_not_depend_on_what_is_added(case, changes):
+    """More repetitions in whole blocks keep the first ones."""
     config, scenario, population = case
     config["repetitions"], config["repetition_block"] = 4, 2
-    four = simulated(config, scenario, population)
-    config["repetitions"] = 6
-    six = simulated(config, scenario, population)
-    kept = six[six["repetition"] < 4].reset_index(drop=True)
-    pd.testing.assert_frame_equal(four, kept, check_exact=True)
-
-
-@pytest.mark.quick(0)
-def test_a_panel_does_not_depend_on_the_other_splits_of_its_population(case):
-    config, scenario, population = case
-    alone = simulated(config, scenario, population)
-    config["splits"] = {"S2": [0.5, 0.25, 0.25], **config["splits"]}
-    both = simulated(config, scenario, population)
-    pd.testing.assert_frame_equal(both.tail(len(alone)).reset_index(drop=True), alone, check_exact=True)
+    few, more = (simulated(each, scenario, population) for each in (config, config | changes))
+    assert len(more) > len(few)
+    kept = more[(more["blanket_per_user"] != 2.5) & (more["repetition"] < 4)].tail(len(few))
+    pd.testing.assert_frame_equal(kept.reset_index(drop=True), few, check_exact=True)
 
 
 def drawn_levels(config, scenario, population, **changed):
