@@ -11,7 +11,7 @@ from segshuffle.accounting.single_message.mechanisms import mechanism
 from segshuffle.accounting.single_message.randomizers.laplace import Laplace
 
 
-@pytest.mark.parametrize("n_users", [2, 40, 200_000])
+@pytest.mark.parametrize("n_users", [2, 40, pytest.param(200_000, marks=pytest.mark.exhaustive)])
 @pytest.mark.parametrize("asked", [("krr", 3), ("krr", 2), ("blh", None), ("laplace", None)], ids=str)
 def test_every_delta_is_a_probability_and_falls_with_epsilon_and_with_users(asked, n_users):
     """Epsilon goes from 0 to beyond the local one, where every proven upper bound is 0."""
