@@ -61,6 +61,7 @@ def add_options(parser: ArgumentParser) -> None:
     sent.add_argument(
         "--neighbours",
         choices=("replace-one", "replace-special", "add-or-remove-one"),
+        metavar="RELATION",
         help="what the guarantee of a collection compares, in dp_accounting's words: another set (replace-one, the "
         "default), no items but all dummies (replace-special), or no messages at all (add-or-remove-one)",
     )
