@@ -59,7 +59,7 @@ def wrong(entry, module):
     return False
 
 
-@pytest.mark.quick(4)
+@pytest.mark.quick("signs", "clusters", "a cap that is often exceeded", "two and a half copies")
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry["name"])
 def test_the_verifier_decides_every_plan(entry):
     assert not wrong(entry, verifier())

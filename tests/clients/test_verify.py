@@ -78,6 +78,7 @@ def grid_law(law, mean, size):
     return compound_poisson((size, size), moves)
 
 
+@pytest.mark.quick(5)
 @pytest.mark.parametrize(
     ("law", "mean", "copies", "pairs", "epsilon", "size"),
     [
