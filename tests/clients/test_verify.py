@@ -109,7 +109,7 @@ def test_bounds_agree_with_the_certificates_of_saved_plans(plans, name):
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("seed", range(300))
+@pytest.mark.parametrize("seed", range(12))
 def test_random_saved_plans_are_accepted(tmp_path, seed):
     if (plan := random_plan(seed, tmp_path / "plan.json")) is not None:
         check_bounds(plan)
