@@ -185,6 +185,8 @@ def add_study(made):
         path = made.folder / name.partition(":")[0]
         before, _, after = path.read_text(encoding="utf-8").partition(place)
         path.write_text(before + place + line + after, encoding="utf-8")
+    if not (made.folder / "tiny.yaml").is_file():  # a copy that nothing is run in
+        return made
     return _change(made, lambda config: config["parts"].append("thanks"))
 
 
