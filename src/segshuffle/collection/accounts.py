@@ -10,6 +10,7 @@ from segshuffle.accounting.single_message.amplification import Entry
 from segshuffle.collection.notebooks import axes_of_rows, frame_of, html_of
 from segshuffle.digits import rounded_down, rounded_up
 from segshuffle.drawing.looks import ACCOUNTANTS, PALETTE, looks_of
+from segshuffle.numerics.typed import typed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,6 +35,7 @@ class Account(list[Entry]):
         Accountants that apply but give no number, with the reason.
     """
 
+    @typed
     def __init__(self, entries: Iterable[Entry], measure: str, question: str, left_out: Mapping[str, str]) -> None:
         super().__init__(entries)
         self.measure, self.question, self.left_out = measure, question, left_out

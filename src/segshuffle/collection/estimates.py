@@ -13,7 +13,7 @@ from segshuffle.arrays import BoolArray, FloatArray, IntArray
 from segshuffle.collection.notebooks import ROWS, axes_of_rows, frame_of, html_of
 from segshuffle.collection.planning.foresight import CONFIDENCE, threshold_of
 from segshuffle.drawing.looks import PALETTE, TINTS
-from segshuffle.numerics.ranges import check_integer
+from segshuffle.numerics.ranges import check_integer, check_kind, name_of_number
 from segshuffle.plans.item_variance import ItemVariance
 from segshuffle.plans.plan import Plan
 
@@ -77,7 +77,7 @@ class Estimate:
 
     def name(self, item: int) -> str:
         """Return the name of an item."""
-        return str(item) if self.names is None else self.names[item]
+        return name_of_number(item, self.names, self.frequencies.size)
 
     def label(self, item: int) -> str:
         """Return a short label of an item; where the name is cut, its number keeps items apart."""
@@ -144,6 +144,7 @@ class Estimate:
 
     def plot_items(self, items: IntArray, *, confidence: float = CONFIDENCE, ax: Axes | None = None) -> Axes:
         """Draw the estimates of some items from the top, in their order, without a legend; otherwise as `plot`."""
+        check_kind("items", items, np.ndarray)
         ax = axes_of_rows(ax, list(map(self.label, items.tolist())))
         shares, low, high = (100 * each[items] for each in (self.frequencies, *self.interval(confidence)))
         rows, blue = range(items.size), PALETTE["blue"]

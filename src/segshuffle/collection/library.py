@@ -34,7 +34,7 @@ from segshuffle.datasets.own.layout import Layout
 from segshuffle.datasets.own.reading import read_transactions
 from segshuffle.datasets.own.transactions import Transactions
 from segshuffle.errors import DataError, ParameterError
-from segshuffle.numerics.ranges import check_kind, whole_if_equal
+from segshuffle.numerics.ranges import check_kind, numbers, whole_if_equal
 from segshuffle.plans.plan import Assumptions, Plan, Problem
 from segshuffle.plans.privacy_loss import cap_of, product_of
 
@@ -205,8 +205,9 @@ def account(
         name = accountant.name if isinstance(accountant, Accountant) else accountant
         return amplification.values(accountant=name, mechanism=mechanism, **asked)
     check_kind("mechanism", mechanism, Mechanism)
-    if any(np.ndim(each) for each in (n_users, delta, epsilon) if each is not None):
-        raise ParameterError("accountant", None, "given where several numbers are asked for")
+    for name, each in (("n_users", n_users), ("delta", delta), ("epsilon", epsilon)):
+        if each is not None and numbers(name, each, "a number").ndim:
+            raise ParameterError("accountant", None, "given where several numbers are asked for")
     entries, left_out = amplification.compare(mechanism=mechanism, **asked)
     told = {"randomizer": mechanism.name, "local_epsilon": mechanism.local_epsilon, **mechanism.parameters, **asked}
     question = ", ".join(f"{name} = {value}" for name, value in told.items() if value not in (None, np.inf))

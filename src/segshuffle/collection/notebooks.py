@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from segshuffle.extras import require
+from segshuffle.numerics.ranges import check_kind
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +42,9 @@ def axes_of_rows(ax: Axes | None, labels: Sequence[str]) -> Axes:
     """Return axes whose rows, from the top, have these labels: the given ones, or those of a new figure."""
     require("pipeline", "A plot", "matplotlib")
     import matplotlib.pyplot as plt
+    from matplotlib.axes import Axes
 
+    check_kind("ax", ax, Axes, type(None))
     if ax is None:
         _, ax = plt.subplots(figsize=(7.0, _ROW * len(labels) + _AROUND), layout="constrained")
     ax.set_yticks(range(len(labels)), labels, parse_math=False)

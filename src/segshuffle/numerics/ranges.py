@@ -3,7 +3,7 @@
 import functools
 import math
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from numbers import Integral, Real
 from typing import Any, ParamSpec, TypeVar
 
@@ -142,11 +142,17 @@ def check_options(values: Any) -> None:
             check_within(name, value, *interval(rules))
 
 
-def check_kind(name: str, value: object, *kinds: type) -> None:
+def check_kind(name: str, value: object, *kinds: Any) -> None:
     """Refuse anything but an object of one of the classes, or with the methods of a `typing.Protocol`."""
     if not isinstance(value, kinds):
         allowed = " or ".join(kind.__name__ for kind in kinds)
         raise ParameterError(name, value, f"a {allowed}, not a {type(value).__name__}")
+
+
+def name_of_number(item: int, names: Sequence[str] | None, domain_size: int) -> str:
+    """Return the name of an item; without names, its number as text."""
+    check_integer("item", item, 0, most=domain_size - 1)
+    return str(item) if names is None else names[item]
 
 
 def numbers(name: str, values: ArrayLike, allowed: str = "a list of numbers") -> FloatArray:

@@ -24,11 +24,13 @@ from segshuffle.numerics.ranges import (
     LARGEST_COUNT,
     check_flag,
     check_integer,
+    check_kind,
     check_options,
     check_sizes,
     check_within,
     whole_if_equal,
 )
+from segshuffle.numerics.typed import typed
 from segshuffle.plans.scheme import Collection, Scheme
 
 SetKind = Literal["exactly", "at-most"]
@@ -74,11 +76,13 @@ class Assumptions:
         check_options(self)
         check_flag("private_levels", self.private_levels)
 
+    @typed
     def honest_of(self, n_users: int) -> int:
         """Return the number of honest users among n: h n, rounded down, but at least 1, the user in question."""
         exact = Fraction(repr(float(self.honest_fraction))) * n_users
         return max(int(exact + Fraction(1, 10**6)), 1)  # h = k/n, rounded to a float, gives exactly k
 
+    @typed
     def refuse_beyond_plain(self, method: str, *, covered: Sequence[str] = ()) -> None:
         """Refuse assumptions other than exactly s items, honest users and one collection; levels may be private.
 
@@ -207,8 +211,7 @@ class Problem:
 
     def honest_mean(self, blanket_per_user: float) -> float:
         """Return the blanket messages per item of the honest users, n' m/d, rounded down."""
-        if not math.isfinite(blanket_per_user):
-            raise ParameterError("blanket_per_user", blanket_per_user, "finite")
+        check_within("blanket_per_user", blanket_per_user, 0, math.inf, "[)", allowed="finite")
         exact = Fraction(blanket_per_user) * self.honest_users / self.domain_size
         mean = float(exact)
         return mean if Fraction(mean) <= exact else math.nextafter(mean, 0.0)
@@ -299,7 +302,10 @@ class Plan:
     certificate: tuple[dict[str, float], ...] = ()
 
     def __post_init__(self) -> None:
-        for law in (each.announcement.law for each in self.collections):
+        check_kind("collections", self.collections, tuple, list)
+        for each in self.collections:
+            check_kind("collections", each, Collection)
+            law = each.announcement.law
             if not law.proven and self.kind != "published":
                 raise ParameterError("blanket", law.name, f"a law for which numbers of kind {self.kind!r} exist")
 
@@ -317,8 +323,12 @@ class Plan:
     @classmethod
     def from_dict(cls, problem: Problem, values: Mapping[str, Any]) -> Plan:
         """Return the inverse of `as_dict`."""
-        collections = tuple(map(Collection.from_dict, values["collections"]))
-        return cls(problem=problem, **{**values, "collections": collections, "certificate": (*values["certificate"],)})
+        try:
+            collections = tuple(map(Collection.from_dict, values["collections"]))
+            certificate = (*values["certificate"],)
+            return cls(problem=problem, **{**values, "collections": collections, "certificate": certificate})
+        except (LookupError, TypeError, AttributeError):
+            raise ParameterError("values", values, "what as_dict of a Plan returns") from None
 
     @property
     def scheme(self) -> Scheme:

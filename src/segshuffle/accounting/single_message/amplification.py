@@ -31,6 +31,7 @@ from segshuffle.numerics.ranges import (
     numbers,
 )
 from segshuffle.numerics.search import reached_epsilon
+from segshuffle.numerics.typed import typed
 
 
 class Entry(NamedTuple):
@@ -45,6 +46,7 @@ class Entry(NamedTuple):
     guarantee: bool = False
 
     @classmethod
+    @typed
     def of(cls, accountant: Accountant, mechanism: Mechanism, value: float) -> "Entry":
         """Return an accountant's number for a mechanism, with what is known of it."""
         kind, status = accountant.kind_for(mechanism), accountant.status_for(mechanism)

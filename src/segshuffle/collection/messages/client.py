@@ -3,15 +3,18 @@
 `simulated_clients` draws the messages of many clients at once, faster.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from itertools import islice
+from numbers import Real
 
 from segshuffle.blankets import exact
 from segshuffle.collection.messages.message_lines import lines_of
 from segshuffle.collection.messages.verification import Demand, check_announcement
 from segshuffle.errors import DataError
+from segshuffle.numerics.ranges import check_kind
+from segshuffle.numerics.typed import typed
 from segshuffle.plans.scheme import Scheme
 
 #: Clients that one process draws for at a time.
@@ -42,6 +45,12 @@ class Client:
     demand: Demand
     below: exact.Below = field(default_factory=exact.uniform)
 
+    def __post_init__(self) -> None:
+        check_kind("items", self.items, Sequence)
+        check_kind("demand", self.demand, Demand)
+        check_kind("below", self.below, Callable)
+
+    @typed
     def send_items(self, announcement: Scheme) -> list[int]:
         """Draw the messages, in random order.
 
@@ -62,11 +71,12 @@ class Client:
         """Refuse items that do not fit the announcement."""
         d = announcement.domain_size
         least = announcement.set_size if self.demand.sets == "exactly" else 0
-        fit = all(0 <= item < d and item == int(item) for item in self.items)
+        fit = all(isinstance(item, Real) and 0 <= item < d and item == int(item) for item in self.items)
         if not (fit and least <= len(self.items) == len(set(self.items))):
             told = f"allowed are at least {least} items, all different, in 0..{d - 1}"
             raise DataError(f"a user has the items {tuple(self.items)}; {told}.")
 
+    @typed
     def draw_unchecked(self, announcement: Scheme) -> list[int]:
         """Draw the messages for an announcement that was checked before."""
         most, held = announcement.set_size, self.items

@@ -17,6 +17,7 @@ from segshuffle.digits import rounded_up
 from segshuffle.errors import ParameterError, RefusedError
 from segshuffle.numerics.loss_distribution import AccuracyError
 from segshuffle.numerics.ranges import check_guarantee, check_integer, check_kind, check_positive
+from segshuffle.numerics.typed import typed
 from segshuffle.plans.plan import Assumptions, Problem, SetKind
 from segshuffle.plans.scheme import Scheme
 from segshuffle.plans.targets import Target, certified_delta, delta_with_cap
@@ -72,6 +73,7 @@ class Demand:
         check_integer("honest_users", self.honest_users, 1, "an integer >= 1 (the client itself)")
         Assumptions(sets=self.sets, rounds=self.rounds)
 
+    @typed
     def problem(self, announcement: Scheme, *, private_levels: bool = False) -> Problem:
         """Return the collection as the client sees it, with its own number of honest users."""
         n = announcement.n_users
@@ -221,8 +223,7 @@ class Exchange:
 def _exchange(announcement: Scheme, demand: Demand, level: int, other: int | None = None) -> Exchange:
     """Return the exchange for other items at the same level, or for any items at level `other`."""
     copies = announcement.copies
-    if not 0 <= level < len(copies):
-        raise ParameterError("level", level, f"one of the announced levels, 0..{len(copies) - 1}")
+    check_integer("level", level, 0, f"one of the announced levels, 0..{len(copies) - 1}", most=len(copies) - 1)
     problem = demand.problem(announcement, private_levels=other is not None)
     return Exchange(announcement, problem, max(copies[level], copies[level if other is None else other]))
 

@@ -25,6 +25,7 @@ from segshuffle.numerics.ranges import (
     check_within,
     numbers,
 )
+from segshuffle.numerics.typed import typed
 from segshuffle.plans.plan import Problem
 
 #: Number of top items that are shown if nothing else is asked.
@@ -140,6 +141,8 @@ class Guess:
 
     def __post_init__(self) -> None:
         check_options(self)
+        if not isinstance(self.sizes, Mapping | None):
+            raise ParameterError("sizes", self.sizes, "a mapping of sizes to shares, such as {1: 0.5, 2: 0.5}")
         given: Any = self.frequencies
         if isinstance(given, str) and given.startswith("zipf:"):
             with contextlib.suppress(ValueError):
@@ -156,18 +159,21 @@ class Guess:
         """Whether anything is guessed."""
         return any(each is not None for each in vars(self).values())
 
+    @typed
     def shares(self, problem: Problem) -> FloatArray | None:
         """Return the share of the users who hold each item, shape (domain_size,); None if there is no guess."""
         if self.frequencies is None or isinstance(self.frequencies, np.ndarray):
             return self.frequencies
         return _zipf_shares(self.mean_held(problem), problem.domain_size, self.frequencies)
 
+    @typed
     def mean_held(self, problem: Problem) -> float:
         """Return the number of items that a user holds on average."""
         if self.sizes is not None:
             return added(size * share for size, share in self.sizes.items())
         return self.mean_size or problem.set_size
 
+    @typed
     def kept(self, problem: Problem) -> float:
         """Return the share of all entries that users send after cutting sets to set_size."""
         if self.sizes is None:
@@ -175,15 +181,18 @@ class Guess:
         sent = added(min(size, problem.set_size) * share for size, share in self.sizes.items())
         return sent / self.mean_held(problem)
 
+    @typed
     def held(self, problem: Problem) -> FloatArray:
         """Return the share of the users who hold each item, equal without a guess, shape (domain_size,)."""
         shares, d = self.shares(problem), problem.domain_size
         return np.full(d, self.mean_held(problem) / d) if shares is None else shares
 
+    @typed
     def counts(self, problem: Problem) -> FloatArray:
         """Return the users who send each item, shape (domain_size,)."""
         return problem.n_users * self.kept(problem) * self.held(problem)
 
+    @typed
     def check(self, problem: Problem) -> None:
         """Refuse a guess that does not fit the problem.
 

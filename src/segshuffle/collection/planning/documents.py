@@ -23,7 +23,8 @@ from segshuffle.collection.messages.verification import Exchange
 from segshuffle.digits import rounded_up
 from segshuffle.errors import DataError
 from segshuffle.files import read_bounded, write_atomically
-from segshuffle.numerics.ranges import check_choice, check_kind, check_within
+from segshuffle.numerics.ranges import check_choice, check_kind, check_within, name_of_number
+from segshuffle.numerics.typed import is_many
 from segshuffle.plans.plan import Assumptions, Plan, Problem
 from segshuffle.plans.scheme import Collection, Scheme
 from segshuffle.plans.targets import checked_mean
@@ -65,7 +66,7 @@ class Document:
 
     def name(self, item: int) -> str:
         """Return the name of an item."""
-        return str(item) if self.items is None else self.items[item]
+        return name_of_number(item, self.items, self.plan.problem.domain_size)
 
 
 def save_plan(
@@ -212,7 +213,7 @@ def checked_names(names: Iterable[object] | None, domain_size: int) -> list[str]
     """Return the names of all items as texts, if there are any; refuse anything but a different one for every item."""
     if names is None:
         return None
-    listed = list(map(str, names)) if isinstance(names, Iterable) and not isinstance(names, str) else []
+    listed = list(map(str, names)) if is_many(names) else []
     if len(listed) > _MOST_NAMES:
         raise DataError(f"items = a list of {len(listed)} names, but at most {_MOST_NAMES} are allowed.")
     for name in listed:

@@ -18,6 +18,7 @@ from segshuffle.collection.planning.foresight import hardest_share, loss_of
 from segshuffle.declared import fields_of, option, options_of
 from segshuffle.errors import InfeasibleError, OptionsError, ParameterError, similar
 from segshuffle.numerics.ranges import check_choice, check_kind
+from segshuffle.numerics.typed import typed
 from segshuffle.plans.level_counts import LevelPrivacy, left_for_items
 from segshuffle.plans.plan import Problem, assignment_spread
 from segshuffle.plans.targets import error_of_item
@@ -111,7 +112,7 @@ class Question:
         hidden = own.pop("level_privacy", None)
         if hidden is not None:
             if not isinstance(hidden, LevelPrivacy):
-                epsilon, delta = hidden if isinstance(hidden, tuple) else (hidden, None)
+                epsilon, delta = hidden if isinstance(hidden, tuple) and len(hidden) == 2 else (hidden, None)
                 hidden = LevelPrivacy(epsilon, delta or problem.delta)
             problem = replace(problem, assumptions=replace(problem.assumptions, private_levels=True))
         guess = shares if isinstance(shares, Guess) else Guess(**fields_of(Guess, asked))
@@ -253,6 +254,7 @@ class Question:
         limits = (self.limits.max_messages, self.limits.blanket_per_user)
         return self.goal.finds == "epsilon" and limits == (None, None)
 
+    @typed
     def seconds(self, patience: float | None = None) -> float:
         """Estimate processor seconds: of the plan alone, or of every law with infinite patience."""
         own = sum(map(self.seconds_of, self.laws))
@@ -261,6 +263,7 @@ class Question:
 
     def seconds_of(self, law: str) -> float:
         """Estimate how long a plan with one law takes, in seconds of a processor."""
+        check_choice("law", law, laws())
         chosen = laws()[law]
         times, every_level = _OTHER_LAWS if chosen.parameters() else (1.0, 0.0)
         if chosen.spends:

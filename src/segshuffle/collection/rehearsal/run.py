@@ -251,6 +251,7 @@ def rehearse(
     ParameterError
         If `repetitions` is outside its range.
     """
+    check_kind("progress", progress, Callable)
     check_integer("repetitions", repetitions, 1, most=100_000)
     check_integer("seed", seed, 0)
     users, problem, seed = _fitting(plan, users, names), plan.problem, int(seed)

@@ -12,6 +12,7 @@ from segshuffle.datasets.own.layout import Layout, read_items
 from segshuffle.datasets.own.transactions import Transactions, numbered, texts
 from segshuffle.datasets.population import check_integer
 from segshuffle.errors import DataError, ParameterError
+from segshuffle.numerics.ranges import check_kind, numbers
 
 
 def read_transactions(
@@ -67,6 +68,10 @@ def read_transactions(
     from segshuffle.datasets.own.sources import opened  # isort: skip  it says what to do where polars is missing
     from segshuffle.datasets.own.collector import Collector
 
+    check_kind("layout", layout, Layout, type(None))
+    check_kind("label", label, str, type(None))
+    check_kind("progress", progress, Callable)
+    levels = numbers("levels", levels).ravel().tolist()
     layout = layout or Layout()
     if layout.level_column is not None and not levels:
         raise ParameterError("levels", tuple(levels), "the public list of all levels if a column has the users' levels")

@@ -15,9 +15,13 @@ from segshuffle.arrays import LARGEST_DOMAIN, NO_ITEM, BoolArray, FloatArray, In
 from segshuffle.datasets.own.layout import MISSING, name_of
 from segshuffle.datasets.population import check_integer
 from segshuffle.errors import DataError, ParameterError
+from segshuffle.numerics.ranges import name_of_number
+from segshuffle.numerics.typed import is_many, typed
 
 # Entries of users whose sets are cut together, to bound the memory.
 _TOGETHER = 2**20
+#: Most levels whose numbers fit into an array of levels.
+_MOST_LEVELS = 2**15
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,9 +61,9 @@ class Transactions:
         if self.names is not None and len(self.names) != self.domain_size:
             raise ParameterError("names", f"{len(self.names)} names", f"domain_size = {self.domain_size} names")
         for name, part in (("offsets", self.offsets), ("codes", self.codes), ("levels", self.levels)):
-            if part is not None:
-                if not isinstance(part, np.ndarray):
-                    raise ParameterError(name, part, "an array")
+            if part is not None or name != "levels":
+                if not (isinstance(part, np.ndarray) and part.ndim == 1 and part.dtype.kind in "iu"):
+                    raise ParameterError(name, part, "an array of integers, with one axis")
                 part.setflags(write=False)
         if self.codes.size != self.offsets[-1] or not ((self.codes >= 0) & (self.codes < self.domain_size)).all():
             raise ParameterError("codes", self.codes, f"{self.offsets[-1]} integers in [0, {self.domain_size})")
@@ -91,12 +95,14 @@ class Transactions:
 
     def name(self, code: int) -> str:
         """Return the name of an item."""
-        return str(code) if self.names is None else self.names[code]
+        return name_of_number(code, self.names, self.domain_size)
 
     def level_counts(self, n_levels: int) -> tuple[int, ...] | None:
         """Count the users at each of so many levels; None where the data have no levels."""
+        check_integer("n_levels", n_levels, 1, _MOST_LEVELS)
         return None if self.levels is None else tuple(np.bincount(self.levels, minlength=n_levels).tolist())
 
+    @typed
     def level_item_counts(self, levels: Numbers, n_levels: int) -> Numbers:
         """Count the users of each level that hold each item, shape (n_levels, domain_size).
 
@@ -107,11 +113,15 @@ class Transactions:
         n_levels : int
             Number K of levels.
         """
+        check_integer("n_levels", n_levels, 1, _MOST_LEVELS)
+        if levels.shape != (self.n_users,):
+            raise ParameterError("levels", levels, f"an array with the level of each of {self.n_users} users")
         held, level_of_entry = np.empty((n_levels, self.domain_size), np.int32), np.repeat(levels, self.sizes)
         for level in range(n_levels):
             held[level] = np.bincount(self.codes.compress(level_of_entry == level), minlength=self.domain_size)
         return held
 
+    @typed
     def cut(self, set_size: int, rng: np.random.Generator) -> Transactions:
         """Keep a uniformly random `set_size` of the items of users who hold more.
 
@@ -138,13 +148,20 @@ class Transactions:
 
     def take(self, users: Numbers | BoolArray) -> Transactions:
         """Return some of the users: those with these numbers, in this order, or those where a mask is true."""
-        users = np.arange(self.n_users)[users]
+        allowed = f"an array of numbers below {self.n_users}, or a mask of that length"
+        try:
+            users = np.atleast_1d(np.arange(self.n_users)[users])
+        except (IndexError, ValueError):
+            raise ParameterError("users", users, allowed) from None
+        if users.ndim != 1:
+            raise ParameterError("users", users, allowed)
         sizes = self.sizes[users]
         offsets = _offsets(sizes)
         places = np.arange(offsets[-1]) + np.repeat(self.offsets[users] - offsets[:-1], sizes)
         levels = None if self.levels is None else self.levels[users]
         return replace(self, offsets=offsets, codes=self.codes[places], levels=levels)
 
+    @typed
     def resampled(self, n_users: int, rng: np.random.Generator) -> Transactions:
         """Return so many users, each a uniformly random one of these, as in a collection of another size.
 
@@ -172,6 +189,7 @@ class Transactions:
             If a user holds more.
         """
         width = max(self.largest_set, 1) if set_size is None else set_size
+        check_integer("set_size", width, 0, LARGEST_DOMAIN)
         if self.largest_set > width:
             raise ParameterError("set_size", set_size, f"at least {self.largest_set}, which a user holds; cut the sets")
         rows = np.full((self.n_users, width), NO_ITEM, dtype=np.int32)
@@ -242,7 +260,7 @@ def texts(items: Iterable[object]) -> list[str]:
 
 def _list_of(values: Iterable[Any]) -> Iterable[Any]:
     """Return the values, if they are many; refuse a single text or number in their place."""
-    if isinstance(values, str) or not isinstance(values, Iterable):
+    if not is_many(values):
         raise DataError(f"users must be lists, such as [[0, 1], [2]], and items a list, but this is {values!r}.")
     return values
 
