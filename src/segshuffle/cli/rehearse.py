@@ -229,9 +229,11 @@ def _zipf(text: str) -> float:
 def _compared(options: Namespace) -> str:
     """Compare set sizes, with the file or with a guess."""
     from segshuffle.collection.padding import guessed_holders
+    from segshuffle.collection.rehearsal.run import NOT_PRIVATE
     from segshuffle.collection.rehearsal.set_sizes import compared, holders_of
 
     kinds: tuple[SetKind, ...] = ("at-most",)
+    notes = list[str]()
     leave_out(options, ["plan", "target_error"], "if set sizes are compared")
     if isinstance(options.data, dict):
         need(options, "items", "levels")
@@ -247,18 +249,19 @@ def _compared(options: Namespace) -> str:
         users = users_of(options, options.data, options.items, [level for level, _ in options.levels or ()])
         for note in users.notes:
             complain(f"{users.label}: {note}")
-        held, sizes = holders_of(users), options.set_size
+        held, sizes, notes = holders_of(users), options.set_size, [NOT_PRIVATE]
         kinds, levels = ("at-most", "exactly"), _levels(options, users, [])
     question = _question(options, held.holders.shape[1], 1, levels, guess=None)
     rows = compared(question, held, sizes, kinds)
     best = min(rows, key=lambda row: row["mse"])
     if options.json:
-        return as_json({"users": question.problem.n_users, "rows": rows, "least_error": best})
-    words = (
+        return as_json({"users": question.problem.n_users, "rows": rows, "least_error": best, "notes": notes})
+    words = [
         "mse: expected squared error of all items; squared_bias: its part due to cutting and padding; "
-        "messages_per_user: all messages of a user, at most"
-    )
-    return f"{table(rows)}\nleast error: {best['sets']} {best['set_size']}\n{wrapped([words], hang='  ')}"
+        "messages_per_user: all messages of a user, at most",
+        *notes,
+    ]
+    return f"{table(rows)}\nleast error: {best['sets']} {best['set_size']}\n{wrapped(words, hang='  ')}"
 
 
 def _question(

@@ -41,6 +41,8 @@ def test_counts_are_read_back(counts):
     ("content", "says"),
     [
         ("item,count\n1,2\n1,3\n", "f: 0 lines for item 0; every item"),
+        ("1\n2\n".encode("utf-16"), "f: this is text in UTF-16: convert it by iconv -f utf-16"),
+        ("1\n2\n".encode("utf-16-le"), "f: this is text in UTF-16"),
         ("item,count\n1;2\n", "line 2: '1;2' is no line ITEM,COUNT"),
         ("item,count\n6,2\n", r"an item in 0\.\.5"),
         ("item,count\n0,1\n1,1\n2,1\n4,1\n5,1\n", r"f: 0 lines for item 3; every item in 0\.\.5 needs one"),
@@ -55,7 +57,7 @@ def test_counts_are_read_back(counts):
 )
 def test_what_is_no_message_is_refused_by_its_line(content, says):
     with pytest.raises(DataError, match=f"f, {says}" if says.startswith("line") else says):
-        read_counts(io.BytesIO(content.encode()), "f", D)
+        read_counts(io.BytesIO(content if isinstance(content, bytes) else content.encode()), "f", D)
 
 
 def test_an_input_without_end_is_refused():

@@ -125,7 +125,10 @@ def test_sizes_of_sets_are_compared_on_a_file(log, capsys):
     assert biases[0] > biases[1] > 0
     assert biases[2] < 1e-20
     assert rows[5]["squared_bias"] > 0.1, "padding is worse"
-    assert len(printed(capsys, asked).splitlines()) == 10
+    shown = printed(capsys, asked)
+    assert len(shown.splitlines()) == 12
+    assert "These numbers are the users' own, and not private" in shown
+    assert answer(capsys, asked)["notes"][0].startswith("These numbers are the users' own")
 
 
 def test_few_users_send_fewer_items(capsys):
@@ -135,6 +138,7 @@ def test_few_users_send_fewer_items(capsys):
         found = answer(capsys, f"rehearse 1:95%,8:5% --items 20 --levels 1:{users} --delta 1e-7")
         best[users] = found["least_error"]["set_size"]
         assert found["least_error"]["mse"] == min(row["mse"] for row in found["rows"])
+        assert found["notes"] == []
         assert [row["squared_bias"] > 1e-20 for row in found["rows"]] == [True, False]
     assert best == {200: 1, 500_000: 8}
 

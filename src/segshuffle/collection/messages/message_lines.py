@@ -23,6 +23,7 @@ from typing import IO, NamedTuple
 import numpy as np
 
 from segshuffle.arrays import IntArray
+from segshuffle.datasets.own.doubts import refuse_other_kinds
 from segshuffle.errors import DataError
 from segshuffle.files import named, open_input, unreadable
 from segshuffle.numerics.ranges import check_kind, check_within
@@ -167,6 +168,7 @@ def read_counts(
             elif drop:
                 dropped += times
             else:
+                refuse_other_kinds(b"\n".join(first[:2]), name)
                 shown = repr(line[:60].decode("utf-8", "replace")) + ("..." if len(line) > 60 else "")
                 raise DataError(f"{name}, line {before + lines.index(line) + 1}: {shown} is no {expected}")
         before += len(lines)

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from segshuffle.datasets.own.doubts import COUNTED
 from segshuffle.datasets.own.layout import BLANKS, MISSING, Layout, shown, tidied
 from segshuffle.errors import DataError
 
@@ -131,6 +132,11 @@ def columns_of(kinds: Mapping[str, pl.DataType], layout: Layout) -> Columns:
         return Columns("list", user, (item,), layout.level_column)
     if user is None and len(rest) == 2:
         user = next(each for each in rest if each != item)
+        if user.lower() in COUNTED:
+            raise DataError(
+                f"column {shown(user)} seems to count, and not to name users. Give a table with a row for each user "
+                f"and item; if the column does name users give user = {user}."
+            )
     if item is not None and user not in (None, item):
         return Columns("long", user, (item,), layout.level_column)
     raise DataError(

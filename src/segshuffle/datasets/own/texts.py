@@ -2,7 +2,6 @@
 
 import contextlib
 import gzip
-import re
 import zlib
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
@@ -11,7 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from segshuffle.datasets.own.columns import Columns, RowError, columns_of, listed, refuse, refuse_twice
-from segshuffle.datasets.own.doubts import DOUBTFUL, MARKS, described, doubt, refuse_table
+from segshuffle.datasets.own.doubts import DOUBTFUL, MARKS, described, doubt, refuse_other_kinds, refuse_table
 from segshuffle.datasets.own.layout import Layout, shown
 from segshuffle.errors import DataError
 
@@ -25,17 +24,6 @@ MOST_IN_LINE = 2**26
 #: Rows of zstd that are handled together, and bytes of other text.
 PART, _BLOCK = 2**18, 2**23
 _WORD = r"[^ \t\r\x0b\x0c]+"
-#: How files begin that are no text, and what to do with them.
-_OTHERS = (
-    (rb"PK\x03\x04", "a zip archive, or a workbook (xlsx): unpack it, or save the table as csv"),
-    (rb"\xd0\xcf\x11\xe0", "an old workbook (xls): save the table as csv"),
-    (rb"BZh\d1AY", "a file packed by bzip2: unpack it by bunzip2"),
-    (rb"\xfd7zXZ", "a file packed by xz: unpack it by unxz"),
-    (rb"7z\xbc\xaf", "a 7z archive: unpack it"),
-    (rb"\xff\xfe|\xfe\xff|[^\0]\0[^\0]\0|\0[^\0]\0[^\0]", "text in UTF-16: convert it by iconv -f utf-16 -t utf-8"),
-    (rb"PAR1", "Parquet: give format = parquet"),
-    (rb"ARROW1|\x89HDF|SQLite format 3|%PDF|\x1f\x8b", "a file of another kind: save its table as csv or Parquet"),
-)
 
 
 def parts_of(path: Path, skip: int) -> Iterator[pl.Series]:
@@ -71,9 +59,7 @@ def _blocks(read: Callable[[int], bytes], skip: int) -> Iterator[bytes]:
     rest = b""
     for number, part in enumerate(iter(lambda: read(_BLOCK), b"")):
         if number == 0:
-            for begin, what in _OTHERS:
-                if re.match(begin, part):
-                    raise DataError(f"this is {what}.")
+            refuse_other_kinds(part)
         end = part.rfind(b"\n") + 1
         if end:
             yield rest + part[:end]
