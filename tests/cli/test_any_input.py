@@ -160,20 +160,29 @@ def taken(action, rng):
             return value
 
 
+def width(action):
+    """Return the number of values of an option."""
+    return action.nargs if isinstance(action.nargs, int) else 1
+
+
+def give(words, action, values):
+    """Add an option with its values to a command line, or replace what stands first on it."""
+    if action.dest == "what_if":
+        values = [VARIED[len(words) % len(VARIED)], *values[1:]]
+    if not action.option_strings:
+        words[1] = values[0]
+    elif len(values) == 1:
+        words.append(f"{action.option_strings[0]}={values[0]}")
+    else:
+        words += [action.option_strings[0], *values]
+
+
 def changed_call(rng):
     """Return a call with odd values of one or two options; which options there are is asked of the parser."""
     command = rng.choice([*CALLS])
     words = [command, *rng.choice(CALLS[command]).split()]
     for action in rng.choices(declared(command), k=rng.choice([1, 1, 2])):
-        values = [taken(action, rng) for _ in range(action.nargs if isinstance(action.nargs, int) else 1)]
-        if action.dest == "what_if":
-            values[0] = rng.choice(VARIED)
-        if not action.option_strings:
-            words[1] = values[0]
-        elif len(values) == 1:
-            words.append(f"{action.option_strings[0]}={values[0]}")
-        else:
-            words += [rng.choice(action.option_strings), *values]
+        give(words, action, [taken(action, rng) for _ in range(width(action))])
     return words
 
 
@@ -192,6 +201,20 @@ def test_any_value_of_an_option_is_answered_or_refused(folder, capsys, monkeypat
         monkeypatch.setattr(module, "run", lambda options, known=known: passed.append(options) or known(options))
     while len(passed) < LINES:
         check(capsys, changed_call(rng))
+
+
+#: What every option is given once: nothing, numbers at the ends, a device, a link to nothing, and a pipe.
+ENDS = ["", "nan", "inf", "5e-324", "1e15", "zero", "link", "pipe"]
+
+
+@pytest.mark.quick("fetch-msnbc")
+@pytest.mark.parametrize("command", CALLS)
+def test_every_option_is_given_every_edge(folder, capsys, command):
+    for action in declared(command):
+        for value in ENDS:
+            words = [command, *CALLS[command][0].split()]
+            give(words, action, [value] * width(action))
+            check(capsys, words)
 
 
 def test_an_option_with_an_empty_list_of_values_is_refused(folder, capsys):

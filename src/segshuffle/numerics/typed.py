@@ -4,7 +4,7 @@ import functools
 import inspect
 import types
 import typing
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from numbers import Integral, Real
 from typing import Any, ParamSpec, TypeGuard, TypeVar
 
@@ -14,19 +14,10 @@ from segshuffle.errors import ParameterError
 
 Given = ParamSpec("Given")
 Found = TypeVar("Found")
-_LIST = (Sequence, np.ndarray), "a sequence, such as a list"
-#: What classes in annotations take, and what errors call it; all other classes take their own objects.
-_TAKES: dict[Any, tuple[tuple[Any, ...], str]] = {
-    int: ((Integral,), "an integer"),
-    float: ((Real,), "a number"),
-    Callable: ((Callable,), "a function"),
-    Mapping: ((Mapping,), "a mapping, such as a dictionary"),
-    Sequence: _LIST,
-    tuple: _LIST,
-    Iterable: ((Iterable,), "a sequence, such as a list"),
-    np.ndarray: ((np.ndarray,), "an array"),
-    types.NoneType: ((types.NoneType,), "None"),
-}
+_LIST = (Sequence, np.ndarray)
+#: What classes in annotations take; all other classes take their own objects.
+_TAKES: dict[Any, Any] = {int: Integral, float: Real, Sequence: _LIST, tuple: _LIST}
+_WORDS = {int: "an integer", float: "a number", Sequence: "a list", tuple: "a list", Iterable: "a list"}
 
 
 def is_many(value: object) -> TypeGuard[Iterable[Any]]:
@@ -52,7 +43,7 @@ def typed(function: Callable[Given, Found]) -> Callable[Given, Found]:
         for name, value in [*zip(names, given, strict=False), *named.items()]:
             known = kinds().get(name, [object])
             if not any(_fits(value, each) for each in known):
-                allowed = " or ".join(_TAKES[each][1] if each in _TAKES else f"a {each.__name__}" for each in known)
+                allowed = " or ".join(_WORDS.get(each, f"a {each.__name__}") for each in known)
                 raise ParameterError(name, value, f"{allowed}, not a {type(value).__name__}")
         return function(*given, **named)
 
@@ -70,4 +61,4 @@ def _fits(value: object, known: Any) -> bool:
         return known in (type(value), object)
     if known is Iterable:
         return is_many(value)
-    return isinstance(value, _TAKES[known][0] if known in _TAKES else known)
+    return isinstance(value, _TAKES.get(known, known))
