@@ -25,8 +25,11 @@ from segshuffle.cli import build_parser
 from segshuffle.collection.planning.what_if import VARIED
 from segshuffle.errors import SegshuffleError
 
-#: Seconds for one command, and the memory that it may take more, in bytes.
+#: Seconds of a processor for one command, and the memory that it may take more, in bytes.
 PATIENCE, ROOM = 20, 10**9
+#: Seconds for one command that waits, or that has to share the processor.
+WAITED = 3 * PATIENCE
+TIMERS = {signal.SIGPROF: signal.ITIMER_PROF, signal.SIGALRM: signal.ITIMER_REAL}
 PLAIN = """
 -1 0 1 2 3 0.5 1e-300 5e-324 1e8 1e15 1e18 1e300 1e309 nan inf -inf 1e-12 0x1 1_0 १ +1
 1,2 1,,2 , 1:1 1: :1 1:1:1 1% 1:100% 0:100% 1:1e15 0.5:50%,1:50%@1e15 1..2 0..1 1..1e300 a=b = :
@@ -79,17 +82,19 @@ def bounded():
     """Stop what takes too long, and let memory end after 1 GB more."""
 
     def late(*_):
-        pytest.fail(f"takes more than {PATIENCE} seconds")
+        pytest.fail(f"takes more than {PATIENCE} seconds of a processor, or {WAITED} seconds")
 
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + ROOM, hard))
-    signal.signal(signal.SIGALRM, late)
-    signal.alarm(PATIENCE)
+    for timer, seconds in ((signal.SIGPROF, PATIENCE), (signal.SIGALRM, WAITED)):
+        signal.signal(timer, late)
+        signal.setitimer(TIMERS[timer], seconds)
     try:
         yield
     finally:
-        signal.alarm(0)
+        for timer in TIMERS.values():
+            signal.setitimer(timer, 0)
         resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
 
 
