@@ -28,7 +28,7 @@ def declaring(package: str, name: str) -> dict[Path, dict[str, ast.expr]]:
     ConfigError
         If a file that contains the name is not Python; names the file.
     """
-    found = {}
+    values_by_file = {}
     for path in sorted(Path(importlib.import_module(package).__path__[0]).glob("[!_]*.py")):
         text = path.read_bytes()
         if name.encode() not in text:
@@ -43,8 +43,8 @@ def declaring(package: str, name: str) -> dict[Path, dict[str, ast.expr]]:
                 case ast.Assign([ast.Name(target)], value) | ast.AnnAssign(ast.Name(target), _, ast.expr() as value):
                     values[target] = value
         if name in values:
-            found[path] = values
-    return found
+            values_by_file[path] = values
+    return values_by_file
 
 
 def discovered(package: str, name: str) -> dict[Path, Any]:
@@ -55,10 +55,10 @@ def discovered(package: str, name: str) -> dict[Path, Any]:
     ConfigError
         If a file cannot be imported; names the file.
     """
-    found = {}
+    values_by_file = {}
     for path in declaring(package, name):
         try:
-            found[path] = getattr(importlib.import_module(f"{package}.{path.stem}"), name)
+            values_by_file[path] = getattr(importlib.import_module(f"{package}.{path.stem}"), name)
         except Exception as error:
             raise ConfigError(f"{path}: cannot be imported: {type(error).__name__}: {error}") from error
-    return found
+    return values_by_file

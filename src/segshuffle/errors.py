@@ -47,8 +47,8 @@ def _brief(value: object) -> str:
 
 def similar(word: str, known: Iterable[str]) -> str:
     """Return a question about the most similar known word, for the middle of a message; empty if none is similar."""
-    found = difflib.get_close_matches(word, known, n=1)
-    return f" (did you mean {found[0]}?)" if found else ""
+    closest = difflib.get_close_matches(word, known, n=1)
+    return f" (did you mean {closest[0]}?)" if closest else ""
 
 
 class OptionsError(SegshuffleError, ValueError):

@@ -160,13 +160,13 @@ class Blanket(ABC):
 
     def sample(self, per_user: float, domain_size: int, below: exact.Below) -> list[int]:
         """Draw the words of one client's dummies exactly."""
-        found = []
+        messages = []
         # a Fraction as mean gives parts with fractions, so nothing is rounded
         for part in self.parts(Fraction(per_user)):  # type: ignore[arg-type]
             places = part.places(domain_size, below)
             for sign in part.signs:
-                found += [place + (sign < 0) * domain_size for place in places]
-        return found
+                messages += [place + (sign < 0) * domain_size for place in places]
+        return messages
 
     def most_steps(self, per_user: float) -> float:
         """Bound the expected number of uniform numbers that `sample` takes."""
@@ -176,9 +176,9 @@ class Blanket(ABC):
         self, per_user: float, domain_size: int, n_clients: int, rng: np.random.Generator, dtype: np.dtype[Any]
     ) -> tuple[NDArray[Any], IntArray]:
         """Draw the words of all clients' dummies, part by part, and the number of dummies of each client."""
-        found, numbers = [], np.zeros(n_clients, dtype=np.int64)
+        messages, numbers = [], np.zeros(n_clients, dtype=np.int64)
         for part in self.parts(per_user):
             places, units = part.simulated_places(domain_size, n_clients, rng)
-            found += [(places + (sign < 0) * domain_size).astype(dtype) for sign in part.signs]
+            messages += [(places + (sign < 0) * domain_size).astype(dtype) for sign in part.signs]
             numbers += len(part.signs) * units
-        return np.concatenate(found), numbers
+        return np.concatenate(messages), numbers

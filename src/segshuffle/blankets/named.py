@@ -22,13 +22,13 @@ def laws(package: str = __name__.rpartition(".")[0]) -> dict[str, type[Blanket]]
     ConfigError
         If a file cannot be imported, or its law has another name than the file; says which.
     """
-    found: dict[str, type[Blanket]] = {}
+    by_name: dict[str, type[Blanket]] = {}
     for path, law in discovered(package, "LAW").items():
         if law.name != path.stem:
             raise ConfigError(f"{path}: declares the law {law.name!r}, but its name must be {path.stem!r}.")
-        found[law.name] = law
-    order = sorted(found, key=lambda name: (name != SIMPLEST, len(found[name].parameters())))
-    return {name: found[name] for name in order}
+        by_name[law.name] = law
+    order = sorted(by_name, key=lambda name: (name != SIMPLEST, len(by_name[name].parameters())))
+    return {name: by_name[name] for name in order}
 
 
 def law_from(values: Mapping[str, Any]) -> Blanket:

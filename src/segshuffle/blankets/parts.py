@@ -84,9 +84,9 @@ class Part:
     @functools.lru_cache(maxsize=16)  # noqa: B019  a search tries many numbers of copies in one blanket
     def log_masses(self, window: tuple[int, int]) -> FloatArray:
         """Return logs of the probabilities of the units of one item, on the counts of a window; read-only."""
-        found = log_negative_binomial(np.arange(window[0], window[1] + 1, dtype=float), self.mean, self.p)
-        found.flags.writeable = False
-        return found
+        masses = log_negative_binomial(np.arange(window[0], window[1] + 1, dtype=float), self.mean, self.p)
+        masses.flags.writeable = False
+        return masses
 
     def masses(self, window: tuple[int, int]) -> FloatArray:
         """Return the probabilities of the units of one item, on the counts of a window."""

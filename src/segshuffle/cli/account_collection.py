@@ -101,8 +101,8 @@ def _of_bound(told: dict[str, Any], bound: Bound, *, lower: bool = True, **more:
     """Ask a bound; its lower end is left out if it is only 0."""
 
     def delta(epsilon: float) -> Ends:
-        found = bound.delta(epsilon=epsilon)
-        return Ends(found.lower if lower else None, found.upper)
+        interval = bound.delta(epsilon=epsilon)
+        return Ends(interval.lower if lower else None, interval.upper)
 
     def epsilon(target: float) -> Ends:
         low = edge_epsilon(bound.lower, ceiling=bound.ceiling, delta=target, rtol=bound.rtol, lower=True)

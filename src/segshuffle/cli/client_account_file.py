@@ -46,12 +46,12 @@ def resolved(path: Path) -> Path:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         exists = os.path.lexists(path)
-        found = path.resolve(strict=exists)
-        if exists and not (found.is_file() and found.stat().st_nlink == 1):
+        target = path.resolve(strict=exists)
+        if exists and not (target.is_file() and target.stat().st_nlink == 1):
             raise OSError("it is no regular file, or it has another name, too, as a hard link")
     except (OSError, ValueError, RuntimeError) as error:  # before Python 3.13 a loop of links is a RuntimeError
         raise _unusable(path, error) from error
-    return found
+    return target
 
 
 def _unusable(path: Path, error: Exception) -> DataError:
@@ -116,8 +116,8 @@ def _read(path: Path) -> Account:
     try:
         values = _fields(json.loads(read_bounded(path, limit=_LARGEST).decode("utf-8")), Account, *HEAD)
         for name, known in HEAD.items():
-            if repr(found := values.pop(name)) != repr(known):  # True is no version
-                raise ValueError(f"{name} = {found!r:.30} must be {known!r}")
+            if repr(given := values.pop(name)) != repr(known):  # True is no version
+                raise ValueError(f"{name} = {given!r:.30} must be {known!r}")
         collections = [_entry(each) for each in _listed("collections", values.pop("collections"))]
         account = Account(path, collections=collections, **values)
         check_integer("honest_users", account.honest_users, 1)

@@ -78,10 +78,10 @@ def print_all(path: Path, answer: Answer, named: str) -> None:
     """
     try:
         with path.open("rb") as file:
-            found, digest = counted(_blocks(file))
+            present, digest = counted(_blocks(file))
             if digest != answer.sha256:
                 raise DataError(
-                    f"{path}: does not have the {answer.n_messages} messages that were drawn, but {found} or others. "
+                    f"{path}: does not have the {answer.n_messages} messages that were drawn, but {present} or others. "
                     "Nothing is printed. Restore the file from a copy: new messages about the same items would reveal "
                     "more than was paid for."
                 )

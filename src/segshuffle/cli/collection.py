@@ -51,32 +51,32 @@ class Collection(argparse.Action):
             parser.place = f"{path}, line {line}: "
             if wanted := _wanted(self.declared[name].metadata.get("type"), value):
                 parser.error(f"{name}: {value!r:.60} is not allowed; expected is {wanted}")
-            found = getattr(parser.parse_args(_words(name, value)), name)
-            if name in _FILES and isinstance(found, str | Path) and (path.parent / found).exists():
-                found = type(found)(path.parent / found)
+            parsed = getattr(parser.parse_args(_words(name, value)), name)
+            if name in _FILES and isinstance(parsed, str | Path) and (path.parent / parsed).exists():
+                parsed = type(parsed)(path.parent / parsed)
             # options before the file are stored already, and those after it are stored over this value
             if getattr(namespace, name) is None:
-                setattr(namespace, name, found)
-                namespace.lines[name] = line, found
+                setattr(namespace, name, parsed)
+                namespace.lines[name] = line, parsed
         parser.place = ""
 
     def _read(self, path: Path) -> dict[str, tuple[int, Any]]:
         """Return the line and the value of every key."""
         text = read_bounded(path, limit=_LARGEST).decode("utf-8-sig", errors="replace")
         try:
-            found = tomllib.loads(text)
+            table = tomllib.loads(text)
         except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
             raise DataError(
                 f"{path} is no TOML file: {error}. Write lines KEY = VALUE. For data of users there are segshuffle "
                 "rehearse FILE, and segshuffle client PLAN.json --users FILE."
             ) from error
         keys = [line.partition("=")[0].strip() for line in text.splitlines()]
-        lines = {name: keys.index(name) + 1 if name in keys else 1 for name in found}
-        for name in found:
+        lines = {name: keys.index(name) + 1 if name in keys else 1 for name in table}
+        for name in table:
             if name not in self.declared:
                 told = f"{path}, line {lines[name]}: {name[:40]} is unknown{similar(name, self.declared)}"
                 raise DataError(f"{told}. Known are {', '.join(self.declared)}.")
-        return {name: (lines[name], value) for name, value in found.items()}
+        return {name: (lines[name], value) for name, value in table.items()}
 
 
 def _wanted(kind: str | None, value: Any) -> str:

@@ -142,11 +142,11 @@ def run(options: Namespace) -> str:
         raise DataError(
             f"{options.received}: {odd} Give --anyway to print the estimates all the same, marked as impossible."
         )
-    found = estimate(plan, received.counts, document.items)
-    largest = found.order
-    told = largest[found.told_from_zero[largest]]
+    estimated = estimate(plan, received.counts, document.items)
+    largest = estimated.order
+    told = largest[estimated.told_from_zero[largest]]
     chosen = (told if options.told_from_zero else largest)[: options.top]
-    rows = functools.partial(rows_of, found, received.counts, options.clip)
+    rows = functools.partial(rows_of, estimated, received.counts, options.clip)
     guarantee, digest = _guarantee(document.plan, plan), document.digest[:16]
     mark = {"impossible": True} if odd else {}  # a reader of rows alone must know this
     if options.publish is not None:
@@ -166,7 +166,7 @@ def run(options: Namespace) -> str:
         "dropped": dropped,
         "not_noticed": _not_noticed(options, plan, received),
         "confidence": CONFIDENCE,
-        "told_from_zero_above": found.threshold,
+        "told_from_zero_above": estimated.threshold,
         "told_from_zero": told.size,
         "coverage_of_items_held_by_nobody": coverage_of_nothing(plan, CONFIDENCE),
         # what holds for fewer users is only bounded
@@ -209,8 +209,8 @@ def _guarantee(planned: Plan, plan: Plan) -> Guarantee:
         both = dict.fromkeys((problem.n_users, assumptions.honest_of(problem.n_users)))
         epsilons_of = {honest: epsilons(plan, honest) for honest in both}
     rows = []
-    for honest, found in epsilons_of.items():
-        for level, delta, epsilon in zip(problem.levels, problem.deltas, found, strict=True):
+    for honest, by_level in epsilons_of.items():
+        for level, delta, epsilon in zip(problem.levels, problem.deltas, by_level, strict=True):
             certified = epsilon if math.isfinite(epsilon) else None
             rows.append({"honest_users": honest, "level": level, "epsilon": certified, "delta": delta})
     return rows
@@ -293,16 +293,16 @@ def _damaged(options: Namespace, plan: Plan, received: Counted) -> str | None:
 
 def _not_noticed(options: Namespace, plan: Plan, received: Counted) -> str:
     """Say which damage this call cannot notice, and which option or limit would help."""
-    found = ["messages that the shuffler itself lost or took twice"]
+    causes = ["messages that the shuffler itself lost or took twice"]
     if not received.collections:
-        found.append("messages of another plan or collection, because no line names theirs (docs/wire.md)")
+        causes.append("messages of another plan or collection, because no line names theirs (docs/wire.md)")
     if options.messages is None:
-        found.append("messages that were lost or repeated on the way, if only some (--messages N)")
+        causes.append("messages that were lost or repeated on the way, if only some (--messages N)")
     if options.senders is None:
-        found.append("users who did not take part (--senders N)")
+        causes.append("users who did not take part (--senders N)")
     most = plan.scheme.most_messages
     if math.isinf(most):
-        found.append("one sender of very many messages, because this plan has no cap (--blanket-cap auto)")
+        causes.append("one sender of very many messages, because this plan has no cap (--blanket-cap auto)")
     else:
-        found.append(f"senders of more than {most:.0f} messages, if the shuffler did not refuse them")
-    return "; ".join(found)
+        causes.append(f"senders of more than {most:.0f} messages, if the shuffler did not refuse them")
+    return "; ".join(causes)

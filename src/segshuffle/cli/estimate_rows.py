@@ -18,12 +18,12 @@ COLUMNS = (*PUBLISHED, "standard_error", "told_from_zero", "messages")
 _TOGETHER = 10**5
 
 
-def rows_of(found: Estimate, counts: IntArray, clip: bool, items: IntArray) -> Iterator[dict[str, Any]]:
+def rows_of(estimated: Estimate, counts: IntArray, clip: bool, items: IntArray) -> Iterator[dict[str, Any]]:
     """Make a row for each of some items, in their order.
 
     Parameters
     ----------
-    found : Estimate
+    estimated : Estimate
         The estimates of all items.
     counts : ndarray of int, shape (domain_size,)
         Messages about each item.
@@ -32,20 +32,20 @@ def rows_of(found: Estimate, counts: IntArray, clip: bool, items: IntArray) -> I
     items : ndarray of int
         The items.
     """
-    n_users = found.plan.problem.n_users
+    n_users = estimated.plan.problem.n_users
     for start in range(0, items.size, _TOGETHER):
         some = items[start : start + _TOGETHER]
-        estimates, variance = found.frequencies[some], found.variance
+        estimates, variance = estimated.frequencies[some], estimated.variance
         shares = [estimates, *variance.interval(estimates, CONFIDENCE)]
         if clip:
             shares = [np.clip(each, 0.0, 1.0) for each in shares]
         errors = np.sqrt(variance.at(estimates))
-        columns = (some, counts[some], *shares, errors, estimates > found.threshold)
+        columns = (some, counts[some], *shares, errors, estimates > estimated.threshold)
         for item, count, share, low, high, error, told in zip(*map(np.ndarray.tolist, columns), strict=True):
             places, users_places = _places(error), min(_places(n_users * error), 0)
             users = map(int, _rounded([n_users * each for each in (share, low, high)], users_places))
             rounded = (*_rounded((share, low, high), places), round(error, places))
-            yield dict(zip(COLUMNS, (tidied(found.name(item)), *users, *rounded, told, count), strict=True))
+            yield dict(zip(COLUMNS, (tidied(estimated.name(item)), *users, *rounded, told, count), strict=True))
 
 
 def _rounded(ends: Sequence[float], places: int) -> list[float]:

@@ -75,7 +75,7 @@ def integers(text: str) -> tuple[int, ...]:
 def _several(text: str, read: Callable[[str], Any], digits: str) -> tuple[Any, ...]:
     """Read several values; those inside a range are formatted by `digits`."""
     if ".." not in text:
-        found = tuple(map(read, text.split(",")))
+        values = tuple(map(read, text.split(",")))
     else:
         ends, _, count = text.partition("/")
         first, last = map(read, ends.split(".."))
@@ -83,10 +83,10 @@ def _several(text: str, read: Callable[[str], Any], digits: str) -> tuple[Any, .
         if not (0 < first < last < math.inf and 2 <= points <= MOST):
             raise ParameterError("range", text, f"FIRST..LAST/COUNT with 0 < FIRST < LAST and COUNT in 2..{MOST}")
         steps = (math.log(first) + i * math.log(last / first) / (points - 1) for i in range(1, points - 1))
-        found = tuple(dict.fromkeys((first, *(read(digits.format(math.exp(step))) for step in steps), last)))
-    if len(found) > MOST:
-        raise ParameterError("number of values", len(found), f"at most {MOST}")
-    return found
+        values = tuple(dict.fromkeys((first, *(read(digits.format(math.exp(step))) for step in steps), last)))
+    if len(values) > MOST:
+        raise ParameterError("number of values", len(values), f"at most {MOST}")
+    return values
 
 
 def output(text: str) -> Path:
@@ -104,10 +104,10 @@ def picture(text: str) -> Path:
 def guarantee(text: str) -> tuple[float, float | None]:
     """Read an epsilon, and optionally a delta after a comma."""
     epsilon, comma, delta = text.partition(",")
-    found = number(epsilon), number(delta) if comma else None
-    if not (0.0 < found[0] <= 1e6 and (found[1] is None or 0.0 < found[1] < 1.0)):
+    pair = number(epsilon), number(delta) if comma else None
+    if not (0.0 < pair[0] <= 1e6 and (pair[1] is None or 0.0 < pair[1] < 1.0)):
         raise ParameterError("guarantee", text, "an epsilon in (0, 1e6], or one with a delta in (0, 1): 1,1e-6")
-    return found
+    return pair
 
 
 #: A level on offer: its epsilon, and its number of users, their share (a float), or None if the data have the levels.
@@ -288,8 +288,8 @@ def flag(name: str) -> str:
 
 def given(options: argparse.Namespace, *classes: type) -> dict[str, Any]:
     """Return the values of declared options that were given."""
-    found = {name: getattr(options, name, None) for name in options_of(*classes)}
-    return {name: value for name, value in found.items() if value is not None}
+    values = {name: getattr(options, name, None) for name in options_of(*classes)}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def layout_of(options: argparse.Namespace) -> Layout:

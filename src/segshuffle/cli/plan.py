@@ -141,18 +141,18 @@ def run(options: Namespace) -> str:
     limits = question.limits
     if of_paper:
         _refuse_unpublished(options, question)
-        found = Answer(question, Segmented(limits.blanket_per_user).plan(question.problem))
+        answered = Answer(question, Segmented(limits.blanket_per_user).plan(question.problem))
     else:
         fixed = limits.blanket_per_user is not None or limits.blanket_cap is not None
         patience = math.inf if waits else PATIENCE if named and not fixed else None
         _announce(question, patience)
-        found = answer(question, patience=patience)
+        answered = answer(question, patience=patience)
         if options.save is not None:
-            found = _with_cap(found)
-    more = _more(options, found, varied)
+            answered = _with_cap(answered)
+    more = _more(options, answered, varied)
     if options.save is not None:
-        save_plan(found.plan, options.save, names, found.question.as_dict())
-        most = found.plan.scheme.most_messages
+        save_plan(answered.plan, options.save, names, answered.question.as_dict())
+        most = answered.plan.scheme.most_messages
         told = f"the shuffler must refuse a sender of more than {most:.0f} messages"
         if math.isinf(most):
             told = (
@@ -160,44 +160,44 @@ def run(options: Namespace) -> str:
                 "on the messages of one sender"
             )
         complain(f"segshuffle plan: {options.save}: {told}")
-    return plan_text.told(found, options, more)
+    return plan_text.told(answered, options, more)
 
 
 def _varied(options: Namespace) -> dict[str, tuple[float, ...]]:
     """Read the names and values of --what-if."""
     from segshuffle.collection.planning.what_if import INTEGERS, VARIED
 
-    found, known = {}, [name.replace("_", "-") for name in VARIED]
+    values, known = {}, [name.replace("_", "-") for name in VARIED]
     for typed_name, text in options.what_if:
         name = typed_name.replace("-", "_")
         if name not in VARIED:
             told = f"--what-if {typed_name} is unknown{similar(typed_name, known)}"
             raise OptionsError(f"{told}. Known are {', '.join(known)}.")
         try:
-            found[name] = integers(text) if name in INTEGERS else numbers(text)
+            values[name] = integers(text) if name in INTEGERS else numbers(text)
         except (ValueError, OverflowError) as error:
             allowed = "numbers: 1,2,3, or 1..10/4 for four values from 1 to 10, evenly on a logarithmic scale"
             raise ParameterError(f"what-if {typed_name}", text, allowed) from error
-    if options.plot is not None and not found:
+    if options.plot is not None and not values:
         raise OptionsError("--plot draws the table of --what-if: give both.")
-    combinations = math.prod(map(len, found.values()))
-    if len(found) > 2 or combinations > MOST:
+    combinations = math.prod(map(len, values.values()))
+    if len(values) > 2 or combinations > MOST:
         raise OptionsError(
-            f"--what-if varies one or two numbers, in {MOST} combinations at most, not {len(found)} numbers in "
+            f"--what-if varies one or two numbers, in {MOST} combinations at most, not {len(values)} numbers in "
             f"{combinations}: leave some out."
         )
-    return found
+    return values
 
 
-def _with_cap(found: Answer) -> Answer:
+def _with_cap(answered: Answer) -> Answer:
     """Plan again with a cap on the dummies of one user, if the plan can have one and does not have it."""
     from segshuffle.collection.planning.answer import answer
 
-    asked = found.question
+    asked = answered.question
     if asked.limits.blanket_cap is not None or asked.laws[1:]:
-        return found
+        return answered
     capped = answer(replace(asked, limits=replace(asked.limits, blanket_cap="auto")))
-    return replace(capped, rows=found.rows)
+    return replace(capped, rows=answered.rows)
 
 
 def _refuse_unpublished(options: Namespace, question: Question) -> None:
@@ -208,10 +208,10 @@ def _refuse_unpublished(options: Namespace, question: Question) -> None:
             raise OptionsError(f"blanket = published does not go with {name}: leave one of them out.")
 
 
-def _more(options: Namespace, found: Answer, varied: dict[str, tuple[float, ...]]) -> dict[str, Any]:
+def _more(options: Namespace, answered: Answer, varied: dict[str, tuple[float, ...]]) -> dict[str, Any]:
     """Make the tables of --what-if and --alternatives, JSON-ready."""
     more: dict[str, Any] = {}
-    question = found.question
+    question = answered.question
     if varied:
         from segshuffle.collection.planning import what_if
 
@@ -223,7 +223,7 @@ def _more(options: Namespace, found: Answer, varied: dict[str, tuple[float, ...]
         from segshuffle.collection.planning.what_if import side_by_side
 
         complain("segshuffle plan: planning with every protocol, which takes seconds to minutes")
-        more["alternatives"] = side_by_side(found)
+        more["alternatives"] = side_by_side(answered)
     return more
 
 

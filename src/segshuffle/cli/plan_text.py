@@ -36,27 +36,27 @@ def _titled(words: Mapping[str, Sequence[str]]) -> list[str]:
     return [f"{title}:\n{_paragraphs(sentences)}" for title, sentences in words.items()]
 
 
-def told(found: Answer, options: Namespace, more: Mapping[str, Any]) -> str:
+def told(answer: Answer, options: Namespace, more: Mapping[str, Any]) -> str:
     """Return the answer as JSON, or as one screen of text, or everything with --details.
 
     A plan of the paper's analysis is shown as numbers, because sentences would promise what is not proven.
     """
-    asked = replace(found.question, problem=found.plan.problem)
-    warnings = [typed(each, options) for each in found.warnings]
-    rows = [{**row, "none": typed(row["none"], options)} if "none" in row else row for row in found.rows]
-    values, proven = _numbers(found, asked), found.plan.kind != "published"
+    asked = replace(answer.question, problem=answer.plan.problem)
+    warnings = [typed(each, options) for each in answer.warnings]
+    rows = [{**row, "none": typed(row["none"], options)} if "none" in row else row for row in answer.rows]
+    values, proven = _numbers(answer, asked), answer.plan.kind != "published"
     # sentences would promise what is not proven
-    sentences = found.words if proven else {}
+    sentences = answer.words if proven else {}
     words = {title: [typed(each, options) for each in said] for title, said in sentences.items()}
     if proven:
-        values = {**values, **found.numbers, **_relied_on(found.plan)}
+        values = {**values, **answer.numbers, **_relied_on(answer.plan)}
     if options.json:
         said: dict[str, Any] = {"blankets": rows, "warnings": warnings, "public": PUBLIC_INPUTS}
         if proven:
-            guarantees = [each.as_dict() for each in found.guarantees]
-            said |= {"asked": found.question.as_dict(), "note": found.note, "words": words, "guarantees": guarantees}
+            guarantees = [each.as_dict() for each in answer.guarantees]
+            said |= {"asked": answer.question.as_dict(), "note": answer.note, "words": words, "guarantees": guarantees}
         return as_json({**values, **said, **more})
-    parts = [_decision(found, words)] if proven else [_details({}, values)]
+    parts = [_decision(answer, words)] if proven else [_details({}, values)]
     parts += [wrapped([f"Warning: {each}"], hang="  ") for each in warnings]
     if rows:
         parts.append(_laws_table(rows, asked.problem, min(asked.goal.top or TOP, asked.problem.domain_size)))
@@ -65,16 +65,16 @@ def told(found: Answer, options: Namespace, more: Mapping[str, Any]) -> str:
     return "\n\n".join(parts)
 
 
-def _numbers(found: Answer, asked: Question) -> dict[str, Any]:
+def _numbers(answer: Answer, asked: Question) -> dict[str, Any]:
     """Return the numbers of a plan, and what it was made for."""
-    plan, problem = found.plan, found.plan.problem
+    plan, problem = answer.plan, answer.plan.problem
     return {
         "blanket": plan.scheme.law.name,
         "blanket_per_user": plan.blanket_per_user,
         "copies": plan.scheme.copies,
         "messages_per_user": plan.messages_per_user,
         "level_messages_per_user": asked.level_messages,
-        "mse_sample": found.squared_error,
+        "mse_sample": answer.squared_error,
         "mse_bound": _finite(plan.mse_bound),
         **_influence(plan),
         "kind": plan.kind,
@@ -123,9 +123,9 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _decision(found: Answer, words: Mapping[str, list[str]]) -> str:
+def _decision(answer: Answer, words: Mapping[str, list[str]]) -> str:
     """Say what users send, what they are promised, how far off estimates are, and what this relies on."""
-    plan, problem = found.plan, found.plan.problem
+    plan, problem = answer.plan, answer.plan.problem
     messages = many(plan.blanket_per_user, "dummy message")
     dummies = f"Every user also sends {messages} on average, {plan.scheme.law.words}."
     rows = [
@@ -156,8 +156,8 @@ def _decision(found: Answer, words: Mapping[str, list[str]]) -> str:
         f"What users of each level send, and what they are promised:\n{table(rows)}\n{sent}",
         *_titled({"How far off estimates are": errors, "What this relies on": words["What this relies on"]}),
     ]
-    if found.note:
-        parts.append(wrapped([f"Note: {found.note}"]))
+    if answer.note:
+        parts.append(wrapped([f"Note: {answer.note}"]))
     return "\n\n".join(parts)
 
 
@@ -182,19 +182,19 @@ def _laws_table(rows: Sequence[Mapping[str, Any]], problem: Problem, top: int) -
     return "\n".join(filter(None, (table(shown_rows), wrapped(said, hang="  "))))
 
 
-def _further(found: Mapping[str, Any], n_users: int, options: Namespace) -> list[str]:
+def _further(further: Mapping[str, Any], n_users: int, options: Namespace) -> list[str]:
     """Show the tables of --what-if and --alternatives."""
     parts = []
-    if "what_if" in found:
-        rows = found["what_if"]
+    if "what_if" in further:
+        rows = further["what_if"]
         reasons = list(dict.fromkeys(typed(row["none"], options) for row in rows if row["none"]))
         said = "error: standard deviation of a rare item's estimate"
         if any("top_error_%" in row for row in rows):
             said += "; top_error: the largest error of a top item, divided by the item's share"
         numbers = [{name: value for name, value in row.items() if name != "none"} for row in rows]
         parts.append(f"{table(numbers)}\n{_paragraphs([said, *reasons])}")
-    if "alternatives" in found:
-        rows = found["alternatives"]
+    if "alternatives" in further:
+        rows = further["alternatives"]
         planned = [
             {
                 "protocol": row["label"],

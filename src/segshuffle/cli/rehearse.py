@@ -184,9 +184,9 @@ def _rehearsed(options: Namespace) -> str:
     if options.repetitions is None:
         assumed.append(f"{repetitions} repetitions (--repetitions)")
     progress = seldom("{} of {} repetitions".format)
-    found = rehearse(asked.plan, users, repetitions=repetitions, seed=options.seed, progress=progress)
-    tables = tables_of(found)
-    answer = _answer(found, asked, users, options, assumed)
+    rehearsal = rehearse(asked.plan, users, repetitions=repetitions, seed=options.seed, progress=progress)
+    tables = tables_of(rehearsal)
+    answer = _answer(rehearsal, asked, users, options, assumed)
     answer["groups"] = tables["groups"].fill_nan(None).to_dicts()
     answer["recovery"] = tables["recovery"].to_dicts()
     if options.target_error is not None:
@@ -202,7 +202,7 @@ def _rehearsed(options: Namespace) -> str:
         )
     headline = rehearse_text.headline(answer["summary"], asked.plan.problem.set_size)
     command = f"segshuffle {shlex.join(sys.argv[1:])}"
-    write(folder, found, answer, tables=tables, headline=headline, top=options.top, command=command)
+    write(folder, rehearsal, answer, tables=tables, headline=headline, top=options.top, command=command)
     if options.json:
         return as_json({**answer, "folder": str(folder)})
     where = f"The page:  {folder}/index.html\nAll items: {folder}/items.csv (and .parquet)"
@@ -326,12 +326,12 @@ def _planned(
 
     if options.set_size is not None:
         return make(options.set_size[0])
-    found = chosen(users, make, options.top)
+    answered = chosen(users, make, options.top)
     assumed.append(
-        f"set size {found.plan.problem.set_size}, the best one for the top {min(options.top, users.domain_size)} of "
+        f"set size {answered.plan.problem.set_size}, the best one for the top {min(options.top, users.domain_size)} of "
         "this file; this choice is not private (--set-size)"
     )
-    return found
+    return answered
 
 
 def _saved(options: Namespace) -> Plan:
@@ -382,13 +382,13 @@ def _repetitions(plan: Plan, users: Transactions) -> int:
 
 
 def _answer(
-    found: Rehearsal, asked: Answer, users: Transactions, options: Namespace, assumed: list[str]
+    rehearsal: Rehearsal, asked: Answer, users: Transactions, options: Namespace, assumed: list[str]
 ) -> dict[str, Any]:
     """Return all results except those by item, JSON-ready."""
     from segshuffle.collection.rehearsal.results import summary
     from segshuffle.collection.rehearsal.run import NOT_PRIVATE
 
-    plan, notes, rare = found.first.plan, [NOT_PRIVATE, *users.notes], asked.worth.coverage
+    plan, notes, rare = rehearsal.first.plan, [NOT_PRIVATE, *users.notes], asked.worth.coverage
     reached = asked.words["How far off estimates are"][:1] if options.target_error else []
     if abs(rare - 0.95) > 0.01:
         notes.append(
@@ -397,11 +397,11 @@ def _answer(
         )
     if plan.problem.assumptions.private_levels:
         notes.append("No plan.json is written, because no command sends messages about hidden levels (--hide-level).")
-    if found.bias is not None:
-        notes.append(_BIASED.format(100 * float(abs(found.bias).max())))
+    if rehearsal.bias is not None:
+        notes.append(_BIASED.format(100 * float(abs(rehearsal.bias).max())))
     return {
         "data": users.label,
-        "summary": summary(found, options.top),
+        "summary": summary(rehearsal, options.top),
         "assumed": assumed,
         "notes": notes,
         "warnings": [typed(each, options) for each in asked.warnings],

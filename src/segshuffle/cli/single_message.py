@@ -156,8 +156,8 @@ def _maker(options: Namespace) -> Make:
 
     def make(local_epsilon: float | None) -> Mechanism:
         parts = [each(local_epsilon) for each in makers]
-        found = parts[0] if options.compose is None else composed(parts, *options.compose)
-        return found if options.subsample is None else subsampled(found, options.subsample)
+        mechanism = parts[0] if options.compose is None else composed(parts, *options.compose)
+        return mechanism if options.subsample is None else subsampled(mechanism, options.subsample)
 
     return make
 
@@ -242,11 +242,11 @@ def _ask(make: Make, point: Point, asked: str, only: tuple[str, ...]) -> Found:
         return head, *compare(mechanism=chosen, n_users=n_users, only=only, **target)
     entries, left_out = [], {}
     for each in applicable(chosen, only):
-        found = local_epsilon_for(each, make, n_users=n_users, **target)
-        if 0.0 < found < math.inf:
-            entries.append(Entry.of(each, chosen, found))
+        local_epsilon = local_epsilon_for(each, make, n_users=n_users, **target)
+        if 0.0 < local_epsilon < math.inf:
+            entries.append(Entry.of(each, chosen, local_epsilon))
         else:
-            does = "meets" if found == 0.0 else "provably misses"
+            does = "meets" if local_epsilon == 0.0 else "provably misses"
             left_out[each.name] = f"no local epsilon from 1e-6 to 50 {does} the targets"
     return head, entries, left_out
 

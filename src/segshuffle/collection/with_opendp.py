@@ -85,13 +85,13 @@ def measurement(plan: Plan, *, level: float, collections: int = 1) -> Measuremen
 def _collected(plan: Plan, users: list[tuple[Sequence[int], int]]) -> list[float]:
     """Return the shares that are estimated from exactly drawn messages of all users."""
     scheme, problem = plan.scheme, plan.problem
-    found: Counter[int] = Counter()
+    counter: Counter[int] = Counter()
     for items, level in users:
         demand = _demand(plan, level)
         # the plan was verified: a check for every user would only repeat it
-        found.update(Client(items, level, demand).draw_unchecked(scheme))
+        counter.update(Client(items, level, demand).draw_unchecked(scheme))
     d = problem.domain_size
-    counts = [found[item] - found[item + d] for item in range(d)]
+    counts = [counter[item] - counter[item + d] for item in range(d)]
     shares: list[Any] = estimate(plan, counts).frequencies.tolist()
     return shares
 

@@ -141,11 +141,11 @@ class Original:
                 elif content.startswith(b"\x1f\x8b"):
                     content = gzip.GzipFile(fileobj=io.BytesIO(content)).read(_MOST_BYTES)
         content = self.same(content)
-        found = hashlib.sha256(content).hexdigest()
-        if found != self.sha256:
+        sha256 = hashlib.sha256(content).hexdigest()
+        if sha256 != self.sha256:
             raise DataError(
                 f"{where}: not the file {self.name}: sha256 of its {len(content)} bytes, unpacked if possible, is "
-                f"{found}, expected is {self.sha256}. It may be damaged, incomplete, another archive or a web page "
+                f"{sha256}, expected is {self.sha256}. It may be damaged, incomplete, another archive or a web page "
                 "saved as a file, or a program converted its line ends. Get the file again from "
                 f"{self.urls[0]}, unpack nothing and edit nothing."
             )

@@ -30,12 +30,12 @@ def every(package: str = _PACKAGE) -> dict[str, Dataset]:
     ConfigError
         If a file cannot be imported, or its dataset has another name than the file; says which.
     """
-    found: dict[str, Dataset] = {}
+    datasets: dict[str, Dataset] = {}
     for path, dataset in discovered(package, "DATASET").items():
         if dataset.name != path.stem:
             raise ConfigError(f"{path}: declares the dataset {dataset.name!r}, but its name must be {path.stem!r}.")
-        found[dataset.name] = dataset
-    return found
+        datasets[dataset.name] = dataset
+    return datasets
 
 
 def dataset_of(name: str) -> Dataset:

@@ -190,14 +190,14 @@ def enumerated(tilted: Tilted, limit: int, side: Side) -> float:
     log_common = (count - states.number) * log_mass
     total = states.total(value) + (count - states.number) * law.value[common]
     slack = EPS * (law.value.size + 8) * (states.total(np.abs(value)) + count * abs(law.value[common]))
-    found = _log_sum(log_weight + falling + log_common, total + (slack if side == "upper" else -slack))
+    log_total = _log_sum(log_weight + falling + log_common, total + (slack if side == "upper" else -slack))
     largest = float(np.max(np.abs(log_weight) + falling + np.abs(log_common)))
     error = EPS * (law.value.size + limit + 16) * (largest + 16)
     if side == "lower":
-        return found - math.log(count) - error
+        return log_total - math.log(count) - error
     if limit < count:
-        found = float(np.logaddexp(found, _rest(tilted, limit)))
-    return found - math.log(count) + error
+        log_total = float(np.logaddexp(log_total, _rest(tilted, limit)))
+    return log_total - math.log(count) + error
 
 
 @dataclass(frozen=True, eq=False)

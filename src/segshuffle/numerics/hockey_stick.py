@@ -298,10 +298,10 @@ def _at_totals(pair: CountPair, epsilon: float, totals: FloatArray) -> _Edges:
         rho = np.minimum(pair.silence / pair.speak * ratio, _LARGEST_ODDS)
         wide = np.flatnonzero(np.diff(total) > 1)  # a block of one total has one rho
     # h at all edges and across blocks in one call: short arrays cost by the call
-    found = pair.conditional(epsilon, np.append(total, total[wide]), np.append(rho, rho[wide + 1]))
-    value, slope, error = (each[: total.size] for each in found)
+    conditional = pair.conditional(epsilon, np.append(total, total[wide]), np.append(rho, rho[wide + 1]))
+    value, slope, error = (each[: total.size] for each in conditional)
     cross = value + error
-    cross[wide] = (found[0] + found[2])[total.size :]
+    cross[wide] = (conditional[0] + conditional[2])[total.size :]
     return _Edges(total, rho, point, tail, value, slope, error, cross)
 
 

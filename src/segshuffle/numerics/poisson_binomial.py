@@ -85,10 +85,10 @@ class PoissonBinomialLaw:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(before > 0, here / before, np.where(count <= self._first, math.inf, 0.0))
 
-    def widened(self, found: DeltaInterval) -> DeltaInterval:
+    def widened(self, interval: DeltaInterval) -> DeltaInterval:
         """Add the errors of the table to a divergence of pairs of counts that was computed from it."""
-        lower = max(found.lower * (1 - self.relative_error) - self.dropped, 0.0)
-        upper = max(found.upper * (1 + self.relative_error) + self.dropped, SMALLEST_DELTA)
+        lower = max(interval.lower * (1 - self.relative_error) - self.dropped, 0.0)
+        upper = max(interval.upper * (1 + self.relative_error) + self.dropped, SMALLEST_DELTA)
         return DeltaInterval(lower, min(upper, 1.0))
 
 

@@ -158,9 +158,9 @@ def name_of_number(item: int, names: Sequence[str] | None, domain_size: int) -> 
 def numbers(name: str, values: ArrayLike, allowed: str = "a list of numbers") -> FloatArray:
     """Return an array of numbers; anything else is refused."""
     try:
-        found = np.asarray(values)
-        if found.dtype.kind in "iuf":
-            return found.astype(float)
+        array = np.asarray(values)
+        if array.dtype.kind in "iuf":
+            return array.astype(float)
     except ValueError:  # rows of different lengths
         pass
     raise ParameterError(name, values, allowed)

@@ -84,7 +84,7 @@ def safe_edge(excess: Function, *, safe: float, unsafe: float, tolerance: float 
             f"the target is missed by a factor {factor:.3g} even at {safe:g}, the safest value: raise epsilon or delta."
         )
     low, high = _End(math.log(safe), at_safe), _End(math.log(unsafe), at_unsafe)
-    best = _edge(lambda log: excess(math.exp(log)), low, high, lambda found: found, tolerance, _RESOLUTION)
+    best = _edge(lambda log: excess(math.exp(log)), low, high, lambda height: height, tolerance, _RESOLUTION)
     return safe if best == low.argument else math.exp(best)
 
 
@@ -118,14 +118,14 @@ def _edge(
         # at a jump the secant crawls: bisect when three steps did not halve the bracket
         if len(widths) > 3 and widths[-1] > 0.5 * widths[-4]:
             z = 0.5 * (z_safe + z_unsafe)
-        found = _End(z, excess(z))
-        if found.excess <= 0:
-            best, z_safe, f_safe = found, z, height(found.excess)
+        end = _End(z, excess(z))
+        if end.excess <= 0:
+            best, z_safe, f_safe = end, z, height(end.excess)
             f_unsafe = 0.5 * f_unsafe if previous_safe is True else f_unsafe
         else:
-            z_unsafe, f_unsafe = z, height(found.excess)
+            z_unsafe, f_unsafe = z, height(end.excess)
             f_safe = 0.5 * f_safe if previous_safe is False else f_safe
-        previous_safe = found.excess <= 0
+        previous_safe = end.excess <= 0
         widths.append(abs(z_unsafe - z_safe))
     return best.argument
 
@@ -182,11 +182,11 @@ def edge_epsilon(
         # where delta has underflowed, nothing says how far down to look
         while outer.excess == -sign * math.inf and outer.argument > _SMALLEST_SHARE * top:
             below = max(outer.argument / _DESCENT, _SMALLEST_SHARE * top)
-            found = _End(below, excess(below))
-            if not answers(found):
-                inner = found
+            end = _End(below, excess(below))
+            if not answers(end):
+                inner = end
                 break
-            outer = found
+            outer = end
         safe, unsafe = (outer, inner) if sign > 0 else (inner, outer)
         step = (_SMALLEST_STEP if sign > 0 else _LOWER_STEP) * outer.argument
         return _edge(excess, safe, unsafe, partial(_gaussian_height, delta=delta, sign=sign), tolerance, step)
@@ -335,13 +335,13 @@ def certified_root(
     before = (z, math.nan, 0.0)
     for step in range(_MAX_STEPS):
         epsilon = math.exp(z)
-        found = measure(epsilon, width)
-        upper, lower = log_excess(found.upper, target), log_excess(found.lower, target)
+        interval = measure(epsilon, width)
+        upper, lower = log_excess(interval.upper, target), log_excess(interval.lower, target)
         if upper <= 0 and epsilon <= best:
             best, high = epsilon, z
         elif lower > 0:
             low = max(low, z)
-        middle = log_excess(0.5 * (found.lower + found.upper), target)
+        middle = log_excess(0.5 * (interval.lower + interval.upper), target)
         if abs(middle - before[1]) > 2 * (upper - lower + before[2]):
             trial = (middle - before[1]) / (z - before[0])
             slope = trial if trial < 0 else slope

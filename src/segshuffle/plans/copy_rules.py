@@ -146,13 +146,13 @@ class CopyRules:
                 limits[i] = whole
         for tries in itertools.count():
             choice = self._choice(law.variance(mean), blanket_per_user, limits, budget)
-            found, error = best_copies(*choice)
+            chosen, error = best_copies(*choice)
             if not math.isfinite(error):
                 raise InfeasibleError(
                     f"With {blanket_per_user:g} dummies per user nothing else can be sent: either they use up "
                     f"max_messages = {budget:g}, or no number of copies meets the target. Raise max_messages or delta."
                 )
-            chosen = np.broadcast_to(found, self.counts.shape)
+            chosen = np.broadcast_to(chosen, self.counts.shape)
             kept = [is_certified(law, mean, each, a) for each, a in zip(self.targets, chosen, strict=True)]
             if all(kept):
                 break

@@ -87,29 +87,30 @@ class ItemVariance(NamedTuple):
             They may be below 0 or above 1; the variance there is that at 0 or 1.
         """
         check_within("confidence", confidence, 0, 1, "()")
-        found = np.asarray(estimates, dtype=float)
-        return self.ends(found, self._deviations(found, float(special.ndtri(0.5 + confidence / 2))))
+        estimated = np.asarray(estimates, dtype=float)
+        return self.ends(estimated, self._deviations(estimated, float(special.ndtri(0.5 + confidence / 2))))
 
-    def ends(self, found: FloatArray, z: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    def ends(self, estimated: FloatArray, z: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Return the least and largest share w at most z standard deviations (taken at w) away from an estimate."""
         z2 = np.square(z)
-        # (found - w)^2 = z^2 (noise + (own + spread) w - spread w^2) is quadratic in w
-        lead, linear = 1.0 + z2 * self.spread, found + 0.5 * z2 * (self.own + self.spread)
-        root = np.sqrt(np.maximum(linear**2 - lead * (found**2 - z2 * self.noise), 0.0))
-        return self._end(found, (linear - root) / lead, np.negative(z)), self._end(found, (linear + root) / lead, z)
+        # (estimated - w)^2 = z^2 (noise + (own + spread) w - spread w^2) is quadratic in w
+        lead, linear = 1.0 + z2 * self.spread, estimated + 0.5 * z2 * (self.own + self.spread)
+        root = np.sqrt(np.maximum(linear**2 - lead * (estimated**2 - z2 * self.noise), 0.0))
+        low = self._end(estimated, (linear - root) / lead, np.negative(z))
+        return low, self._end(estimated, (linear + root) / lead, z)
 
-    def _deviations(self, found: FloatArray, z: float) -> FloatArray:
+    def _deviations(self, estimated: FloatArray, z: float) -> FloatArray:
         """Return how many standard deviations on each side give both tails together the probability 1 - confidence."""
-        part = self.noise / self.at(found)
+        part = self.noise / self.at(estimated)
         more = part**2 * self.kurtosis / 24 * (z**3 - 3 * z)
         more = more + part**3 * self.skewness**2 / 72 * (z**5 - 10 * z**3 + 15 * z)
         # the series is useful only as a small correction
         return z + np.clip(more, -_MOST_CORRECTION * z, _MOST_CORRECTION * z)
 
-    def _end(self, found: FloatArray, inside: FloatArray, z: ArrayLike) -> FloatArray:
+    def _end(self, estimated: FloatArray, inside: FloatArray, z: ArrayLike) -> FloatArray:
         """Return one end of the intervals: the root if it is in [0, 1], otherwise with the variance at 0 or 1."""
-        below = found + z * np.sqrt(self.noise)
-        above = found + z * np.sqrt(self.noise + self.own)
+        below = estimated + z * np.sqrt(self.noise)
+        above = estimated + z * np.sqrt(self.noise + self.own)
         return np.where(below < 0.0, below, np.where(above > 1.0, above, inside))
 
 

@@ -35,22 +35,22 @@ def listed(package: str = PACKAGE) -> dict[str, Listed]:
     ConfigError
         If a file is not Python, or its declaration has another form. The error names the file.
     """
-    found = {}
+    by_file = {}
     for path, values in declaring(package, "METHODS").items():
         try:
             calls = [node for node in ast.iter_child_nodes(values["METHODS"]) if isinstance(node, ast.Call)]
             options = (values.get(name, ast.Dict([], [])) for name in ("OPTIONS", "PROVEN_OPTIONS"))
-            found[path.stem] = Listed(tuple(map(_declared, calls)), *map(ast.literal_eval, options))
+            by_file[path.stem] = Listed(tuple(map(_declared, calls)), *map(ast.literal_eval, options))
         except (ValueError, IndexError) as error:
             raise ConfigError(f"{path}: {_SHAPE}.") from error
-    return found
+    return by_file
 
 
 def _declared(call: ast.Call) -> tuple[str, str, str]:
     """Return the accounting, role and name of one method."""
-    found = {"accounting": "published", "role": "competitor"}
-    found |= {word.arg: ast.literal_eval(word.value) for word in call.keywords if word.arg in found}
-    return found["accounting"], found["role"], ast.literal_eval(call.args[0])
+    options = {"accounting": "published", "role": "competitor"}
+    options |= {word.arg: ast.literal_eval(word.value) for word in call.keywords if word.arg in options}
+    return options["accounting"], options["role"], ast.literal_eval(call.args[0])
 
 
 def names_of(accounting: str, role: str) -> list[str]:

@@ -141,13 +141,13 @@ class Collected:
 
     def influence(self, plan: Plan) -> Influence:
         """Return the influence of one user in the worst collection."""
-        found = []
+        influences = []
         for each in plan.collections:
             scheme, weight = each.announcement, 1 / each.factor(plan.problem.level_counts)
             free = scheme.blanket_per_user / scheme.domain_size
             one = Influence.of_messages(plan.problem, weight, scheme.most_messages, free, free + max(scheme.copies))
-            found.append(astuple(one))
-        return Influence(*map(max, zip(*found, strict=True)))
+            influences.append(astuple(one))
+        return Influence(*map(max, zip(*influences, strict=True)))
 
 
 Options = Mapping[str, Any]

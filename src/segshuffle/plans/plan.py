@@ -346,25 +346,25 @@ class Plan:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Warnings about a meaningless guarantee, error or cost, with what to change; usually none."""
-        problem, found = self.problem, []
+        problem, warnings = self.problem, []
         n = problem.n_users
         if problem.delta * n >= 1.0:
-            found.append(
+            warnings.append(
                 f"delta = {problem.delta:g} is too large: publishing all items of one random user would meet it. "
                 f"Take a delta much below 1/n = {1 / n:.3g}."
             )
         largest = problem.error_without_data
         if self.mse_bound >= largest > 0.0:
-            found.append(
+            warnings.append(
                 f"The expected squared error is {self.mse_bound:.3g}. An answer that uses no data has at most "
                 f"{largest:.3g}. Raise the levels, delta, the number of users or the budget of messages."
             )
         if self.messages_per_user > MANY_MESSAGES:
-            found.append(
+            warnings.append(
                 f"A user sends {self.messages_per_user:.3g} messages on average. Set a budget of messages "
                 "(max_messages), or raise the levels, delta or the number of users."
             )
-        return tuple(found)
+        return tuple(warnings)
 
     def of_participants(self, level_counts: tuple[int, ...], *, fewer: bool = False) -> Plan:
         """Return the plan for the users who took part, to simulate them or to divide by their number.

@@ -35,7 +35,7 @@ _MORE = (0.0, FINE, 3 * FINE, 7 * FINE, 15 * FINE, 31 * FINE)
 
 @dataclass(frozen=True)
 class Search(CopyRules):
-    """The search with one law of dummies, and what it found so far; it has the parameters of `CopyRules`."""
+    """The search with one law of dummies, with all that it has computed; it has the parameters of `CopyRules`."""
 
     @functools.cached_property
     def surface(self) -> Surface:
@@ -43,7 +43,7 @@ class Search(CopyRules):
         return Surface(self)
 
     @functools.cached_property
-    def found(self) -> dict[float, Plan]:
+    def best_plans(self) -> dict[float, Plan]:
         """The best plan of every budget that was searched."""
         return {}
 
@@ -107,8 +107,8 @@ def _fewest_of(search: Search, error: float, tops: Sequence[float]) -> Plan | No
 
     @functools.cache
     def excess(budget: float) -> float:
-        found = search.surface.best(budget, quick=True)
-        return math.log(found.error / error) if found else math.inf
+        best = search.surface.best(budget, quick=True)
+        return math.log(best.error / error) if best else math.inf
 
     if search.problem.pairs == 0:  # nothing to hide, and so hardly any dummies
         budgets = [math.inf]
@@ -130,13 +130,13 @@ def _fewest_of(search: Search, error: float, tops: Sequence[float]) -> Plan | No
 
 
 def _best(search: Search, budget: float) -> Plan:
-    """Plan for the least error within a budget, with one law; a plan that was found for a smaller one may be better."""
-    if budget not in search.found:
+    """Plan for the least error within a budget, with one law; a plan for a smaller one may be better."""
+    if budget not in search.best_plans:
         plans = _tried(search, budget)
         earlier = [each for each in search.plans if each.messages_per_user <= budget]
         search.plans.extend(plans)
-        search.found[budget] = min([*earlier, *plans], key=search.error_of)
-    return search.found[budget]
+        search.best_plans[budget] = min([*earlier, *plans], key=search.error_of)
+    return search.best_plans[budget]
 
 
 def _tried(search: Search, budget: float) -> tuple[Plan, ...]:

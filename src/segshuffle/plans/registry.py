@@ -23,17 +23,17 @@ def every(package: str = PACKAGE) -> dict[Key, Declared]:
     ConfigError
         If a file cannot be imported, or two files declare the same name under one accounting. The error names the file.
     """
-    found: dict[Key, Declared] = {}
+    methods_by_key: dict[Key, Declared] = {}
     for path, methods in discovered(package, "METHODS").items():
         for each in methods:
             key = (each.accounting, each.name)
-            if key in found:
+            if key in methods_by_key:
                 raise ConfigError(
                     f"{path}: declares the {each.accounting} method {each.name!r}, as "
-                    f"{found[key].file}.py does; give it a name of its own."
+                    f"{methods_by_key[key].file}.py does; give it a name of its own."
                 )
-            found[key] = replace(each, file=path.stem)
-    return found
+            methods_by_key[key] = replace(each, file=path.stem)
+    return methods_by_key
 
 
 def declared(accounting: str, role: str) -> list[Declared]:

@@ -112,9 +112,9 @@ class Surface:
             limits = np.full(self.unit.size, COPIES_RANGE[1])  # surely enough if there is no such law
             if math.isfinite(means[1]):
                 limits = self.rules.limits(self._law(parameters, 1), float(means[1]), self._limits(ends[1:])[0])
-            _, found = self._errors(ends[1:], budget, 1 - FINE, limits[None])
-            if found and found.error < error * (1 - _GAIN):
-                best, error = found, found.error
+            _, candidate = self._errors(ends[1:], budget, 1 - FINE, limits[None])
+            if candidate and candidate.error < error * (1 - _GAIN):
+                best, error = candidate, candidate.error
             per_user = self.rules.per_user(np.nan_to_num(means[:1]))
             _, least = self.rules.guess(np.exp(ends[:1, 0]), per_user, limits[None], budget)
             if least[0] < error * (1 - _GAIN) and high - low > _STEP:
@@ -133,11 +133,13 @@ class Surface:
                 x = np.clip(x + half * np.linspace(-1, 1, count), self.low[0], self.high[0])
                 cloud = np.dstack([x, *np.broadcast_to(choices.T[:, :, None], (choices.shape[1], *x.shape))])
                 # somewhat fewer copies than interpolated: a whole number that is predicted is then mostly allowed
-                errors, found = self._errors(self._completed(cloud.reshape(x.size, -1), budget), budget, 1 - 2 * FINE)
+                errors, candidate = self._errors(
+                    self._completed(cloud.reshape(x.size, -1), budget), budget, 1 - 2 * FINE
+                )
                 least = errors.reshape(*x.shape, -1).min(axis=2).argmin(axis=1)
                 x, half = x[np.arange(len(x)), least, None], 2 * half / (count - 1)
-                if found and (best is None or found.error < best.error):
-                    best = found
+                if candidate and (best is None or candidate.error < best.error):
+                    best = candidate
             centre = best.point if best else centre
         return best
 
@@ -208,9 +210,9 @@ class Surface:
     def _first(self, budget: float) -> list[FloatArray]:
         """Return what would be the best point if every blanket were as good as Gaussian noise, and points around it."""
         # the points computed for other budgets do not count: the minimum may be elsewhere for this one
-        found, self.interpolated = self.interpolated, None
+        interpolated, self.interpolated = self.interpolated, None
         first = self.promised(budget)
-        self.interpolated = found
+        self.interpolated = interpolated
         if first is None:
             return []
         cloud = first.point + 2 * _FAR * _spread(_SCATTERED, self.low.size)

@@ -91,10 +91,10 @@ def certified_delta(law: Blanket, mean: float, target: Target, copies: float) ->
     # large tables take long, and need not tell a delta far below the target from 0
     smallest = far_below if has_large_tables(law) else SMALLEST_DELTA
     for rtol, least in dict.fromkeys([(FINE, smallest), (FINE, far_below), *((each, smallest) for each in _WIDTHS)]):
-        found, failure = closest_interval(
+        interval, failure = closest_interval(
             pair, pairs=target.pairs, epsilon=target.epsilon, rtol=rtol, smallest=least, expected=target.delta
         )
-        lower, upper = max(lower, found.lower), min(upper, found.upper)
+        lower, upper = max(lower, interval.lower), min(upper, interval.upper)
         if not failure or (lower > 0 and upper <= target.delta) or lower > target.delta:
             return lower, upper
     return lower, min(upper, rounded_delta(log_delta_bound([(pair, target.pairs)], target.epsilon)))

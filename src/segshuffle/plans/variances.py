@@ -47,8 +47,8 @@ def log_variances(surface: Surface, best: Best, budget: float) -> list[float]:
         )
 
     starts = (known, near, _with_whole_copies(surface, best, _NEAR)) if steep else (known, near)
-    found = _descended(error_at, min(starts, key=error_at))
-    return [usual, found] if error_at(found) < error_at(usual) * (1 - _GAIN) else [usual]
+    descended = _descended(error_at, min(starts, key=error_at))
+    return [usual, descended] if error_at(descended) < error_at(usual) * (1 - _GAIN) else [usual]
 
 
 def _with_whole_copies(surface: Surface, best: Best, tolerance: float) -> float:
@@ -75,11 +75,11 @@ def _is_steep(surface: Surface, best: Best) -> bool:
 
 def _descended(error_at: Callable[[float], float], start: float) -> float:
     """Go from one log of a variance towards less error, in ever smaller steps."""
-    found, step = start, _FIRST_STEP
+    place, step = start, _FIRST_STEP
     while step > _LAST_STEP:
-        closer = min(found - step, found + step, key=error_at)
-        if error_at(closer) < error_at(found):
-            found = closer
+        closer = min(place - step, place + step, key=error_at)
+        if error_at(closer) < error_at(place):
+            place = closer
         else:
             step /= 2
-    return found
+    return place

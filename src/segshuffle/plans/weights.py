@@ -167,10 +167,10 @@ def simple_copies(
     for i in range(0, len(limits), rows):
         part = slice(i, i + rows)
         plans = _simple_plans(limits[part], counts, largest_weight[part, None] * (1 - 1e-12))
-        found = replace(terms, noise=terms.noise[part, None]).error(plans, counts)
-        found[:, -2:] *= 1 + _GAIN  # a plan with silent levels must be better by more than this
-        best = (np.arange(len(found)), found.argmin(axis=1))
-        copies[part], errors[part] = plans[best], found[best]
+        plan_errors = replace(terms, noise=terms.noise[part, None]).error(plans, counts)
+        plan_errors[:, -2:] *= 1 + _GAIN  # a plan with silent levels must be better by more than this
+        best = (np.arange(len(plan_errors)), plan_errors.argmin(axis=1))
+        copies[part], errors[part] = plans[best], plan_errors[best]
     return copies, errors
 
 

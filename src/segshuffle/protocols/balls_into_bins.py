@@ -65,9 +65,9 @@ class BallsIntoBins(Collected):
             raise ParameterError("private_levels", True, f"False for {self.name}, with a collection for every level")
         levels = range(len(problem.levels))
         groups = [tuple(levels)] if self.name == "mm" else [(level,) for level in levels if problem.level_counts[level]]
-        found = [self._collection(problem, group) for group in groups]
-        total = added(each.weight for each in found)
-        collections = tuple(replace(each, weight=each.weight / total) for each in found)
+        unscaled = [self._collection(problem, group) for group in groups]
+        total = added(each.weight for each in unscaled)
+        collections = tuple(replace(each, weight=each.weight / total) for each in unscaled)
         sent = [(each.weight, each.announcement.n_users, each.announcement.blanket_per_user) for each in collections]
         blanket = added(m * (n / problem.n_users) for _, n, m in sent)
         return Plan(

@@ -94,9 +94,9 @@ def optimize_parameters(problem: Problem) -> Plan:
     values = [bound(z) for z in grid]
     best = int(np.argmin(values))
     bracket = (grid[max(best - 1, 0)], grid[min(best + 1, grid.size - 1)])
-    found = optimize.minimize_scalar(bound, bounds=bracket, method="bounded", options={"xatol": _BLANKET_RTOL})
+    minimum = optimize.minimize_scalar(bound, bounds=bracket, method="bounded", options={"xatol": _BLANKET_RTOL})
     # the published bound jumps where ceil(m) grows, so the best point of the grid may be better
-    log_blanket = float(found.x) if found.fun <= values[best] else float(grid[best])
+    log_blanket = float(minimum.x) if minimum.fun <= values[best] else float(grid[best])
     # the rates are calibrated at the rounded m
     return plan_at(problem, rounded(math.exp(log_blanket)))
 

@@ -221,10 +221,10 @@ def _not_held(rows: Numbers, ranks: Numbers) -> Numbers:
     """Return the items of the given ranks, shape (ranks, n_rows), among those not in each (ascending) row."""
     # item = rank + number of held items at or below it; held item l counts if rows[l] - l <= rank
     ranks = ranks.astype(rows.dtype)
-    found = ranks.copy()
+    items = ranks.copy()
     for place, held in enumerate(np.ascontiguousarray(rows.T)):
-        found += held - place <= ranks
-    return found
+        items += held - place <= ranks
+    return items
 
 
 OPTIONS = {

@@ -40,15 +40,15 @@ def files_of(*parts: str) -> list[Path]:
     FileNotFoundError
         If there is no such part.
     """
-    found = {path for path in PACKAGE.glob("*.py") if path.name not in APART}
+    paths = {path for path in PACKAGE.glob("*.py") if path.name not in APART}
     for part in (*CORE, *parts):
         path = PACKAGE / part
         if not path.exists():
             raise FileNotFoundError(f"{path}: a rule names this part of the package in code_of, but it does not exist")
         # rules take the words that they need as captions: a new wording computes nothing again
         inside = {each for each in path.rglob("*") if each.is_file() and each.name != "words.yaml"}
-        found |= {path} if path.is_file() else inside
-    return sorted(path for path in found if path.suffix != ".pyc")
+        paths |= {path} if path.is_file() else inside
+    return sorted(path for path in paths if path.suffix != ".pyc")
 
 
 def code_of(*parts: str) -> str:

@@ -99,8 +99,8 @@ def check_config(config: object, *, schema: Path, where: str = "config") -> None
         Lists problems, one per line: those of single keys, or else those between keys.
     """
     validator = _STRICT(whole_schema(schema))
-    found = sorted(validator.iter_errors(config), key=lambda error: [str(part) for part in error.absolute_path])
-    problems = [_describe(error) for error in found]
+    errors = sorted(validator.iter_errors(config), key=lambda error: [str(part) for part in error.absolute_path])
+    problems = [_describe(error) for error in errors]
     if not problems:
         assert isinstance(config, dict)
         registry.complete(config["datasets"])

@@ -91,13 +91,13 @@ def _add(made: ROCrate, identifier: str, kind: str, **properties: Any) -> Entity
 def _file(made: ROCrate, folder: Path, name: str, digest: str | None = None) -> Entity:
     """Add a file of the results with its size and hash."""
     path = folder / name
-    found = sha256_of(path) if path.is_file() else None
-    if found is None or found != (digest or found):
+    sha256 = sha256_of(path) if path.is_file() else None
+    if sha256 is None or sha256 != (digest or sha256):
         raise DataError(
             f"{path}: is missing, or is not the file that provenance.json records. Remove it, run the workflow, and "
             "ask for the target crate again."
         )
-    return made.add_file(dest_path=name, properties={"sha256": found, "contentSize": str(path.stat().st_size)})
+    return made.add_file(dest_path=name, properties={"sha256": sha256, "contentSize": str(path.stat().st_size)})
 
 
 def _data(made: ROCrate, name: str, source: dict[str, Any]) -> Entity:

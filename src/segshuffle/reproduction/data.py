@@ -99,7 +99,7 @@ def population(
     seed: int,
 ) -> Population:
     """Draw the users of one setting: n users with exactly s items each."""
-    found = dataset_of(setting.dataset).population(
+    users = dataset_of(setting.dataset).population(
         section=section,
         n_users=setting.n_users,
         set_size=setting.set_size,
@@ -107,8 +107,8 @@ def population(
         data=data,
         source=None if source is None else DataSource(**source),
     )
-    print(f"{setting.id}: {found.n_users} users, {found.source}")
-    return found
+    print(f"{setting.id}: {users.n_users} users, {users.source}")
+    return users
 
 
 def save_rows(path: str, rows: NDArray[Any]) -> None:

@@ -59,15 +59,15 @@ def output_folder(config: Config) -> str:
 
 def figures_of(every: Panels) -> dict[str, list[Scenario]]:
     """Map figures to panels, in the paper's order; other panels get a figure per dataset and split."""
-    found = {
+    figures = {
         name: [panel for split in splits for panel in every if (panel.setting.dataset, panel.split) == (dataset, split)]
         for name, (dataset, splits) in FIGURES.items()
     }
-    shown = {panel for panels in found.values() for panel in panels}
+    shown = {panel for panels in figures.values() for panel in panels}
     for panel in every:
         if panel not in shown:
-            found.setdefault(f"panels-{panel.setting.dataset}-{panel.split}", []).append(panel)
-    return {name: panels for name, panels in found.items() if panels}
+            figures.setdefault(f"panels-{panel.setting.dataset}-{panel.split}", []).append(panel)
+    return {name: panels for name, panels in figures.items() if panels}
 
 
 def grid_of(config: Config, dataset: str) -> Config:

@@ -31,10 +31,10 @@ def job_environment() -> dict[str, str]:
     """Return environment variables for every job; processors that are not x86-64 keep their own loops and numbers."""
     # jobs find this package without an installation
     path = [str(Path(__file__).parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])]
-    found = {**_KEPT, "PYTHONPATH": os.pathsep.join(path)}
+    environment = {**_KEPT, "PYTHONPATH": os.pathsep.join(path)}
     if platform.machine() not in ("x86_64", "AMD64"):
-        return found
-    return {**found, "NPY_DISABLE_CPU_FEATURES": " ".join(NEWER_INSTRUCTIONS), "OPENBLAS_CORETYPE": "Nehalem"}
+        return environment
+    return {**environment, "NPY_DISABLE_CPU_FEATURES": " ".join(NEWER_INSTRUCTIONS), "OPENBLAS_CORETYPE": "Nehalem"}
 
 
 def parallel(function: Callable[..., T], calls: Iterable[tuple[Any, ...]]) -> list[T]:

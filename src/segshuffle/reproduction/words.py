@@ -66,19 +66,19 @@ class Output(NamedTuple):
 @cache
 def entries() -> dict[str, dict[str, Any]]:
     """Put together the files of all studies: section (groups, outputs, parts or columns) -> its entries."""
-    found: dict[str, dict[str, Any]] = {"groups": {}, "outputs": {}, "parts": {}, "columns": {}}
+    sections: dict[str, dict[str, Any]] = {"groups": {}, "outputs": {}, "parts": {}, "columns": {}}
     for path in _FILES:
         for section, values in yaml.load(path.read_bytes(), _LOADER).items():
-            found[section] |= values
-    return found
+            sections[section] |= values
+    return sections
 
 
 def _entry_of(path: str) -> tuple[dict[str, str], dict[str, int | str]]:
     """Return the entry of the first output that a path matches, and the values of its wildcards."""
     for output, entry in entries()["outputs"].items():
         pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+?)", re.escape(output))
-        if found := re.fullmatch(pattern, path):
-            return entry, {key: int(value) if value.isdecimal() else value for key, value in found.groupdict().items()}
+        if match := re.fullmatch(pattern, path):
+            return entry, {key: int(value) if value.isdecimal() else value for key, value in match.groupdict().items()}
     raise ConfigError(f"{path}: no words.yaml says what this is. Add it to that of its study, under outputs.")
 
 
@@ -90,8 +90,8 @@ def exhibits() -> list[str]:
 
 def titles(prefix: str) -> dict[str, str]:
     """Return the titles of the groups whose id begins with a prefix, by the rest of the id."""
-    found = entries()["groups"].items()
-    return {name.removeprefix(prefix): group["title"] for name, group in found if name.startswith(prefix)}
+    groups = entries()["groups"].items()
+    return {name.removeprefix(prefix): group["title"] for name, group in groups if name.startswith(prefix)}
 
 
 class Words:

@@ -120,5 +120,5 @@ def capped_epsilon(uncapped: Callable[[float], float], caps: Sequence[Mapping[st
     limit = 1.01 * free  # kappa does not decrease in epsilon
     overflow = overflow_of_all(caps, epsilon=limit, delta=delta)
     _, inner = uncapped_target(epsilon=limit, delta=delta, overflow=overflow)
-    found = math.inf if inner <= 0.0 else (uncapped(inner) - math.log1p(-overflow)) * (1 + 1e-15)
-    return found if found <= limit else math.inf
+    epsilon = math.inf if inner <= 0.0 else (uncapped(inner) - math.log1p(-overflow)) * (1 + 1e-15)
+    return epsilon if epsilon <= limit else math.inf

@@ -311,11 +311,11 @@ def epsilon_over_honesty(
     ParameterError
         If a parameter is outside its range.
     """
-    found = []
+    epsilons = []
     for fraction in fractions:
         check_within("fractions", fraction, 0, 1, "(]")
         mean = math.nextafter(fraction * blanket_mean, 0.0)
         known = mean >= blanket.means[0]
         epsilon = epsilon_upper([(blanket.pair(mean, copies), pairs)], delta=delta) if known else math.inf
-        found.append(rounded_up(epsilon))
-    return tuple(found)
+        epsilons.append(rounded_up(epsilon))
+    return tuple(epsilons)

@@ -85,16 +85,16 @@ def composed_delta(
     """
     check_product(epsilon=epsilon)
     sent = _checked(collections)
-    found = rounded_delta(log_delta_bound(sent, epsilon, _RTOL))
-    if caps and found > 0:
-        overflow = overflow_of_all(caps, epsilon=epsilon, delta=found)
-        inner, _ = uncapped_target(epsilon=epsilon, delta=found, overflow=overflow)
+    bound = rounded_delta(log_delta_bound(sent, epsilon, _RTOL))
+    if caps and bound > 0:
+        overflow = overflow_of_all(caps, epsilon=epsilon, delta=bound)
+        inner, _ = uncapped_target(epsilon=epsilon, delta=bound, overflow=overflow)
         if inner < 0:
             return 1.0
         uncapped = rounded_delta(log_delta_bound(sent, inner, _RTOL))
-        found = capped_delta(uncapped=uncapped, delta=found, overflow=overflow)
+        bound = capped_delta(uncapped=uncapped, delta=bound, overflow=overflow)
     # six digits: where delta is flat, it does not rise by what is only round-off
-    return rounded_up(found, 6)
+    return rounded_up(bound, 6)
 
 
 def composed_epsilon(
@@ -124,9 +124,9 @@ def composed_epsilon(
     """
     check_product(delta=delta)
     sent = _checked(collections)
-    found = capped_epsilon(lambda delta: epsilon_upper(sent, delta=delta, rtol=_RTOL), caps, delta=delta)
+    bound = capped_epsilon(lambda delta: epsilon_upper(sent, delta=delta, rtol=_RTOL), caps, delta=delta)
     return reached_epsilon(
-        lambda epsilon: composed_delta(sent, epsilon=epsilon, caps=caps), found, delta, most=EPSILON_LIMIT
+        lambda epsilon: composed_delta(sent, epsilon=epsilon, caps=caps), bound, delta, most=EPSILON_LIMIT
     )
 
 

@@ -148,8 +148,8 @@ def _solved(
     wanted = gaussian_ratio(epsilon=epsilon, delta=delta)
 
     def excess(x: float) -> float:
-        found = math.exp(guided_log_delta(pair_at(x), pairs, epsilon, delta, rtol))
-        ratio = gaussian_ratio(epsilon=epsilon, delta=min(max(found, _SMALLEST), _LARGEST))
+        delta_there = math.exp(guided_log_delta(pair_at(x), pairs, epsilon, delta, rtol))
+        ratio = gaussian_ratio(epsilon=epsilon, delta=min(max(delta_there, _SMALLEST), _LARGEST))
         return slope * math.log(ratio / wanted)
 
     try:

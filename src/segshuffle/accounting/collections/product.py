@@ -98,8 +98,9 @@ def saddle_point(
     for _ in range(80):
         value = mean = variance = 0.0
         for ratio, log_mass, count in laws:
-            found = _tilted_pair(ratio, log_mass, tilt)
-            value, mean, variance = (a + count / pairs * b for a, b in zip((value, mean, variance), found, strict=True))
+            tilted = _tilted_pair(ratio, log_mass, tilt)
+            sums = zip((value, mean, variance), tilted, strict=True)
+            value, mean, variance = (before + count / pairs * more for before, more in sums)
         error, chernoff = mean - epsilon / pairs, pairs * value - tilt * epsilon
         # A delta below e^log_smallest is not told from 0, and its saddle point may be at infinity: any tilt that shows
         # this will do.
@@ -225,12 +226,12 @@ def delta_interval(
         copies and epsilon near 0, for epsilon of 3 and more with delta of about 1e-100 and less, and for a million
         pairs, whose sum needs too long a transform.
     """
-    found, failure = closest_interval(
+    interval, failure = closest_interval(
         pair, pairs=pairs, epsilon=epsilon, rtol=rtol, smallest=smallest, expected=expected
     )
     if failure:
         raise failure
-    return found
+    return interval
 
 
 def _first_lattice(

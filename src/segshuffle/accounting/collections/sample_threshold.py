@@ -68,10 +68,10 @@ class SampleThreshold(Bound):
         share = -math.expm1(math.log1p(-self.rate) - epsilon)
         m = np.arange(max(self.threshold - 1, 0), math.ceil(self.threshold / share) + 2, dtype=float)
         best = np.maximum(np.floor((m + 1) * share) + 1, self.threshold)
-        found = []
+        tails = []
         for t in (best, best + 1, np.maximum(best - 1, self.threshold)):  # wherever rounding puts the best count
-            found.append((self.rate * binomial_pmf(m, t - 1, self.rate), binomial_tail(m, t, self.rate)))
-        return _worst(m, found, 1.0, math.expm1(epsilon))
+            tails.append((self.rate * binomial_pmf(m, t - 1, self.rate), binomial_tail(m, t, self.rate)))
+        return _worst(m, tails, 1.0, math.expm1(epsilon))
 
     def remove(self, epsilon: float) -> Worst:
         """Return the worst D(T_m || T_{m+1}), and its m."""
@@ -83,12 +83,12 @@ class SampleThreshold(Bound):
         share = -math.expm1(math.log1p(-self.rate) + at)
         m = np.arange(self.threshold - 1, math.ceil(self.threshold / share) + 2, dtype=float)
         best = np.maximum(np.ceil((m + 1) * share), self.threshold)
-        found = []
+        tails = []
         for t in (best, best + 1, np.maximum(best - 1, self.threshold)):
             # failures have the lower tail, without cancellation
             below = binomial_tail(m, m - t + 1, 1 - self.rate)
-            found.append((self.rate * binomial_pmf(m, t - 1, self.rate), below))
-        worst = _worst(m, found, math.exp(at), math.expm1(at))
+            tails.append((self.rate * binomial_pmf(m, t - 1, self.rate), below))
+        worst = _worst(m, tails, math.exp(at), math.expm1(at))
         return worst if at == epsilon else Worst(DeltaInterval(0.0, worst.delta.upper), worst.others)
 
     def worst(self, epsilon: float) -> Worst:
@@ -99,23 +99,23 @@ class SampleThreshold(Bound):
         """Enclose delta; the ends are equal, but for round-off, if tags are hidden and a user is added or removed."""
         if self.visible:
             return DeltaInterval(self.rate**2 * (1 - 1e-15), self.rate)
-        found = self.worst(epsilon).delta
+        worst = self.worst(epsilon).delta
         if not self.replaced:
-            return found
+            return worst
         less = epsilon + math.log1p(-self.rate)
         if less >= 0:
             upper = self.add(less * (1 - 1e-14)).delta.upper
         else:  # total variations add up
             upper = self.add(0.0).delta.upper + self.remove(0.0).delta.upper
         # a group of one beside the worst group shows nothing
-        return DeltaInterval(found.lower if self.threshold > 1 else 0.0, min(upper, 1.0))
+        return DeltaInterval(worst.lower if self.threshold > 1 else 0.0, min(upper, 1.0))
 
 
-def _worst(m: FloatArray, found: list[tuple[FloatArray, FloatArray]], gain: float, loss: float) -> Worst:
+def _worst(m: FloatArray, tails: list[tuple[FloatArray, FloatArray]], gain: float, loss: float) -> Worst:
     """Return the largest of gain times the first minus loss times the second, with its round-off."""
     error = 2 * round_off(m + 1) + 1e-15 * (m + 1)
     low, high = np.zeros_like(m), np.zeros_like(m)
-    for won, lost in found:
+    for won, lost in tails:
         noise = error * (gain * won + loss * lost)
         low, high = (np.maximum(end, gain * won - loss * lost + sign * noise) for end, sign in ((low, -1), (high, 1)))
     place = int(np.argmax(high))

@@ -113,8 +113,8 @@ def values(
     except ValueError:
         raise ParameterError(name, targets, allowed) from None
     points = zip(sizes.ravel().tolist(), each.ravel().tolist(), strict=True)
-    found = [ask(chosen, mechanism, n, **{name: target, "rounds": rounds}) for n, target in points]
-    return np.reshape(np.array(found), sizes.shape) if sizes.ndim else found[0]
+    answers = [ask(chosen, mechanism, n, **{name: target, "rounds": rounds}) for n, target in points]
+    return np.reshape(np.array(answers), sizes.shape) if sizes.ndim else answers[0]
 
 
 def compare(
@@ -180,17 +180,17 @@ def ask(
         raise ParameterError("rounds", rounds, f"1 for {chosen.name}, which gives no proven upper bound of delta")
     delta_of = partial(chosen.delta_of, mechanism, int(n_users))
     if delta is None:
-        found = delta_of(epsilon or 0.0)
+        value = delta_of(epsilon or 0.0)
     else:
-        found = chosen.epsilon_of(mechanism, int(n_users), delta)
+        value = chosen.epsilon_of(mechanism, int(n_users), delta)
         if chosen.delta and chosen.kind != "lower":
-            found = min(reached_epsilon(delta_of, found, delta), mechanism.local_epsilon)
+            value = min(reached_epsilon(delta_of, value, delta), mechanism.local_epsilon)
     if rounds > 1:
         # where the bound of one collection is not convex, the product has less: more collections never count as less
         bound = RoundsBound(delta_of, ceiling=mechanism.local_epsilon, rounds=rounds)
         composed = bound.delta(epsilon=epsilon or 0.0).upper if delta is None else bound.epsilon(delta=delta)
-        found = max(found, composed)
-    return found if found <= LARGEST_EPSILON else math.inf
+        value = max(value, composed)
+    return value if value <= LARGEST_EPSILON else math.inf
 
 
 def local_epsilon_for(

@@ -118,7 +118,7 @@ class WorstColumn:
         close = 1 + _CLOSE if self.others >= _FEW else 0.0
         cost = max(self.all_hold.mass.size**2 // 4, 1)
         most = max(_MOST_PRODUCTS // cost, _FEWEST)
-        intervals, found = [(0, self.others)], []
+        intervals, columns = [(0, self.others)], []
         built = 1
         while intervals:
             halves: list[tuple[int, int]] = []
@@ -129,7 +129,7 @@ class WorstColumn:
                 if first == last:
                     best = np.maximum(best, column.divergence(self.compared)[0])
                 if first == last or built + 3 * len(halves) > most or np.all(bound <= close * best):
-                    found.append(column)
+                    columns.append(column)
                     continue
                 middle = (first + last) // 2
                 halves += [(first, middle), (middle + 1, last)]
@@ -137,7 +137,7 @@ class WorstColumn:
                 best = np.maximum(best, attained.divergence(self.compared)[0])
                 built += 1
             intervals = halves
-        return found
+        return columns
 
     def _worst(self, epsilon: FloatArray) -> FloatArray:
         return np.asarray(np.max([each.divergence(epsilon)[1] for each in self.columns], axis=0))
@@ -218,8 +218,8 @@ class BitSums(Bound):
             inner -= (1 + math.exp(most)) * self.failure
         if inner <= 0:
             return math.inf
-        found = edge_epsilon(self._unrejected, ceiling=self.ceiling, delta=inner, rtol=self.rtol)
-        return found if found <= most else math.inf
+        epsilon = edge_epsilon(self._unrejected, ceiling=self.ceiling, delta=inner, rtol=self.rtol)
+        return epsilon if epsilon <= most else math.inf
 
     def _unrejected(self, epsilon: float, width: float = 0.0) -> float:
         """Return an upper bound of delta if no report is rejected."""

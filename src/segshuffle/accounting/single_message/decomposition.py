@@ -98,13 +98,13 @@ class BlanketBound(Bound):
         lower, tables = self.side == "lower", self.tables_of(self.randomizer, self.side)
         differ = len(blanket_tables(self.randomizer, self.side)) > 1
         # these stand for "nothing found": no upper bound is -1, and a lower bound of 0 excludes nothing
-        none = found = 0.0 if lower else -1.0
+        none = largest = 0.0 if lower else -1.0
         for group in [(table,) for table in tables] if differ else [tables]:
             bound = partial(self._end, side=self.side, tables=group)
-            if found == none or all(bound(found, width) > delta for width in (_COARSE, self.rtol)):
+            if largest == none or all(bound(largest, width) > delta for width in (_COARSE, self.rtol)):
                 edge = edge_epsilon(bound, ceiling=self.ceiling, delta=delta, rtol=self.rtol, lower=lower)
-                found = max(found, edge)
-        return found
+                largest = max(largest, edge)
+        return largest
 
     def _end(self, epsilon: float, rtol: float, side: Side, tables: Tables = ()) -> float:
         """Return one end of the interval around the largest divergence over the tables, all of them by default.

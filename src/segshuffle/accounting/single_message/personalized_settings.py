@@ -71,13 +71,13 @@ def bounds_of(users: PersonalizedUsers) -> list[NamedBound]:
     def personal(*names: str) -> list[NamedBound]:
         return [(name, ACCOUNTANTS[name].kind, PERSONAL[name](users)) for name in names]
 
-    found = personal("personalized", "personalized-reduction", "chen-cao-ge")
+    bounds = personal("personalized", "personalized-reduction", "chen-cao-ge")
     top, n_users, laplace = users.largest_budget, users.n_users, users.local_delta == 0.0
     # blankets and clones are those of the largest budget: a guarantee only if all users have it
     for inequality in get_args(Inequality) if laplace else ():
         bound = TailBound(inequality=inequality, n_users=n_users, randomizer=Laplace(local_epsilon=top))
-        found.append((inequality, "published", bound))
+        bounds.append((inequality, "published", bound))
     for clone in get_args(Clone):
         pair = CloneBound(local_epsilon=top, n_users=n_users, clone=clone, local_delta=users.local_delta)
-        found.append((f"{clone}-clone", "published", pair))
-    return found + personal("liu-2023") if laplace else found
+        bounds.append((f"{clone}-clone", "published", pair))
+    return bounds + personal("liu-2023") if laplace else bounds

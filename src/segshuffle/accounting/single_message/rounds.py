@@ -31,9 +31,9 @@ class RoundsBound(ProductBound):
     def __init__(self, delta: Callable[[float], float], *, ceiling: float, rounds: int, finer: int = 1) -> None:
         step = max(2.5 * delta(0.0) / (finer * _POINTS), 1e-9)  # a normal loss has a deviation of about 2.5 delta(0)
         enough = max(_TAIL, (1 + _NEAR) * delta(LARGEST_EPSILON))
-        points, found = [0], [delta(0.0)]
-        while found[-1] > enough and points[-1] < finer * _FARTHEST:
+        points, deltas = [0], [delta(0.0)]
+        while deltas[-1] > enough and points[-1] < finer * _FARTHEST:
             points.append(points[-1] + max(int(_APART / finer * points[-1]), 1))
-            found.append(min(delta(points[-1] * step), found[-1]))
-        self.table = dominating_pair(np.array(points), np.array(found), step)
+            deltas.append(min(delta(points[-1] * step), deltas[-1]))
+        self.table = dominating_pair(np.array(points), np.array(deltas), step)
         super().__init__([(self.table, rounds)], ceiling=rounds * ceiling)

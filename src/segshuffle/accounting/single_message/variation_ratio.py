@@ -223,8 +223,8 @@ class VariationBound(Bound):
         if self.ceiling > LARGEST_EPSILON:
             raise ParameterError("log_p", self.ceiling, f"at most {LARGEST_EPSILON:g} to bisect [0, log p]")
         share = 2.0**-iterations
-        step, found = share * self.ceiling, self.epsilon(delta=delta, rtol=min(max(0.1 * share, 1e-9), 1e-6))
-        return max(math.ceil(found / step), 1) * step
+        step, epsilon = share * self.ceiling, self.epsilon(delta=delta, rtol=min(max(0.1 * share, 1e-9), 1e-6))
+        return max(math.ceil(epsilon / step), 1) * step
 
     def _gaussian_guess(self, delta: float, first: float, last: float) -> tuple[float, float]:
         """Guess epsilon and d log(delta)/d log(epsilon), as if the difference of the counts were normal."""

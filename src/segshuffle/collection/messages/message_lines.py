@@ -156,15 +156,15 @@ def read_counts(
     before, dropped, collections = int(tabulated), 0, Counter[str]()
     for lines in chain([first[before:]], blocks):
         for line, times in Counter(lines).items():
-            found = line_of.fullmatch(line)
-            if found and found["collection"]:
-                collections[found["collection"].decode()] += int(found["count"]) if tabulated else times
-            elif found and (item := int(found["item"])) < domain_size:
+            fields = line_of.fullmatch(line)
+            if fields and fields["collection"]:
+                collections[fields["collection"].decode()] += int(fields["count"]) if tabulated else times
+            elif fields and (item := int(fields["item"])) < domain_size:
                 named[item] += times
                 if tabulated:
-                    counts[item] = int(found["count"])
+                    counts[item] = int(fields["count"])
                 else:
-                    counts[item] += -times if found["sign"] == b"-" else times
+                    counts[item] += -times if fields["sign"] == b"-" else times
             elif drop:
                 dropped += times
             else:

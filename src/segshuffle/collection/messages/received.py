@@ -75,11 +75,11 @@ def _possible(plan: Plan, items: int, held: tuple[int, int], units: Sequence[int
         if problem.assumptions.private_levels:  # the numbers of users at the levels are not known
             sent = np.full(copies.size, sign * (sign * copies).max())
         users = number * np.array(problem.level_counts)
-        found = float(users @ sent) + sign * math.sqrt(0.5 * log_tail * float(users @ (sent % 1.0 > 0)))
+        extreme = float(users @ sent) + sign * math.sqrt(0.5 * log_tail * float(users @ (sent % 1.0 > 0)))
         for unit, part in zip(units, plan.scheme.parts, strict=True):
             window = replace(part, mean=items * part.mean).window(log_window)
-            found += sign * max(sign * unit * count for count in window)
-        return found
+            extreme += sign * max(sign * unit * count for count in window)
+        return extreme
 
     return Possible(math.ceil(end(held[0], -1, log_tail - _log_uncapped(plan))), math.floor(end(held[1], 1, log_tail)))
 

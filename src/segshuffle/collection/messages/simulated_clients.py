@@ -99,7 +99,7 @@ def checked(
     name: str, values: ArrayLike, shape: tuple[int, ...], needed: str = "integers", kinds: str = "iu"
 ) -> NDArray[Any]:
     """Return values as an array; refuse another shape or another kind of type."""
-    found = np.asarray(values)
-    if found.shape != shape or found.dtype.kind not in kinds:
-        raise DataError(f"{name}: shape {found.shape} and type {found.dtype}; {needed} of shape {shape} are needed.")
-    return found
+    array = np.asarray(values)
+    if array.shape != shape or array.dtype.kind not in kinds:
+        raise DataError(f"{name}: shape {array.shape} and type {array.dtype}; {needed} of shape {shape} are needed.")
+    return array

@@ -250,10 +250,10 @@ def _checked(exchange: Exchange, who: str, epsilon: float, enough: float) -> flo
     delta = exchange.delta(epsilon, enough)
     if delta > enough:
         least, n = exchange.epsilon(enough), exchange.problem.honest_users
-        found = f"epsilon = {rounded_up(least, 4):.4g}" if math.isfinite(least) else "no certified epsilon"
+        told = f"epsilon = {rounded_up(least, 4):.4g}" if math.isfinite(least) else "no certified epsilon"
         raise RefusedError(
             f"The plan is refused: with {n} honest user{'' if n == 1 else 's'}, as the user "
-            f"believes, {who} has delta = {rounded_up(delta, 4):.4g} at epsilon = {epsilon:g}, or {found} at delta = "
+            f"believes, {who} has delta = {rounded_up(delta, 4):.4g} at epsilon = {epsilon:g}, or {told} at delta = "
             f"{enough:g}; the user asks for epsilon = {epsilon:g} and delta = {enough:g}. Nothing is sent."
         )
     return delta

@@ -57,10 +57,10 @@ class Answer:
     @property
     def note(self) -> str | None:
         """Sentence about a law that was asked for but is not in the plan, if any."""
-        named, found = self.question.blanket, self.plan.scheme.law.name
-        if named in (found, BEST):
+        named, chosen = self.question.blanket, self.plan.scheme.law.name
+        if named in (chosen, BEST):
             return None
-        return f"No better plan with {named} dummies was found, so this one has {found} dummies."
+        return f"No better plan with {named} dummies was found, so this one has {chosen} dummies."
 
     @property
     def warnings(self) -> list[str]:
@@ -147,8 +147,8 @@ class Answer:
             if levels[1:]:
                 what = f"the least epsilons, {', '.join(f'{level:g}' for level in levels)} (in the given ratios),"
             width = "7 %, to save messages" if asked.finds_knee else "2 %"
-        found = [f"This plan has {what} for an error of at most {asked.asked_error} (to within {width})."]
-        return [*found, self.knee] if self.knee else found
+        sentences = [f"This plan has {what} for an error of at most {asked.asked_error} (to within {width})."]
+        return [*sentences, self.knee] if self.knee else sentences
 
     @functools.cached_property
     def knee(self) -> str | None:
@@ -191,21 +191,21 @@ def answer(question: Question, *, patience: float | None = None) -> Answer:
     check_kind("question", question, Question)
     if patience is not None:
         check_within("patience", patience, 0, math.inf)
-    found = Answer(question, _complete(question))
+    answered = Answer(question, _complete(question))
     if patience is None:
-        return found
+        return answered
     rows, end = [], time.process_time() + patience
     for left, law in zip(range(len(laws()), 0, -1), laws(), strict=True):
         # seconds that one law does not need are for those after it
-        rows.append(_beside(found, law, max(end - time.process_time(), 0.0) / left))
-    return replace(found, rows=tuple(rows))
+        rows.append(_beside(answered, law, max(end - time.process_time(), 0.0) / left))
+    return replace(answered, rows=tuple(rows))
 
 
-def _beside(found: Answer, law: str, seconds: float) -> dict[str, Any]:
+def _beside(answered: Answer, law: str, seconds: float) -> dict[str, Any]:
     """Plan with a further law for the comparison; if that fails, the row has the reason, and the plan remains."""
-    own = replace(found.compared, blanket=law)
-    if law == found.plan.scheme.law.name:
-        return {"blanket": law, **found.numbers}
+    own = replace(answered.compared, blanket=law)
+    if law == answered.plan.scheme.law.name:
+        return {"blanket": law, **answered.numbers}
     try:
         with within(seconds):
             other = Answer(own, _complete(own))

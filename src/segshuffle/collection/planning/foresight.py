@@ -54,7 +54,7 @@ class Expected:
 
     def as_dict(self, n_users: int) -> dict[str, Any]:
         """Return the JSON-ready form, in users and as shares."""
-        found: dict[str, Any] = {
+        values: dict[str, Any] = {
             "deviation_users": self.deviation * n_users,
             "deviation": self.deviation,
             "told_from_zero_above": self.threshold,
@@ -62,13 +62,13 @@ class Expected:
             "coverage_of_items_held_by_nobody": self.coverage,
         }
         if self.top is not None:
-            found |= {"top": self.top, "top_error": self.relative, "top_share": self.share}
-            found["top_error_from_cutting"] = self.lost
-        return found
+            values |= {"top": self.top, "top_error": self.relative, "top_share": self.share}
+            values["top_error_from_cutting"] = self.lost
+        return values
 
     def sentences(self, n_users: int) -> list[str]:
         """Say these errors in words."""
-        found = [
+        sentences = [
             f"The estimate of a rare item has a standard deviation of {self.deviation * n_users:.3g} users "
             f"({100 * self.deviation:.3g} %).",
             f"An estimate above {100 * self.threshold:.3g} % tells its item from zero (recognises it as held). With "
@@ -82,12 +82,14 @@ class Expected:
         ]
         if self.top is not None:
             cutting = f"; cutting alone gives {100 * self.lost:.3g} %" if self.lost else ""
-            found.append(
+            sentences.append(
                 f"Each of the guess's {self.top} most frequent items is off by at most {100 * self.relative:.3g} % "
                 f"of its share (root mean square{cutting})."
             )
-            found.append(f"The largest of these errors is that of the item with {100 * self.share:.3g} % of the users.")
-        return found
+            sentences.append(
+                f"The largest of these errors is that of the item with {100 * self.share:.3g} % of the users."
+            )
+        return sentences
 
 
 def expected(plan: Plan, shares: FloatArray | None = None, top: int = 20, kept: float = 1.0) -> Expected:

@@ -121,7 +121,7 @@ class Question:
 
     def as_dict(self) -> dict[str, Any]:
         """Return what was asked besides the problem, as `of` takes it, JSON-ready; defaults are left out."""
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for part in (self, self.goal, self.limits, self.guess):
             for name, each in options_of(type(part)).items():
                 value = getattr(part, each.name)
@@ -130,8 +130,8 @@ class Question:
                 elif isinstance(value, np.ndarray):
                     value = value.tolist()
                 if value != each.default:
-                    found[name] = value
-        return found
+                    values[name] = value
+        return values
 
     def __post_init__(self) -> None:
         for name, kinds in _KINDS.items():

@@ -75,19 +75,19 @@ def table(question: Question, values: Mapping[str, tuple[float, ...]]) -> list[d
     for each in itertools.product(*values.values()):
         point: dict[str, Any] = dict(zip(values, each, strict=True))
         try:
-            found = answer(changed(question, point))
+            answered = answer(changed(question, point))
         except (InfeasibleError, ParameterError) as error:
             rows.append({**point, "none": str(error)})
             continue
         if question.goal.finds == "epsilon":
-            point["least_epsilon"] = found.plan.problem.levels[0]
+            point["least_epsilon"] = answered.plan.problem.levels[0]
         point |= {
-            "messages": found.numbers["messages_per_user"],
-            "error_users": found.numbers["deviation_users"],
-            "error_%": 100 * found.worth.deviation,
+            "messages": answered.numbers["messages_per_user"],
+            "error_users": answered.numbers["deviation_users"],
+            "error_%": 100 * answered.worth.deviation,
         }
-        if found.worth.top is not None:
-            point["top_error_%"] = 100 * found.worth.relative
+        if answered.worth.top is not None:
+            point["top_error_%"] = 100 * answered.worth.relative
         rows.append({**point, "none": None})
     return rows
 
@@ -110,22 +110,22 @@ def curves(question: Question, rows: Sequence[Mapping[str, Any]], keys: Sequence
         error = {"top_error_%": f"error of the top {min(question.goal.top or TOP, int(largest))}, % of their share"}
     measures = {**error, "messages": "messages per user"}
     along, *others = sorted(keys, key=lambda key: -len({row[key] for row in rows}))
-    found: Panels = {label: {} for label in measures.values()}
+    panels: Panels = {label: {} for label in measures.values()}
     for row in sorted((row for row in rows if row["none"] is None), key=lambda row: row[along]):
         name = ", ".join(f"{other} = {row[other]:g}" for other in others) or "plan"
         for measure, label in measures.items():
-            found[label].setdefault(name, []).append((row[along], row[measure]))
-    return along, found
+            panels[label].setdefault(name, []).append((row[along], row[measure]))
+    return along, panels
 
 
-def side_by_side(found: Answer) -> list[dict[str, Any]]:
+def side_by_side(answered: Answer) -> list[dict[str, Any]]:
     """Plan with every protocol; rows are sorted by error, and protocols without a plan are last, with reasons.
 
     Every plan meets the guarantee that was asked for; protocols with one level for all users take the lowest.
 
     Parameters
     ----------
-    found : Answer
+    answered : Answer
         The answer to compare with. Plans of our protocol answer the same question (`Answer.compared`). Of the others,
         errors are at the same guess.
 
@@ -136,7 +136,7 @@ def side_by_side(found: Answer) -> list[dict[str, Any]]:
         error of an item, a share of the users), ``useless`` (whether an answer that uses no data has no larger error),
         ``none`` (why there is no plan, or None).
     """
-    problem, question = found.plan.problem, found.compared
+    problem, question = answered.plan.problem, answered.compared
     counts: Any = question.guess.counts(problem)
     rows = []
     for (accounting, name), declared in every().items():

@@ -22,19 +22,19 @@ def promises(plan: Plan, guarantees: Sequence[UserGuarantee] = ()) -> list[str]:
         Guarantees of both rounds together, by level; empty if round 1 is not known.
     """
     problem = plan.problem
-    found = [
+    sentences = [
         f"Level {level:g}: if a user of this level held other items, {seen(plan)} would be at most {_times(level)}, "
         f"up to a probability of {_said(delta)}."
         for level, delta in zip(problem.levels, problem.deltas, strict=True)
     ]
     if not problem.assumptions.private_levels:
-        return found
+        return sentences
     if not guarantees:
         unknown = "This does not include what the messages about levels (round 1) reveal, which the plan does not say."
-        return [*found, f"{BETWEEN}.", unknown]
+        return [*sentences, f"{BETWEEN}.", unknown]
     worst = max(guarantees, key=lambda each: each.total_epsilon)
     return [
-        *found,
+        *sentences,
         f"The level itself: if a user had another level and other items, {seen(plan)} would "
         f"be at most {_times(worst.total_epsilon)}, up to a probability of {_said(worst.total_delta)}.",
         f"{BETWEEN}, plus {worst.levels_epsilon:g} and {_said(worst.levels_delta)} for the messages about levels "
@@ -112,17 +112,17 @@ def resting_on(plan: Plan) -> list[str]:
     """Say what the guarantee relies on, one sentence per assumption."""
     problem, assumed = plan.problem, plan.problem.assumptions
     sets = "exactly" if assumed.sets == "exactly" else "at most"
-    found = [
+    sentences = [
         f"{problem.honest_users:,} of {problem.n_users:,} users send their dummies and tell nobody which these are.",
         "The shuffler mixes all messages and tells nobody who sent what.",
         f"Users hold {sets} {problem.set_size} of {problem.domain_size:,} items. This rule, the list of items, the "
         "levels and the number of users must be fixed without looking at these users' items.",
     ]
     if not assumed.private_levels and len(problem.levels) > 1:
-        found.append("Levels are only shuffled: the promise is not about which level a user picked.")
+        sentences.append("Levels are only shuffled: the promise is not about which level a user picked.")
     if assumed.rounds == 1:
-        found.append(
+        sentences.append(
             "The promise is for one collection. The privacy losses of several add up (rounds = R covers R of them)."
         )
     kind = "proven, and no smaller one holds" if plan.kind == "exact" else "proven"
-    return [*found, f"Kind of the certified delta: {plan.kind} ({kind})."]
+    return [*sentences, f"Kind of the certified delta: {plan.kind} ({kind})."]

@@ -25,25 +25,27 @@ _TOLD = {
 _MOST_POINTS = 3000
 
 
-def top_figure(found: Rehearsal, top: int) -> Figure:
+def top_figure(rehearsal: Rehearsal, top: int) -> Figure:
     """Draw the most frequent items: truth, what is sent, and the estimate with its interval."""
-    items = found.order[: min(top, _MOST_ITEMS)]
+    items = rehearsal.order[: min(top, _MOST_ITEMS)]
     figure, (axes,) = panel_grid(1, height=max(0.17 * items.size, 1.0) + 0.6)
-    found.plot(items.size, ax=axes)
+    rehearsal.plot(items.size, ax=axes)
     if legend := axes.get_legend():  # that of the figure has more room
         legend.remove()
     return finished(figure)
 
 
-def error_figure(found: Rehearsal) -> Figure:
+def error_figure(rehearsal: Rehearsal) -> Figure:
     """Draw estimates over true shares, and errors over shares, with expected errors and errors from cutting sets."""
-    held = found.order[: int(np.count_nonzero(found.true))]
+    held = rehearsal.order[: int(np.count_nonzero(rehearsal.true))]
     items = held[:: math.ceil(held.size / _MOST_POINTS)]
-    error, cut = np.sqrt(found.squared_error), np.abs(found.sent - found.true)
-    true, estimate, error, cut = (100 * each[items] for each in (found.true, found.first.frequencies, error, cut))
+    error, cut = np.sqrt(rehearsal.squared_error), np.abs(rehearsal.sent - rehearsal.true)
+    true, estimate, error, cut = (
+        100 * each[items] for each in (rehearsal.true, rehearsal.first.frequencies, error, cut)
+    )
     figure, (left, right) = panel_grid(2, height=2.6)
     line = np.geomspace(true.min(), true.max(), 200)
-    deviation = 100 * np.sqrt(found.first.variance.at(line / 100))
+    deviation = 100 * np.sqrt(rehearsal.first.variance.at(line / 100))
     left.plot(line, line, color=PALETTE["black"], linewidth=0.8, label="truth")
     left.fill_between(
         line,
@@ -57,7 +59,7 @@ def error_figure(found: Rehearsal) -> Figure:
     dots: dict[str, Any] = {"linestyle": "", "marker": ".", "color": PALETTE["blue"], "markersize": 3, "label": "item"}
     left.plot(true[estimate > 0], estimate[estimate > 0], **dots)
     left.axhline(
-        100 * found.first.threshold, color=PALETTE["vermilion"], linestyle="--", label="told from 0 above this line"
+        100 * rehearsal.first.threshold, color=PALETTE["vermilion"], linestyle="--", label="told from 0 above this line"
     )
     left.set(ylabel="estimate in % (positive ones)", title="(a) Estimates")
     right.plot(true, error, **dots)
@@ -87,13 +89,13 @@ def epsilon_figure(asked: Mapping[str, Any]) -> Figure:
 
 
 def write_figures(
-    found: Rehearsal, top: int, folder: Path, asked: Mapping[str, Any] | None = None
+    rehearsal: Rehearsal, top: int, folder: Path, asked: Mapping[str, Any] | None = None
 ) -> list[tuple[str, str]]:
     """Write all figures as SVG and PNG; return the SVG text and a description of each, in the order of the page.
 
     `asked` has an error that the plan must reach, and errors at other epsilons.
     """
-    if not found.recovery:  # nobody holds anything
+    if not rehearsal.recovery:  # nobody holds anything
         return []
     made = {}
     with warnings.catch_warnings():
@@ -101,7 +103,7 @@ def write_figures(
         warnings.filterwarnings("ignore", "Glyph .* missing")
         if asked:
             made["epsilon"] = epsilon_figure(asked)
-        made |= {"top": top_figure(found, top), "errors": error_figure(found)}
+        made |= {"top": top_figure(rehearsal, top), "errors": error_figure(rehearsal)}
         for name, figure in made.items():
             save(figure, [folder / f"{name}.svg", folder / f"{name}.png"])
     return [((folder / f"{name}.svg").read_text(encoding="utf-8"), _TOLD[name]) for name in made]

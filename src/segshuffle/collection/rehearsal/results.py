@@ -49,23 +49,23 @@ COLUMNS = {
 }
 
 
-def tables_of(found: Rehearsal) -> dict[str, pl.DataFrame]:
+def tables_of(rehearsal: Rehearsal) -> dict[str, pl.DataFrame]:
     """Make the tables: of items, of groups of items, and how many of the most frequent items are found."""
-    recovery = pl.DataFrame(found.recovery, schema=Recovery._fields, orient="row")
-    return {"items": _items(found), "groups": _groups(found), "recovery": recovery}
+    recovery = pl.DataFrame(rehearsal.recovery, schema=Recovery._fields, orient="row")
+    return {"items": _items(rehearsal), "groups": _groups(rehearsal), "recovery": recovery}
 
 
-def _items(found: Rehearsal) -> pl.DataFrame:
+def _items(rehearsal: Rehearsal) -> pl.DataFrame:
     """Make a row per item, from the most frequent one."""
-    first, columns = found.first, found.columns()
+    first, columns = rehearsal.first, rehearsal.columns()
     # not as Python's texts, which take most of the memory in a large domain
-    names = pl.Series(first.names) if first.names else pl.int_range(found.true.size, eager=True).cast(pl.String)
-    return pl.DataFrame({"rank": columns.pop("rank"), "item": names[found.order], **columns})
+    names = pl.Series(first.names) if first.names else pl.int_range(rehearsal.true.size, eager=True).cast(pl.String)
+    return pl.DataFrame({"rank": columns.pop("rank"), "item": names[rehearsal.order], **columns})
 
 
-def _groups(found: Rehearsal) -> pl.DataFrame:
+def _groups(rehearsal: Rehearsal) -> pl.DataFrame:
     """Make a row per power of ten of the true share, and one for the items that nobody holds."""
-    true, squared, first = found.true, found.squared_error, found.first
+    true, squared, first = rehearsal.true, rehearsal.squared_error, rehearsal.first
     powers = 10.0 ** -np.arange(math.ceil(math.log10(first.plan.problem.n_users)) + 2)
     names = [f"{100 * low:.6g} % to {100 * high:.6g} %" for high, low in itertools.pairwise(powers)]
     group = np.digitize(true, powers[1:])
@@ -73,10 +73,10 @@ def _groups(found: Rehearsal) -> pl.DataFrame:
         "group": group,
         "rmse": squared,
         "error": np.divide(squared, true**2, where=true > 0, out=np.full(true.size, math.nan)),
-        "cut": (found.sent - true) ** 2,
-        "expected": first.variance.at(found.sent),
-        "covered": found.covered_true,
-        "covered_sent": found.covered_sent,
+        "cut": (rehearsal.sent - true) ** 2,
+        "expected": first.variance.at(rehearsal.sent),
+        "covered": rehearsal.covered_true,
+        "covered_sent": rehearsal.covered_sent,
         "told_from_zero": first.told_from_zero,
     }
     groups = (
@@ -93,44 +93,44 @@ def _groups(found: Rehearsal) -> pl.DataFrame:
     )
 
 
-def summary(found: Rehearsal, top: int) -> dict[str, Any]:
+def summary(rehearsal: Rehearsal, top: int) -> dict[str, Any]:
     """Return the numbers that matter most, JSON-ready; see `Rehearsal`."""
-    first, cutting = found.first, (found.sent - found.true) ** 2
-    held, told = found.true > 0, found.told_from_zero
-    best = found.order[:top]
+    first, cutting = rehearsal.first, (rehearsal.sent - rehearsal.true) ** 2
+    held, told = rehearsal.true > 0, rehearsal.told_from_zero
+    best = rehearsal.order[:top]
     best = best[held[best]]
     largest: dict[str, Any] = dict.fromkeys(("top_error", "top_error_from_cutting", "top_error_simulated"), math.nan)
     largest["top_worst"] = None
     if best.size:
-        worst = int(best[np.argmax(found.expected[best] / found.true[best] ** 2)])
-        squares = (found.expected[worst], cutting[worst], found.squared_error[worst])
-        relative = (np.sqrt(squares) / found.true[worst]).tolist()
+        worst = int(best[np.argmax(rehearsal.expected[best] / rehearsal.true[best] ** 2)])
+        squares = (rehearsal.expected[worst], cutting[worst], rehearsal.squared_error[worst])
+        relative = (np.sqrt(squares) / rehearsal.true[worst]).tolist()
         largest = dict(zip(largest, (*relative, first.name(worst)), strict=True))
     return {
         "users": first.plan.problem.n_users,
         "items": first.plan.problem.domain_size,
         "items_held": int(held.sum()),
-        "repetitions": found.repetitions,
+        "repetitions": rehearsal.repetitions,
         "top": int(best.size),
         **largest,
-        "top_found": next((each.mean for each in found.recovery if each.k == best.size), None),
-        "users_cut": found.users_cut,
-        "entries_lost": found.entries_lost,
-        "largest_bias": None if found.bias is None else float(np.abs(found.bias).max()),
+        "top_found": next((each.mean for each in rehearsal.recovery if each.k == best.size), None),
+        "users_cut": rehearsal.users_cut,
+        "entries_lost": rehearsal.entries_lost,
+        "largest_bias": None if rehearsal.bias is None else float(np.abs(rehearsal.bias).max()),
         "told_from_zero_above": first.threshold,
         "told_from_zero": float(told.sum()),
         "told_from_zero_but_held_by_nobody": float(told[~held].sum()),
         "held_but_not_told_from_zero": float((1 - told)[held].sum()),
-        "covered": float(found.covered_true.mean()),
-        "covered_sent": float(found.covered_sent.mean()),
-        "squared_error": float(found.squared_error.sum()),
+        "covered": float(rehearsal.covered_true.mean()),
+        "covered_sent": float(rehearsal.covered_sent.mean()),
+        "squared_error": float(rehearsal.squared_error.sum()),
         "squared_error_from_cutting": float(cutting.sum()),
     }
 
 
 def write(
     folder: Path,
-    found: Rehearsal,
+    rehearsal: Rehearsal,
     answer: Mapping[str, Any],
     *,
     tables: Mapping[str, pl.DataFrame],
@@ -144,7 +144,7 @@ def write(
     ----------
     folder : pathlib.Path
         A new folder, or one of an earlier rehearsal.
-    found : Rehearsal
+    rehearsal : Rehearsal
         The results.
     answer : mapping
         All results except those by item, JSON-ready.
@@ -173,15 +173,15 @@ def write(
             headline=headline,
             figures=[
                 (data_uri(svg), sentence)
-                for svg, sentence in write_figures(found, top, place, answer.get("over_epsilon"))
+                for svg, sentence in write_figures(rehearsal, top, place, answer.get("over_epsilon"))
             ],
             columns=COLUMNS,
             cell=_cell,
             command=command,
         )
         (place / "index.html").write_text(page, encoding="utf-8")
-        if not found.first.plan.problem.assumptions.private_levels:
-            save_plan(found.first.plan, place / "plan.json", found.first.names)
+        if not rehearsal.first.plan.problem.assumptions.private_levels:
+            save_plan(rehearsal.first.plan, place / "plan.json", rehearsal.first.names)
         (place / MARK).write_text(json.dumps(answer, indent=2) + "\n", encoding="utf-8")
 
 

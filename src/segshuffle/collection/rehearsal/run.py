@@ -324,14 +324,14 @@ def check_users(problem: Problem, users: Transactions) -> None:
     DataError
         Says what differs, and what to do.
     """
-    for name, found, planned in (
+    for name, present, planned in (
         ("users", users.n_users, problem.n_users),
         ("items", users.domain_size, problem.domain_size),
         ("users by level", users.level_counts(len(problem.levels)) or problem.level_counts, problem.level_counts),
     ):
-        if found != planned:
+        if present != planned:
             raise DataError(
-                f"{users.label}: {found} {name}, but the plan is for {planned}. Make a plan for {found} {name}."
+                f"{users.label}: {present} {name}, but the plan is for {planned}. Make a plan for {present} {name}."
             )
     short = int((users.sizes < problem.set_size).sum())
     if problem.assumptions.sets == "exactly" and short:

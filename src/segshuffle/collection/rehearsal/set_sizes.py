@@ -36,9 +36,9 @@ def chosen(users: Transactions, make: Callable[[int], Answer], top: int) -> Answ
     """
     items = top_items(users, top)
 
-    def cost(found: Answer) -> tuple[float, float]:
+    def cost(answered: Answer) -> tuple[float, float]:
         """Return what the goal minimises, and then the messages."""
-        plan, goal = found.plan, found.question.goal.finds
+        plan, goal = answered.plan, answered.question.goal.finds
         if goal == "messages":
             return plan.messages_per_user, 0.0
         if goal == "epsilon":

@@ -35,10 +35,10 @@ def meeting(users: Transactions, question: Question) -> Answer:
     """
     target, goal = question.goal.target_error or 0.0, question.goal
     for _ in range(_TIGHTENED):
-        found = answer(replace(question, goal=goal))
-        error = error_on(users, found.plan, goal)
+        answered = answer(replace(question, goal=goal))
+        error = error_on(users, answered.plan, goal)
         if error <= target:
-            return replace(found, question=question)
+            return replace(answered, question=question)
         goal = replace(goal, target_error=0.999 * (goal.target_error or 0.0) * target / error)
     raise InfeasibleError(
         f"No plan with set_size = {question.problem.set_size} has target_error = {question.asked_error} on this file: "
@@ -55,14 +55,14 @@ def error_on(users: Transactions, plan: Plan, goal: Goal) -> float:
     return float(np.sqrt(np.max(squares[items] / users.frequencies[items] ** 2)))
 
 
-def over_epsilon(users: Transactions, found: Answer) -> dict[str, Any]:
+def over_epsilon(users: Transactions, answered: Answer) -> dict[str, Any]:
     """Return the least error on a file for epsilons around those of an answer; ratios between levels do not change.
 
     Parameters
     ----------
     users : Transactions
         Who holds what.
-    found : Answer
+    answered : Answer
         An answer to a question with an error to be reached.
 
     Returns
@@ -71,16 +71,18 @@ def over_epsilon(users: Transactions, found: Answer) -> dict[str, Any]:
         JSON-ready: ``target_error`` and ``top`` of the goal; the ``epsilon`` of the lowest level and the ``error`` of
         the answer, and the same in ``rows`` for the other epsilons; those without a plan are left out.
     """
-    problem, goal = found.plan.problem, found.question.goal
+    problem, goal = answered.plan.problem, answered.question.goal
     rows = []
     for factor in _FACTORS:
         levels = tuple(rounded_up(factor * level, 3) for level in problem.levels)
         if levels[-1] > _LARGEST_EPSILON:
             continue
-        asked = replace(found.question, problem=replace(problem, levels=levels), goal=replace(goal, target_error=None))
+        asked = replace(
+            answered.question, problem=replace(problem, levels=levels), goal=replace(goal, target_error=None)
+        )
         with contextlib.suppress(InfeasibleError):
             rows.append({"epsilon": levels[0], "error": error_on(users, answer(asked).plan, goal)})
-    own = {"epsilon": problem.levels[0], "error": error_on(users, found.plan, goal)}
+    own = {"epsilon": problem.levels[0], "error": error_on(users, answered.plan, goal)}
     return {"target_error": goal.target_error, "top": goal.top, **own, "rows": rows}
 
 

@@ -33,7 +33,7 @@ class Collector:
         levels: Sequence[float],
     ) -> None:
         self.source, self.layout, self.codes, self.size = source, layout, codes or {}, size
-        self.found = codes is None and size is None
+        self.collects_items = codes is None and size is None
         self.offered = {level: number for number, level in enumerate(levels)}
         self._codes: list[Numbers] = []
         #: Every run of neighbouring entries of one user: the user's hash, the level, the number of items.
@@ -54,7 +54,7 @@ class Collector:
                 f"the item {shown(name)} has a character that cannot be shown, or is not UTF-8. Is this a text file, "
                 "with the columns that you named? A file in Latin-1 is converted by iconv -f latin1 -t utf-8."
             )
-        if self.found:
+        if self.collects_items:
             if name in MISSING:
                 raise DataError(
                     f"the item {shown(name)} looks like a missing value. Leave the cell empty, or give a public list "
@@ -98,7 +98,7 @@ class Collector:
                     f"{said}first line names a column {shown(name)}, which is also an item. Give header = no if the "
                     "line is data, else another name to the column."
                 )
-        for name in self.codes if self.found else ():
+        for name in self.codes if self.collects_items else ():
             apart = _BETWEEN.search(name) and (largest_set < 2 or self._is_list(name))
             if apart or re.fullmatch(r"\[.*\]|\{.*\}", name):
                 raise DataError(
@@ -151,7 +151,7 @@ class Collector:
         """Put together everything that was taken, user by user."""
         if not self._runs:
             raise DataError(f"{self.source.name}: {NOBODY}")
-        names = self._sorted_names() if self.found else [*self.codes] or None
+        names = self._sorted_names() if self.collects_items else [*self.codes] or None
         runs = pl.concat(self._runs)
         hashes, run_levels = runs["user"], runs["level"].to_numpy()
         first = hashes.arg_unique().sort()  # the first run of every user
@@ -222,7 +222,7 @@ class Collector:
         return DataError(f"{self.source.name}: was changed while it was read. Read it again.")
 
     def _notes(self, repeated: int) -> Iterator[str]:
-        if self.found:
+        if self.collects_items:
             yield (
                 f"The {len(self.codes)} items were taken from the data. A plan for this number of items is not "
                 "private: give a public list of items, or their number."

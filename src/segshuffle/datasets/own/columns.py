@@ -78,13 +78,15 @@ class Columns(NamedTuple):
             # Polars reads an escape of JSON that is no character as NUL
             blank = user.str.strip_chars(BLANKS).is_in(["", *MISSING]) | user.str.contains("\0", literal=True)
             refuse(blank.fill_null(True), lambda row: _nobody(user[row]))
-        found = cells.with_row_index("number")
+        entries = cells.with_row_index("number")
         if self.form == "long":
-            return found
+            return entries
         if self.form == "matrix":
-            found = found.with_columns(item=self._held(cells["item"]))
+            entries = entries.with_columns(item=self._held(cells["item"]))
         texts = pl.element().str.strip_chars(BLANKS).replace("", None)
-        return found.with_columns(pl.col("item").list.eval(texts).list.drop_nulls()).explode("item", empty_as_null=True)
+        return entries.with_columns(pl.col("item").list.eval(texts).list.drop_nulls()).explode(
+            "item", empty_as_null=True
+        )
 
     def _held(self, cells: pl.Series) -> pl.Series:
         """Return the names of the items that every user of a matrix holds, null for the others."""

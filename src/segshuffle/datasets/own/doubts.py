@@ -37,8 +37,8 @@ def refuse_other_kinds(begin: bytes, name: str = "") -> None:
 
 def described(head: Sequence[str]) -> int:
     """Return the number of lines at the beginning that describe the data."""
-    found = _DESCRIBED.match("\n".join(head) + "\n")
-    return found.group().count("\n") if found else 0
+    match = _DESCRIBED.match("\n".join(head) + "\n")
+    return match.group().count("\n") if match else 0
 
 
 def refuse_table(head: Sequence[str], separator: str | None) -> None:

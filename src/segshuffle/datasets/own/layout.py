@@ -102,20 +102,20 @@ def read_items(path: Path) -> list[str]:
         If the file cannot be read, has a blank line or an item twice (names the line), or is a table.
     """
     text = read_bounded(path, limit=2**28).decode("utf-8-sig", errors="replace")
-    found: dict[str, int] = {}
+    line_of: dict[str, int] = {}
     for number, line in enumerate(text.rstrip(BLANKS).split("\n"), start=1):
         item = tidied(line)
-        if not item or item in found or UNREADABLE.search(item):
-            why = f"{shown(item)} is on line {found[item]} already" if item in found else shown(item)
+        if not item or item in line_of or UNREADABLE.search(item):
+            why = f"{shown(item)} is on line {line_of[item]} already" if item in line_of else shown(item)
             raise DataError(f"{path}, line {number}: {why}; expected is one item per line, in UTF-8, each once.")
-        found[item] = number
+        line_of[item] = number
     for mark in ",;{":
-        if len(found) > 1 and all(mark in item for item in found):
+        if len(line_of) > 1 and all(mark in item for item in line_of):
             raise DataError(
-                f"{path}: every line has {mark!r}, as {shown(next(iter(found)))}, so this is a table, not a list of "
+                f"{path}: every line has {mark!r}, as {shown(next(iter(line_of)))}, so this is a table, not a list of "
                 "items; expected is one item per line. If all names have this character, write them without it."
             )
-    return list(found)
+    return list(line_of)
 
 
 def tidied(name: str) -> str:

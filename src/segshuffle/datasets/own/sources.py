@@ -63,8 +63,8 @@ class Source:
             for cells in self.parts():
                 if begin == 0:
                     self.columns.check(cells.head(HEAD))
-                found = self.columns.entries(cells)
-                yield found.with_columns(pl.col("number") + begin).with_columns(user=user)
+                entries = self.columns.entries(cells)
+                yield entries.with_columns(pl.col("number") + begin).with_columns(user=user)
                 begin += cells.height
         except RowError as error:
             raise DataError(f"{self.place(begin + error.row)}: {error}") from None

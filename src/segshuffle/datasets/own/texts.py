@@ -122,16 +122,16 @@ def _separated(layout: Layout, head: pl.Series, kind: str, separator: str) -> tu
     place = {name: number for number, name in enumerate(names)}
 
     def cells(rows: pl.Series) -> pl.DataFrame:
-        found = _split(rows, separator)
+        fields = _split(rows, separator)
         refuse(
-            found.list.len() > len(names),
+            fields.list.len() > len(names),
             lambda row: (
-                f"{shown(rows[row])} has {len(found[row])} columns, but there should be {len(names)}: "
+                f"{shown(rows[row])} has {len(fields[row])} columns, but there should be {len(names)}: "
                 f"{listed(names)}. Quote entries that contain {separator!r}; if lines are baskets of any length, give "
                 "form = wide and header = no."
             ),
         )
-        row, items = pl.lit(found).list, [place[each] for each in columns.items]
+        row, items = pl.lit(fields).list, [place[each] for each in columns.items]
         user, level = (
             pl.lit(None, pl.String) if each is None else row.get(place[each], null_on_oob=True)
             for each in (columns.user, columns.level)
@@ -219,11 +219,11 @@ def _jsonl(layout: Layout, first: str) -> tuple[Columns, Read]:
 
     def cells(lines: pl.Series) -> pl.DataFrame:
         refuse(lines.str.strip_chars() == "", lambda row: _no_object(lines[row]))
-        found = decoded(lines)
-        if found is None:
+        objects = decoded(lines)
+        if objects is None:
             wrong = bisect_left(range(lines.len()), True, key=lambda row: decoded(lines[: row + 1]) is None)
             raise RowError(wrong, _no_object(lines[wrong]))
-        return found.select(columns.cells())
+        return objects.select(columns.cells())
 
     return columns, cells
 

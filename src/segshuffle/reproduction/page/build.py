@@ -43,8 +43,8 @@ class Results(NamedTuple):
     @property
     def provenance(self) -> Mapping[str, Any]:
         """What the run was made of."""
-        found: Mapping[str, Any] = json.loads(self.record)
-        return found
+        record: Mapping[str, Any] = json.loads(self.record)
+        return record
 
     @property
     def errors(self) -> pd.DataFrame:
@@ -139,7 +139,7 @@ def words_of(output: Output, results: Results) -> str:
 
 def groups_of(figures: Iterable[Output]) -> dict[Group, list[Output]]:
     """Group figures, in the order of the page."""
-    found: dict[Group, list[Output]] = {}
+    groups: dict[Group, list[Output]] = {}
     for output in sorted(figures, key=lambda each: each.group.rank):
-        found.setdefault(output.group, []).append(output)
-    return found
+        groups.setdefault(output.group, []).append(output)
+    return groups

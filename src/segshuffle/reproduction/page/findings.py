@@ -14,8 +14,8 @@ from segshuffle.reproduction.studies.verdicts import counted
 
 def missed(claims: pd.DataFrame) -> list[dict[Any, Any]]:
     """Return the rows of statements that were not reproduced, and then of those that were in part."""
-    found = claims[claims["verdict"].isin(["not reproduced", "partly reproduced"])]
-    return found.sort_values("verdict", kind="stable").to_dict("records")
+    failed = claims[claims["verdict"].isin(["not reproduced", "partly reproduced"])]
+    return failed.sort_values("verdict", kind="stable").to_dict("records")
 
 
 def reproduced(claims: pd.DataFrame, errors: pd.DataFrame) -> list[str]:
@@ -39,18 +39,18 @@ def reproduced(claims: pd.DataFrame, errors: pd.DataFrame) -> list[str]:
 
 def audit(audit: pd.DataFrame) -> list[str]:
     """Say what the audit found."""
-    found = audit_numbers(audited(audit))
+    numbers = audit_numbers(audited(audit))
     excess = ""
-    if found["broken"]:
+    if numbers["broken"]:
         excess = (
-            f", by a factor of up to {at_least(found['excess'])}. Number of these points with the levels of the "
-            f"experiment: {count(found['reachable'])}. The others need other levels, which the theorem allows"
+            f", by a factor of up to {at_least(numbers['excess'])}. Number of these points with the levels of the "
+            f"experiment: {count(numbers['reachable'])}. The others need other levels, which the theorem allows"
         )
     return [
         "The paper's proof is about the counts of two items, but the server sees the counts of all items and their "
         "sum. So the guarantee is called published here, not proven.",
-        f"At {count(found['broken'])} of {count(found['points'])} points (population, m, level) δ provably exceeds the "
-        f"promised δ{excess}.",
+        f"At {count(numbers['broken'])} of {count(numbers['points'])} points (population, m, level) δ provably exceeds "
+        f"the promised δ{excess}.",
     ]
 
 

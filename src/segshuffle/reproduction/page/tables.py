@@ -72,17 +72,17 @@ def audit_table(audit: pd.DataFrame, sources: Mapping[str, str]) -> Rows:
     rows = []
     for _, points in audited(audit).groupby(POPULATION, sort=False):
         dataset, n_users, set_size = common(points, "dataset", "n_users", "set_size")
-        found = audit_numbers(points)
-        none = f"; no bound at {found['unbounded']}" if found["unbounded"] else ""
+        numbers = audit_numbers(points)
+        none = f"; no bound at {numbers['unbounded']}" if numbers["unbounded"] else ""
         rows.append(
             {
                 "population": f"{dataset_label(dataset, sources[dataset])}: n = {n_users:,}, s = {set_size}",
-                "points (m, level)": count(found["points"]),
-                "ε / claimed, the experiment's others (upper)": at_most(found["concentrated"]),
-                "ε / claimed, blanket alone (upper)": at_most(found["alone"]) + none,
-                "points where δ provably exceeds the promise": count(found["broken"]),
-                "of these with the experiment's levels": count(found["reachable"]),
-                "largest δ / promised δ there (lower)": at_least(found["excess"]),
+                "points (m, level)": count(numbers["points"]),
+                "ε / claimed, the experiment's others (upper)": at_most(numbers["concentrated"]),
+                "ε / claimed, blanket alone (upper)": at_most(numbers["alone"]) + none,
+                "points where δ provably exceeds the promise": count(numbers["broken"]),
+                "of these with the experiment's levels": count(numbers["reachable"]),
+                "largest δ / promised δ there (lower)": at_least(numbers["excess"]),
             }
         )
     return rows
@@ -91,17 +91,17 @@ def audit_table(audit: pd.DataFrame, sources: Mapping[str, str]) -> Rows:
 def referee_table(referee: pd.DataFrame) -> Rows:
     """Tabulate what the referee found, one row per accountant and kind."""
     rows = []
-    for (accountant, kind), found in referee.groupby(["accountant", "kind"], sort=False):
-        fell = found["verdict"].value_counts()
+    for (accountant, kind), cases in referee.groupby(["accountant", "kind"], sort=False):
+        fell = cases["verdict"].value_counts()
         rows.append(
             {
                 "bound": str(accountant),
                 "kind": str(kind),
-                "mechanisms tried": count(len(found) - fell.get("not applicable", 0)),
+                "mechanisms tried": count(len(cases) - fell.get("not applicable", 0)),
                 "violated in": count(fell.get("violated", 0)),
                 "sound so far in": count(fell.get("sound so far", 0)),
                 "never below the local guarantee in": count(fell.get("vacuous", 0)),
-                "largest proven / claimed ε at large n (lower)": at_least(found["many_epsilon_ratio"].max()),
+                "largest proven / claimed ε at large n (lower)": at_least(cases["many_epsilon_ratio"].max()),
             }
         )
     return rows

@@ -45,9 +45,10 @@ def check(experiments: list[dict[str, Any]], folder: Path, stand_ins: Collection
             if drawn and _rests_on(drawn, claim, folder):
                 lines.append(f"not judged: {claim['document']}: {claim['claim']} (a stand-in, no real data)")
                 continue
-            found = [_found(claim, number, folder) for number in claim["numbers"]]
-            held = all(is_held(number["stated"], value) for number, value in zip(claim["numbers"], found, strict=True))
-            values = ", ".join(f"{value:.6g}" for value in found)
+            numbers = [_found(claim, number, folder) for number in claim["numbers"]]
+            stated = [number["stated"] for number in claim["numbers"]]
+            held = all(map(is_held, stated, numbers))
+            values = ", ".join(f"{value:.6g}" for value in numbers)
             lines.append(f"{'held' if held else 'NOT HELD'}: {claim['document']}: {claim['claim']} (found: {values})")
     unjudged = sum(line.startswith("not judged") for line in lines)
     count = sum(line.startswith("held") for line in lines)
@@ -55,7 +56,7 @@ def check(experiments: list[dict[str, Any]], folder: Path, stand_ins: Collection
     return [*lines, f"{count} of {len(lines) - unjudged} claims are held.{others}"]
 
 
-def is_held(stated: str, found: float) -> bool:
+def is_held(stated: str, value: float) -> bool:
     """Say whether a number of a document is less than a unit of its last digit away from that of a run.
 
     Privacy numbers are rounded to the safe side, so half a unit would be too little.
@@ -64,12 +65,12 @@ def is_held(stated: str, found: float) -> bool:
     ----------
     stated : str
         The number as printed, such as "15,040" or "2.15e-4".
-    found : float
+    value : float
         The number of the run; nan if there is none.
     """
     exact = Decimal(stated.replace(",", ""))
     unit = Decimal(1).scaleb(int(exact.as_tuple().exponent))
-    return abs(found - float(exact)) < float(unit)
+    return abs(value - float(exact)) < float(unit)
 
 
 def _rests_on(stand_ins: Collection[str], claim: dict[str, Any], folder: Path) -> bool:

@@ -120,19 +120,19 @@ def _variants(
 
     On the proven side the grid of m begins where the blanket is large enough for the accountant.
     """
-    found: dict[Row, list[Any]] = {}
+    variants: dict[Row, list[Any]] = {}
     if "grid" in rows:
         for blanket in blanket_grid(config["blanket_grid"]):
             if accounting == "published" or problem.honest_mean(blanket) >= _LEAST_MEAN:
-                found.setdefault("grid", []).append(replace(method, blanket_per_user=blanket))
+                variants.setdefault("grid", []).append(replace(method, blanket_per_user=blanket))
             else:
                 print(f"no proven plan at m = {blanket:g}: fewer than {_LEAST_MEAN:g} blanket messages per item")
     if "best" in rows:
-        found["best"] = [method]
+        variants["best"] = [method]
     if "budget" in rows:
         budgets = map(float, config["proven"]["max_messages"])
-        found["budget"] = [replace(method, max_messages=budget) for budget in budgets]
-    return found
+        variants["budget"] = [replace(method, max_messages=budget) for budget in budgets]
+    return variants
 
 
 def draw_samples(config: Config, scenario: Scenario, population: Population) -> Iterator[tuple[int, Sample]]:
@@ -194,11 +194,11 @@ def _draws_by_set(population: Population, counts: Sequence[int]) -> Callable[[np
         return np.bincount(sets.ravel(), weights=weights, minlength=population.domain_size).astype(np.int64)
 
     def draw(rng: np.random.Generator) -> IntArray:
-        left, found = users.copy(), []
+        left, drawn_users = users.copy(), []
         for count in counts[:-1]:
-            found.append(rng.multivariate_hypergeometric(left, count))
-            left -= found[-1]
-        return np.array([holders(each) for each in (*found, left)])
+            drawn_users.append(rng.multivariate_hypergeometric(left, count))
+            left -= drawn_users[-1]
+        return np.array([holders(each) for each in (*drawn_users, left)])
 
     return draw
 

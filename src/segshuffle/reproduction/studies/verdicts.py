@@ -96,9 +96,9 @@ class Condition(NamedTuple):
         """Say whether a value, or which of several, meets the comparison."""
         return COMPARISONS[self.comparison][0](values, *self.numbers)
 
-    def holds(self, found: Measured) -> bool:
+    def holds(self, measured: Measured) -> bool:
         """Say whether the values of a measure meet the condition."""
-        parts = [pd.Series(part) for part in found.parts.values()]
+        parts = [pd.Series(part) for part in measured.parts.values()]
         values = pd.concat(parts, ignore_index=True)
         if self.quantity == "all of one":
             return any(bool(self.meets(part).all()) for part in parts)
@@ -107,9 +107,10 @@ class Condition(NamedTuple):
             return bool({"all": share == 1, "most": share > 0.5, "some": share > 0}[self.quantity])
         return bool(self.meets(values.agg(_ONE_NUMBER[self.quantity])))
 
-    def describe(self, found: Measured) -> str:
+    def describe(self, measured: Measured) -> str:
         """Write down a few values one by one; of more, how many meet the comparison, their median and extremes."""
-        return "; ".join(f"{name}: {self._part(pd.Series(part), found.form)}" for name, part in found.parts.items())
+        parts = measured.parts.items()
+        return "; ".join(f"{name}: {self._part(pd.Series(part), measured.form)}" for name, part in parts)
 
     def _part(self, values: pd.Series, form: str) -> str:
         each = {place: f"{value:{form}} ({place})" for place, value in values.items()}
@@ -139,7 +140,7 @@ def judge(subject: Any, measures: Iterable[Callable[..., Measured]], reference: 
     -------
     DataFrame
         Columns id, paper, section, statement, verdict, found, note, rule. The verdict on something that did not run is
-        "not evaluated", and `found` says what is missing.
+        "not evaluated", and *found* says what is missing.
 
     Raises
     ------
@@ -150,13 +151,13 @@ def judge(subject: Any, measures: Iterable[Callable[..., Measured]], reference: 
     rows = []
     for entry in reference:
         try:
-            verdict, found, rule = _judged(subject, known, entry)
+            verdict, values, rule = _judged(subject, known, entry)
         except KeyError as error:
             names = ", ".join([*known, *_SHARES, *_ONE_NUMBER, *COMPARISONS])
             raise ConfigError(f"statement {entry['id']}: {error} is not one of {names}") from error
         note = entry.get("note", "") if verdict in (PARTLY, NOT) else ""
         stated: dict[str, Any] = {key: entry[key] for key in ("id", "paper", "section", "statement") if key in entry}
-        rows.append({**stated, "verdict": verdict, "found": found, "note": note, "rule": rule})
+        rows.append({**stated, "verdict": verdict, "found": values, "note": note, "rule": rule})
     return pd.DataFrame(rows)
 
 
@@ -175,12 +176,12 @@ def _judged(subject: Any, known: Mapping[str, Callable[..., Measured]], entry: M
         results = [known[source["measure"]](subject, **source["of"]) for source in sources]
     except NotRunError as error:
         return OPEN, str(error), rule
-    found = wanted.describe(results[0])
+    values = wanted.describe(results[0])
     if partly and results[1:]:
-        found += f"; {partly.describe(results[1])}"
+        values += f"; {partly.describe(results[1])}"
     if wanted.holds(results[0]):
-        return REPRODUCED, found, rule
-    return PARTLY if partly and partly.holds(results[-1]) else NOT, found, rule
+        return REPRODUCED, values, rule
+    return PARTLY if partly and partly.holds(results[-1]) else NOT, values, rule
 
 
 def tally(claims: pd.DataFrame) -> dict[str, int]:

@@ -19,13 +19,13 @@ def every(package: str = __name__) -> dict[str, Accountant]:
     ConfigError
         If a file cannot be imported, or two accountants have the same name; names the file.
     """
-    found: dict[str, Accountant] = {}
+    accountants: dict[str, Accountant] = {}
     for path, declared in discovered(package, "ACCOUNTANTS").items():
         for each in declared:
-            if each.name in found:
+            if each.name in accountants:
                 raise ConfigError(f"{path}: declares the accountant {each.name!r}, as another file does; rename it.")
-            found[each.name] = each
-    return {each.name: each for each in sorted(found.values(), key=lambda each: (each.order, each.name))}
+            accountants[each.name] = each
+    return {each.name: each for each in sorted(accountants.values(), key=lambda each: (each.order, each.name))}
 
 
 ACCOUNTANTS: dict[str, Accountant] = every()

@@ -174,8 +174,8 @@ class TailBound(Bound):
             size = math.log(tail.gamma) + math.log(self.n_users)
             margin = _SLACK * (1 + np.abs(log_scale) + np.abs(bulk) * (1 + 1 / rest) + np.abs(size) + np.abs(some))
             # of 0 and nan fmin takes 0
-            found = np.where(epsilon < _DIVERGED, 0.0, np.fmin(log_scale + bulk + some - size + margin, 0.0))
-        return np.where((epsilon >= self.ceiling) | (tail.largest <= 0), -math.inf, found)
+            log_bound = np.where(epsilon < _DIVERGED, 0.0, np.fmin(log_scale + bulk + some - size + margin, 0.0))
+        return np.where((epsilon >= self.ceiling) | (tail.largest <= 0), -math.inf, log_bound)
 
     def _turn(self) -> float:
         """Find where the inequality stops falling; it is one point for all epsilons, so that the result is monotone."""

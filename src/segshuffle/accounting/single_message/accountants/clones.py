@@ -70,10 +70,10 @@ class CloneBound(Bound):
 
     def interval(self, epsilon: float, rtol: float) -> DeltaInterval:
         """Enclose the divergence, 0 from epsilon_0 on, and the failures, which grow with epsilon."""
-        found = hockey_stick(self.pair, epsilon, rtol) if epsilon < self.ceiling else ZERO
+        divergence = hockey_stick(self.pair, epsilon, rtol) if epsilon < self.ceiling else ZERO
         failure = (math.exp(epsilon) + 1) * (1 + 0.5 * math.exp(-self.ceiling)) * self.n_users * self.local_delta
         return DeltaInterval(
-            min(found.lower + failure * (1 - _ROUND), 1.0), min(found.upper + failure * (1 + _ROUND), 1.0)
+            min(divergence.lower + failure * (1 - _ROUND), 1.0), min(divergence.upper + failure * (1 + _ROUND), 1.0)
         )
 
 

@@ -121,14 +121,14 @@ class PersonalizedUsers:
     """
 
     def __init__(self, *, local_epsilons: ArrayLike, local_delta: float = 0.0) -> None:
-        found = numbers("local_epsilons", local_epsilons)
-        if found.ndim != 1 or found.size == 0:
+        budgets = numbers("local_epsilons", local_epsilons)
+        if budgets.ndim != 1 or budgets.size == 0:
             raise ParameterError("local_epsilons", local_epsilons, "a list with one number per user")
-        for extreme in (found.min(), found.max()):
+        for extreme in (budgets.min(), budgets.max()):
             check_within("local_epsilons", float(extreme), SMALLEST_BUDGET, LARGEST_BUDGET, note=" for every user")
         check_within("local_delta", local_delta, 0, 1, "[)")
-        self.budgets, self.local_delta = np.sort(found)[::-1], local_delta
-        self.n_users, self.largest_budget = found.size, float(found.max())
+        self.budgets, self.local_delta = np.sort(budgets)[::-1], local_delta
+        self.n_users, self.largest_budget = budgets.size, float(budgets.max())
 
     @property
     def _scale(self) -> float:
@@ -234,8 +234,8 @@ class Theorem(BudgetBound):
         if shifted * (1 + _ROUND) > LARGEST_EPSILON:
             allowed = f"so small that epsilon' = log(1 + (e^epsilon - 1)/{weight:.4g}), here {shifted:.4g}, is at most "
             raise ParameterError("epsilon", epsilon, f"{allowed}{LARGEST_EPSILON:g}")
-        found = self._divergence(1.0, math.inf, shifted * (1 - _ROUND), rtol)
-        return DeltaInterval(*(min(weight * (1 + _ROUND) * end, 1.0) for end in found))
+        ends = self._divergence(1.0, math.inf, shifted * (1 - _ROUND), rtol)
+        return DeltaInterval(*(min(weight * (1 + _ROUND) * end, 1.0) for end in ends))
 
 
 class Reduction(BudgetBound):

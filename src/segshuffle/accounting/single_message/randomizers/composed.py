@@ -107,14 +107,14 @@ class JointComposition(_Composition):
         The order of equal components makes no difference to the product, and equal products are kept once. So k equal
         binary components have 1 + k products, although there are 2^k choices.
         """
-        found, *others = (
+        products, *others = (
             tables if self.differing is None or place < self.differing else tuple(map(_unchanged, tables))
             for place, tables in enumerate(options)
         )
         for tables in others:
-            found = distinct(_product(one, other) for one in found for other in tables)
-            found = found[: max(_LARGEST_WORK // found[0].mass.size, 1)]
-        return found
+            products = distinct(_product(one, other) for one in products for other in tables)
+            products = products[: max(_LARGEST_WORK // products[0].mass.size, 1)]
+        return products
 
 
 def _unchanged(table: ReferenceClasses) -> ReferenceClasses:

@@ -147,13 +147,13 @@ def matrix_randomizer(
             f"{SUM_TOLERANCE:g}). Write more digits, or fractions such as 1/3."
         )
     table = table[:, table.max(axis=0) > 0] / sums[:, None]
-    found = MatrixRandomizer(table, float(np.max(np.abs(sums - 1.0))) + 2 * ALIKE)
+    randomizer = MatrixRandomizer(table, float(np.max(np.abs(sums - 1.0))) + 2 * ALIKE)
     most, which = (LARGEST_LOCAL_EPSILON, "allowed") if claimed_epsilon is None else (claimed_epsilon, "claimed")
-    if not found.local_epsilon - 4 * found.entry_error <= most:
+    if not randomizer.local_epsilon - 4 * randomizer.entry_error <= most:
         output = table[:, int(np.argmax(table.max(axis=0) / table.min(axis=0)))]
         raise DataError(
             f"{where(int(np.argmax(output)), None)} sends an output with probability {output.max():.6g}, "
             f"{where(int(np.argmin(output)), None)} with {output.min():.6g}: the local epsilon is "
-            f"{found.local_epsilon:.10g}, more than the {most:.10g} that is {which}."
+            f"{randomizer.local_epsilon:.10g}, more than the {most:.10g} that is {which}."
         )
-    return found
+    return randomizer

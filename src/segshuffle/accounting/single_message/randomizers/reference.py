@@ -144,11 +144,11 @@ def merged(parts: Iterable[ReferenceClasses]) -> ReferenceClasses:
 
 def distinct(tables: Iterable[ReferenceClasses]) -> Tables:
     """Return the tables in their order, and only one of those that agree to `ALIKE`."""
-    found: dict[bytes, ReferenceClasses] = {}
+    by_rows: dict[bytes, ReferenceClasses] = {}
     for each in tables:
         rows = np.round(np.stack([np.log(each.mass), each.log_first, each.log_second]) / (2 * ALIKE)) + 0.0
-        found.setdefault(rows[:, np.lexsort(rows)].tobytes(), each)
-    return tuple(found.values())
+        by_rows.setdefault(rows[:, np.lexsort(rows)].tobytes(), each)
+    return tuple(by_rows.values())
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -96,7 +96,7 @@ def _shares(domain_size: int, subset_size: int, inputs: tuple[Items, ...]) -> Fl
         """Count, in units of 1/whole, the outputs that miss `size` given items."""
         return math.perm(d - k, size) * math.perm(d - size, most - size) if most < k else math.perm(d - size, k)
 
-    found = {}
+    shares = {}
     for meets in product((0, 1), repeat=len(inputs)):
         missed, hit = ([x for x, met in zip(inputs, meets, strict=True) if met == flag] for flag in (0, 1))
         # inclusion and exclusion: all of `missed`, and none of `hit`, is missed
@@ -105,8 +105,8 @@ def _shares(domain_size: int, subset_size: int, inputs: tuple[Items, ...]) -> Fl
             for size in range(len(hit) + 1)
             for chosen in combinations(hit, size)
         )
-        found[meets] = sum(terms) / whole
-    return found
+        shares[meets] = sum(terms) / whole
+    return shares
 
 
 @dataclass(frozen=True, kw_only=True)

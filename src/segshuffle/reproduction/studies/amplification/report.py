@@ -175,7 +175,7 @@ def ratio(
     """
     rows = _rows(curves, figures, where or {})
     shared = by or [name for name in PLACE if name != column]
-    found = {}
+    ratios = {}
     for one, others in pairs:
         names = [others] if isinstance(others, str) else others
         own = rows[(rows[column] == one) & (rows["x"] >= from_x)]
@@ -188,8 +188,8 @@ def ratio(
             raise NotRunError(f"no point of {', '.join(figures)} has both {one} and {' or '.join(names)}")
         title = f"{one} divided by {'the least of ' * (len(names) > 1)}{', '.join(names)}"
         places = [_plain("{}, {}, {}, x = {:g}".format(*place)) for place in own[PLACE].itertuples(index=False)]
-        found[_plain(title)] = (own[value] / own["other"]).set_axis(places)
-    return Measured(found, ".5g")
+        ratios[_plain(title)] = (own[value] / own["other"]).set_axis(places)
+    return Measured(ratios, ".5g")
 
 
 def saving(curves: pd.DataFrame, **asked: Any) -> Measured:

@@ -253,16 +253,16 @@ def dependence_table(config: Config, panel: Scenario, populations: Mapping[str, 
             stream(config["seed"], "protocol", "dependence", panel.id, method.name, repr(strength))
             for method, _ in plans
         ]
-        found = list[list[FloatArray]]([] for _ in plans)
+        outcomes_by_plan = list[list[FloatArray]]([] for _ in plans)
         # the same levels for all methods
         for block in blocks(population, counts.size, config["repetitions"]):
             sample = sample_of(population, drawn, block)
-            for (method, plan), rng, outcomes in zip(plans, streams, found, strict=True):
+            for (method, plan), rng, outcomes in zip(plans, streams, outcomes_by_plan, strict=True):
                 errors = method.simulate(plan, sample, rng) - sample.frequencies
                 bias = bias_given_levels(np.array(plan.scheme.copies), sample.level_item_counts, counts)[:, item]
                 exact = error_given_levels(plan, sample.level_item_counts, plan.scheme.weight(counts))
                 outcomes.append(np.array([bias, errors[:, item], exact, (errors**2).sum(axis=1)]))
-        for (method, _), outcomes in zip(plans, found, strict=True):
+        for (method, _), outcomes in zip(plans, outcomes_by_plan, strict=True):
             bias, error, exact, squared = np.hstack(outcomes)
             yield {
                 "source": population.source,
@@ -276,10 +276,10 @@ def dependence_table(config: Config, panel: Scenario, populations: Mapping[str, 
             }
 
 
-def _means(what: str, expected: FloatArray, found: FloatArray) -> dict[str, float]:
+def _means(what: str, expected: FloatArray, values: FloatArray) -> dict[str, float]:
     """Return the mean of exact values, and mean and standard error of simulated ones."""
-    stderr = np.std(found, ddof=1) / math.sqrt(len(found))
-    return {f"{what}_expected": expected.mean(), f"{what}_mean": found.mean(), f"{what}_stderr": stderr}
+    stderr = np.std(values, ddof=1) / math.sqrt(len(values))
+    return {f"{what}_expected": expected.mean(), f"{what}_mean": values.mean(), f"{what}_stderr": stderr}
 
 
 # --- several rounds --------------------------------------------------------------------------------------------------

@@ -96,11 +96,11 @@ def _views(problem: Problem, sent: Scheme, level: int, numbers: Callable[..., Nu
     head = {"level": claimed, "sampling_rate": rate, "target_delta": problem.delta, "claimed_user_epsilon": claimed}
     for view, kind in VIEWS.items():
         others, proven = _others(problem, sent.copies, level, view), kind == "lower"
-        found = numbers(claimed, others, proven=proven or rate == 1.0, **protocol)
-        row: dict[str, Any] = {**head, **found, "view": view, "kind": kind if found else "skipped"}
+        values = numbers(claimed, others, proven=proven or rate == 1.0, **protocol)
+        row: dict[str, Any] = {**head, **values, "view": view, "kind": kind if values else "skipped"}
         if not proven:
             row.pop("proven_user_delta", None)
-        elif view == "worst-split" and found and blanket.is_integer() and d >= 3 * s:
+        elif view == "worst-split" and values and blanket.is_integer() and d >= 3 * s:
             split = worst_split_user_lower(**protocol, set_size=s, epsilon=claimed)
             row["proven_user_delta"] = max(row["proven_user_delta"], split)
         yield {**row, "reachable": view != "worst-split" or max(sent.copies) == 1.0}
@@ -123,7 +123,7 @@ def _numbers(
     item = delta(epsilon=claimed / set_size)
     user = group_delta(item.upper, epsilon=claimed, set_size=set_size)
     excess = math.log(max(user, 1e-290) / target)
-    found = {
+    values = {
         "item_delta_lower": item.lower,
         "item_delta": item.upper,
         "user_delta": user,
@@ -133,8 +133,8 @@ def _numbers(
     }
     if proven and full:
         # one changed item of s: neighbouring users, so no group privacy is involved
-        found["proven_user_delta"] = full.one_sided(claimed, upper=False)
-    return found
+        values["proven_user_delta"] = full.one_sided(claimed, upper=False)
+    return values
 
 
 def _others(problem: Problem, rates: Sequence[float], level: int, view: str) -> Others | None:

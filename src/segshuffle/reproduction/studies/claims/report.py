@@ -128,14 +128,14 @@ class Panels:
     def errors(self, rows: pd.DataFrame, method: str) -> pd.Series:
         """Return the errors of a method in some panels; "strongest" is the competitor of least error in each."""
         methods = sorted(paper_competitors()) if method == "strongest" else [method]
-        found = rows.reindex(columns=methods)
-        for name, errors in found.items():
+        columns = rows.reindex(columns=methods)
+        for name, errors in columns.items():
             if errors.isna().any():
                 raise NotRunError(f"{name} did not run on {errors.isna().idxmax()}")
         epsilon = self._option("subset_exponential", "local_epsilon", LOCAL_EPSILON)
         if LOCAL in methods and epsilon != LOCAL_EPSILON:
             raise NotRunError(f"local_epsilon of {LOCAL} is {epsilon}, the paper's is {LOCAL_EPSILON}")
-        return found.min(axis=1)
+        return columns.min(axis=1)
 
     def reductions(self, rows: pd.DataFrame, competitor: str) -> pd.Series:
         """Return by how much the paper's protocol at its best m reduces a competitor's error, for every panel."""
@@ -144,11 +144,11 @@ class Panels:
     def said(self, method: str) -> str:
         """Name a method, and mark another reading of balls into bins than ours."""
         name = "the strongest" if method == "strongest" else method
-        found = {key: self._option(BALLS_INTO_BINS, key, ours) for key, ours in READING.items()}
+        reading = {key: self._option(BALLS_INTO_BINS, key, ours) for key, ours in READING.items()}
         marked = {each.name for each in every().values() if each.file == BALLS_INTO_BINS} | {"strongest"}
-        if method not in marked or found == READING:
+        if method not in marked or reading == READING:
             return name
-        return f"{name} (balls into bins with {', '.join(f'{key} {value}' for key, value in found.items())})"
+        return f"{name} (balls into bins with {', '.join(f'{key} {value}' for key, value in reading.items())})"
 
     def _option(self, section: str, name: str, default: Any) -> Any:
         """Return an option of competitors; the configuration may leave out what has its default."""
@@ -182,14 +182,14 @@ def departure(config: Config, dataset: str, split: str, curve: pd.DataFrame) -> 
         Rows of the paper's protocol in the panel, m ascending.
     """
     population = {key: POPULATIONS[dataset][key] for key in ("domain_size", "source")}
-    for found, paper in (
+    for settings, paper in (
         (config, COMMON),
         (config["splits"], {split: SPLITS.get(split)}),
         (curve.iloc[0], population),
     ):
         for key, wanted in paper.items():
-            if found.get(key) != wanted:
-                return f"{key} is {found.get(key)}, the paper's is {wanted}"
+            if settings.get(key) != wanted:
+                return f"{key} is {settings.get(key)}, the paper's is {wanted}"
     blankets = list(curve["blanket_per_user"])
     widest = max((right / left for left, right in pairwise(blankets)), default=1.0)
     low, high = BLANKETS
@@ -241,8 +241,8 @@ def mean_reduction(panels: Panels, *, datasets: list[str], against: Iterable[str
     for name in against or sorted(paper_competitors()):
         part = parts[f"mean reduction against {panels.said(name)}"] = {}
         for dataset in datasets:
-            found = panels.reductions(panels.every(datasets=[dataset], **asked), name)
-            part[f"{dataset}, {len(found)} panels"] = found.mean()
+            reductions = panels.reductions(panels.every(datasets=[dataset], **asked), name)
+            part[f"{dataset}, {len(reductions)} panels"] = reductions.mean()
     return Measured(parts)
 
 
@@ -253,36 +253,36 @@ def reduction_of_strongest(panels: Panels, **asked: Any) -> Measured:
 
 def apart(panels: Panels, *, pairs: list[list[dict[str, Any]]]) -> Measured:
     """Divide the lowest best m of one panel by the highest best m of another."""
-    found = {}
+    ratios = {}
     for pair in pairs:
         first, second = (panels.at_best_m(**panel) for panel in pair)
-        found[_compared(first, second)] = first["lowest m"] / second["highest m"]
-    return Measured({"ratio of best m": found}, ".3g")
+        ratios[_compared(first, second)] = first["lowest m"] / second["highest m"]
+    return Measured({"ratio of best m": ratios}, ".3g")
 
 
 def fall_with_users(panels: Panels, **asked: Any) -> Measured:
     """Divide the lowest best m of the fewest users by that of the most, and likewise the highest; take the less."""
-    found = {}
+    falls = {}
     for first, second in _by_users(panels, **asked):
         ratios = [first[end] / second[end] for end in ("lowest m", "highest m")]
-        found[_compared(first, second)] = min(ratios)
-    return Measured({"ratio of best m": found}, ".3g")
+        falls[_compared(first, second)] = min(ratios)
+    return Measured({"ratio of best m": falls}, ".3g")
 
 
 def error_ratio(panels: Panels, **asked: Any) -> Measured:
     """Divide the least error of the most users by that of the fewest."""
-    found = {}
+    ratios = {}
     for first, second in _by_users(panels, **asked):
         less, more = second["segmented"], first["segmented"]
-        found[f"{second.name}: {less:.4g} against {first.name}: {more:.4g}"] = less / more
-    return Measured({"ratio of least error": found}, ".3g")
+        ratios[f"{second.name}: {less:.4g} against {first.name}: {more:.4g}"] = less / more
+    return Measured({"ratio of least error": ratios}, ".3g")
 
 
 def change(panels: Panels, *, method: str, **asked: Any) -> Measured:
     """Divide a method's error under the second split by that under the first, and subtract 1, for each population."""
     before, after = (panels.errors(rows, method) for rows in panels.both(**asked))
-    found = after / before - 1
-    return Measured({f"error of {panels.said(method)}, {asked['before']} to {asked['after']}": found}, "+.1%")
+    relative = after / before - 1
+    return Measured({f"error of {panels.said(method)}, {asked['before']} to {asked['after']}": relative}, "+.1%")
 
 
 def growth_of_gap(panels: Panels, *, methods: list[str], **asked: Any) -> Measured:

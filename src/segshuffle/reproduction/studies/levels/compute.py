@@ -164,13 +164,13 @@ def levels_table(config: Config, setting: Setting, population: Population) -> pd
             epsilon: Scheme(len(problem.levels), 1, problem.n_users, (1.0,), blanket)
             for epsilon, blanket in blankets.items()
         }
-        found: dict[float, list[pd.DataFrame]] = defaultdict(list)
+        outcomes_by_epsilon: dict[float, list[pd.DataFrame]] = defaultdict(list)
         for first, sample in draw_samples(config, scenario, population):
             for epsilon, round_1 in rounds.items():
                 role = (scenario.id, repr(epsilon), first)
-                found[epsilon].append(_simulate(grid, fixed, round_1, sample, config["seed"], role))
+                outcomes_by_epsilon[epsilon].append(_simulate(grid, fixed, round_1, sample, config["seed"], role))
         for epsilon, round_1 in rounds.items():
-            outcomes = pd.concat(found[epsilon])
+            outcomes = pd.concat(outcomes_by_epsilon[epsilon])
             rows.append({**setting._asdict(), "split": split, **_row(fixed, round_1, epsilon, population, outcomes)})
     return pd.DataFrame(rows)
 
@@ -200,8 +200,8 @@ def _simulate(
     noise, rng = stream(seed, "private levels", *role), stream(seed, "protocol", "private levels", *role)
     counts = np.asarray(problem.level_counts)
     received = round_1.count(np.broadcast_to(counts, (sample.repetitions, 1, counts.size)), noise)
-    found = LevelEstimates(received, problem.n_users, round_1.mean)
-    plans = grid.choose(problem, [planning_counts(each, problem.n_users) for each in found.estimates])
+    estimated = LevelEstimates(received, problem.n_users, round_1.mean)
+    plans = grid.choose(problem, [planning_counts(each, problem.n_users) for each in estimated.estimates])
     # repetitions with the same plan are simulated together
     alike = defaultdict(list)
     for repetition, plan in enumerate(plans):
@@ -210,7 +210,7 @@ def _simulate(
     for scheme, chosen in alike.items():
         plan = plans[chosen[0]]
         # `simulate` divides by N, the server by N_hat
-        ratio[chosen] = scheme.weight(counts) / found.weight(scheme.copies)[chosen]
+        ratio[chosen] = scheme.weight(counts) / estimated.weight(scheme.copies)[chosen]
         expected[chosen] = method.expected_mse(plan, sample.item_counts) * ratio[chosen] ** 2
         errors = method.simulate(plan, replace(sample, level_item_counts=sample.level_item_counts[chosen]), rng)
         errors *= ratio[chosen, None]
@@ -219,12 +219,12 @@ def _simulate(
         squared[chosen] = errors.sum(axis=1)
     expected += (ratio - 1.0) ** 2 * float(sample.frequencies @ sample.frequencies)
     weight = counts @ copies
-    deviation = (found.balanced - counts) @ copies / weight
+    deviation = (estimated.balanced - counts) @ copies / weight
     outcomes = {"squared_error": squared, "expected_error": expected, "bias": ratio - 1.0 + deviation}
-    return pd.DataFrame({**outcomes, "bias_fixed": weight / found.weight(copies) - 1.0 + deviation})
+    return pd.DataFrame({**outcomes, "bias_fixed": weight / estimated.weight(copies) - 1.0 + deviation})
 
 
-def _row(plan: Plan, round_1: Scheme, epsilon: float, population: Population, found: pd.DataFrame) -> dict[str, Any]:
+def _row(plan: Plan, round_1: Scheme, epsilon: float, population: Population, outcomes: pd.DataFrame) -> dict[str, Any]:
     """Sum up the outcomes of all repetitions, beside what is predicted for the plan from exact counts."""
     problem, scheme = plan.problem, plan.scheme
     delta_levels = problem.delta if math.isfinite(epsilon) else 0.0
@@ -240,13 +240,13 @@ def _row(plan: Plan, round_1: Scheme, epsilon: float, population: Population, fo
         population.item_counts / problem.n_users,
     )
     relative_variance = weight_variance(scheme.copies, round_1.mean) / scheme.weight(problem.level_counts) ** 2
-    mean = found.mean()
+    mean = outcomes.mean()
     return {
         "epsilon_levels": epsilon,
         "delta_levels": delta_levels,
         "blanket_levels": round_1.blanket_per_user,
         "mse_mean": mean["squared_error"],
-        "mse_stderr": found["squared_error"].sem(),
+        "mse_stderr": outcomes["squared_error"].sem(),
         "mse_expected": mean["expected_error"],
         "mse_predicted": noisy_level_error(error, shares, relative_variance),
         "bias_mean": mean["bias"],
@@ -254,7 +254,7 @@ def _row(plan: Plan, round_1: Scheme, epsilon: float, population: Population, fo
         "bias_predicted": relative_variance,
         "total_epsilon": max(each.total_epsilon for each in guarantees),
         "total_delta": max(each.total_delta for each in guarantees),
-        "repetitions": len(found),
+        "repetitions": len(outcomes),
         "kind": plan.kind,
         "source": population.source,
     }

@@ -76,12 +76,12 @@ _READING = (
 )
 
 
-def readable(found: pd.DataFrame, claims: pd.DataFrame) -> str:
+def readable(plans: pd.DataFrame, claims: pd.DataFrame) -> str:
     """Write the winners as a table, with one line per case and one column per budget, and the verdicts."""
-    shares = sorted({row["budget"] / row["set_size"] for row in found.to_dict("records")})
+    shares = sorted({row["budget"] / row["set_size"] for row in plans.to_dict("records")})
     rows = (
         [*sizes, f"{epsilon:g}", split, *map(_cell, case.sort_values("budget").to_dict("records"))]
-        for (*sizes, epsilon, split), case in found.groupby(CASE, sort=False)
+        for (*sizes, epsilon, split), case in plans.groupby(CASE, sort=False)
     )
     table = table_of(["n", "d", "s", "epsilon", "split", *(f"{share:g} messages" for share in shares)], rows)
     title = "# Who has the least error within a number of messages"
@@ -122,12 +122,12 @@ def change_of_extra(table: pd.DataFrame, *, method: str, accounting: str) -> Mea
         raise NotRunError("a statement about many users needs two numbers of users")
     rows = rows.assign(extra=(rows["messages_per_user"] - 1) / rows["domain_size"])
     extra = rows.pivot_table(index="n_users", columns="epsilon", values="extra", aggfunc="min")
-    found = {
+    ratios = {
         f"epsilon = {epsilon:g}, n = {few:,} to {many:,}": column[many] / column[few]
         for epsilon, column in extra.items()
         for few, many in pairwise(extra.index)
     }
-    return Measured({"ratio of dummies per item": found}, ".3g")
+    return Measured({"ratio of dummies per item": ratios}, ".3g")
 
 
 def error_over_published(table: pd.DataFrame, *, method: str, accounting: str) -> Measured:

@@ -29,8 +29,8 @@ def place_of_ours(table: pd.DataFrame) -> str:
     (ours,), others = table[table["ours"]][REPRODUCED], table[~table["ours"]][REPRODUCED]
     more = others[others > ours]
     section = HEADING.lower().replace(" ", "-")
-    found = f"Of {len(table)} [readings of the paper](#{section}), ours reproduces {ours} statements"
+    sentence = f"Of {len(table)} [readings of the paper](#{section}), ours reproduces {ours} statements"
     if more.empty:
-        return f"{found}, and none reproduces more."
+        return f"{sentence}, and none reproduces more."
     reason = "we chose ours for reasons that do not depend on the verdicts"
-    return f"{found}. {len(more)} others reproduce more, up to {more.max()}; {reason}."
+    return f"{sentence}. {len(more)} others reproduce more, up to {more.max()}; {reason}."

@@ -177,10 +177,10 @@ def proof_of(case: Case, known: Mechanism, point: Point) -> Proof:
     common = common_bound(known.randomizer, point)
     if case.inputs and point.asked == "delta" and point.n_users <= LARGEST_USERS:
         matrix = case.matrix(known.local_epsilon)
-        found = worst_datasets(matrix=matrix, victims=case.victims, n_users=point.n_users, epsilon=point.target)
-        if found.delta > common:
+        worst = worst_datasets(matrix=matrix, victims=case.victims, n_users=point.n_users, epsilon=point.target)
+        if worst.delta > common:
             return Proof(
-                found.delta, common, f"victim {found.victim[0]} or {found.victim[1]}, others {list(found.others)}"
+                worst.delta, common, f"victim {worst.victim[0]} or {worst.victim[1]}, others {list(worst.others)}"
             )
     return Proof(common, common, "all others alike")
 
@@ -362,11 +362,11 @@ def trial(*, victim: float, other: float, n_users: int, delta: float) -> dict[st
     """
     users = PersonalizedUsers(local_epsilons=[victim] + [other] * (n_users - 1))
     two = TwoBudgets(local_epsilon=victim, other=other)
-    found = {"proven": common_bound(two, Point(n_users, "epsilon", delta), rtol=1e-3)}
+    numbers = {"proven": common_bound(two, Point(n_users, "epsilon", delta), rtol=1e-3)}
     for name in CLAIMS:
-        claimed = found[name] = min(PERSONAL[name](users).epsilon(delta=delta), victim)
-        found[f"{name}: proven delta"] = common_bound(two, Point(n_users, "delta", claimed))
-    return found
+        claimed = numbers[name] = min(PERSONAL[name](users).epsilon(delta=delta), victim)
+        numbers[f"{name}: proven delta"] = common_bound(two, Point(n_users, "delta", claimed))
+    return numbers
 
 
 def _budget_rows(config: Config) -> Iterator[tuple[Any, ...]]:
@@ -377,12 +377,12 @@ def _budget_rows(config: Config) -> Iterator[tuple[Any, ...]]:
         for n_users in (n for n in config["referee"]["many_users"] if n <= MOST_USERS):
             point = Point(n_users, "epsilon", least_delta(config, n_users))
             asked = {"victim": victim, "other": other, "n_users": n_users, "delta": point.target}
-            found = trial(**asked)
+            numbers = trial(**asked)
             call = f"trial({', '.join(f'{name}={value!r}' for name, value in asked.items())})"
             command = f'python -c "from segshuffle.reproduction.studies.referee.compute import trial; print({call})"'
-            proof = Proof(found["proven"], found["proven"], datasets)
+            proof = Proof(numbers["proven"], numbers["proven"], datasets)
             for name in CLAIMS:
-                kind, claimed, at_claim = ACCOUNTANTS[name].kind, found[name], found[f"{name}: proven delta"]
+                kind, claimed, at_claim = ACCOUNTANTS[name].kind, numbers[name], numbers[f"{name}: proven delta"]
                 yield BUDGETS, victim, *point, *proof, name, kind, claimed, at_claim, command
 
 

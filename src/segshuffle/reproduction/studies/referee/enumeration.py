@@ -56,15 +56,15 @@ def worst_datasets(*, matrix: FloatArray, victims: Sequence[tuple[int, int]], n_
         in_order = reduce(np.multiply.outer, laws[list(inputs)])
         return np.asarray(np.bincount(multiset, weights=in_order.ravel()), dtype=float)
 
-    found = []
+    witnesses = []
     for others in combinations_with_replacement(range(len(laws)), n_users - 1):
         for victim in victims:
             law = {own: shuffled(own, *others) for own in victim}
             for first, second in permutations(victim):
                 delta = float(np.maximum(law[first] - gain * law[second], 0.0).sum())
-                found.append(Witness(delta, (first, second), others))
+                witnesses.append(Witness(delta, (first, second), others))
     # the first of all datasets whose deltas are equal up to rounding
-    worst = max(found, key=lambda each: rounded(each.delta))
+    worst = max(witnesses, key=lambda each: rounded(each.delta))
     return worst._replace(delta=max(worst.delta - ROUNDING * (1 + gain), 0.0))
 
 

@@ -37,12 +37,12 @@ def tally(table: pd.DataFrame) -> pd.DataFrame:
         ``smallest_*`` is the violation with the fewest users that ``command`` shows; among several, that with the
         widest gap. Values that do not exist are nan.
     """
-    found = pd.DataFrame(
+    table = pd.DataFrame(
         {"accountant": who, "case": case, **_verdict(rows)}
         for who, own in table.groupby("accountant", sort=False)
         for case, rows in own.groupby("case", sort=False)
     )
-    return found.astype({"worst_n_users": "Int64", "smallest_n_users": "Int64"})
+    return table.astype({"worst_n_users": "Int64", "smallest_n_users": "Int64"})
 
 
 def _verdict(rows: pd.DataFrame) -> dict[str, Any]:
@@ -90,18 +90,18 @@ _VERDICTS = {
 }
 
 
-def report(found: pd.DataFrame) -> str:
+def report(cases: pd.DataFrame) -> str:
     """Write the verdicts as Markdown.
 
     Parameters
     ----------
-    found : DataFrame
+    cases : DataFrame
         As `tally` returns it.
     """
-    broken = found[found["verdict"] == "violated"]
+    broken = cases[cases["verdict"] == "violated"]
     wrong = ", ".join(f"{row.accountant} for {row.case}" for row in broken.itertuples() if row.kind == "upper")
     upper = f"**Proven upper bounds fail here, so their code or their proof is wrong: {wrong}.**"
-    counts = pd.crosstab(found["accountant"], found["verdict"]).reindex(found["accountant"].unique())
+    counts = pd.crosstab(cases["accountant"], cases["verdict"]).reindex(cases["accountant"].unique())
     accountants = counts.reindex(columns=list(_VERDICTS), fill_value=0).rename(columns=_VERDICTS).reset_index()
     place = "eps0 = " + broken["worst_local_epsilon"].map("{:.4g}".format) + ", n = " + broken["worst_n_users"].map(str)
     violations = {
@@ -114,8 +114,8 @@ def report(found: pd.DataFrame) -> str:
         "claimed epsilon": broken["worst_claimed"],
         "proven epsilon": broken["worst_proven"],
     }
-    every = found.loc[:, "accountant":"vacuous"].assign(
-        **{"largest proven/claimed epsilon": found["many_epsilon_ratio"]}
+    every = cases.loc[:, "accountant":"vacuous"].assign(
+        **{"largest proven/claimed epsilon": cases["many_epsilon_ratio"]}
     )
     examples = "".join(map(_counterexample, broken.to_dict("records")))
     return f"""# The referee
