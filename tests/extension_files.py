@@ -11,7 +11,7 @@ COMPETITOR = '''
 import numpy as np
 
 from segshuffle.plans.plan import Plan
-from segshuffle.plans.method import Declared
+from segshuffle.plans.method import MethodEntry
 
 
 class Guess:  # its repr differs in every process
@@ -38,8 +38,8 @@ class Guess:  # its repr differs in every process
 OPTIONS = {"share": {"description": "Factor", "type": "number", "minimum": 0, "maximum": 2, "default": 1.0}}
 PROVEN_OPTIONS = OPTIONS_OF_THE_OTHER_SIDE
 METHODS = (
-    Declared("guess", lambda options: Guess(options["share"])),
-    Declared("guess", lambda options: Guess(options["share"]), accounting="proven"),
+    MethodEntry("guess", lambda options: Guess(options["share"])),
+    MethodEntry("guess", lambda options: Guess(options["share"]), accounting="proven"),
 )
 '''
 COMPETITOR = COMPETITOR.replace("OPTIONS_OF_THE_OTHER_SIDE", re.search(r"(?m)^OPTIONS = (.*)$", COMPETITOR)[1])
@@ -48,7 +48,7 @@ COMPETITOR = COMPETITOR.replace("OPTIONS_OF_THE_OTHER_SIDE", re.search(r"(?m)^OP
 DATASET = '''
 """Baskets: who buys what, a line per customer."""
 
-from segshuffle.datasets.declared import Dataset, DataSource
+from segshuffle.datasets.interface import Dataset, DataSource
 
 
 def _obtain(section, place):
@@ -82,7 +82,7 @@ DATASET = Dataset(
 
 #: A bound that claims half of what the local guarantee is.
 ACCOUNTANT = """
-from segshuffle.accounting.single_message.accountants.declared import Accountant
+from segshuffle.accounting.single_message.accountants.interface import Accountant
 
 ACCOUNTANTS = (
     Accountant(

@@ -21,8 +21,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from segshuffle.datasets import msweb
-from segshuffle.datasets.declared import DataSource, Place
 from segshuffle.datasets.groceries import FILE
+from segshuffle.datasets.interface import DataSource, Place
 from segshuffle.datasets.msnbc import DOMAIN_SIZE, LOG, N_SESSIONS, USERS_PER_CATEGORY, USERS_PER_SET_SIZE
 from segshuffle.errors import DataError, FetchError
 

@@ -41,7 +41,7 @@ def test_names_in_the_source_are_the_names_that_run():
             assert registry.every()[accounting, name].role == role
 
 
-NOT_READ = r"broken\.py: METHODS must be a tuple of Declared"
+NOT_READ = r"broken\.py: METHODS must be a tuple of MethodEntry"
 
 
 @pytest.mark.parametrize(
@@ -49,9 +49,9 @@ NOT_READ = r"broken\.py: METHODS must be a tuple of Declared"
     [
         ("METHODS = (", r"broken\.py: not a Python file"),
         ("METHODS = \x00", r"broken\.py: not a Python file"),
-        ("METHODS = (Declared(NAME),)", NOT_READ),
-        ("METHODS = (Declared(),)", NOT_READ),
-        ("OPTIONS = dict(x=1)\nMETHODS = (Declared('a'),)", NOT_READ),
+        ("METHODS = (MethodEntry(NAME),)", NOT_READ),
+        ("METHODS = (MethodEntry(),)", NOT_READ),
+        ("OPTIONS = dict(x=1)\nMETHODS = (MethodEntry('a'),)", NOT_READ),
     ],
 )
 def test_a_declaration_that_cannot_be_read_is_named(package, text, said):

@@ -200,7 +200,7 @@ def test_simulations_have_the_error_that_is_expected(blanket):
         domain_size=9, set_size=2, levels=(0.5, 2.0), level_counts=(60, 140), delta=1e-3, assumptions=PLAIN
     )
     method = ProvenSegmented()
-    check_simulation(method, method.searches(problem)[0].plan_at(blanket, 1.0), make_sample(problem, 1500))
+    check_simulation(method, method.searches(problem)[0].certified_plan(blanket, 1.0), make_sample(problem, 1500))
 
 
 def test_what_cannot_be_had_is_refused():

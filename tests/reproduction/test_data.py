@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from segshuffle.datasets.declared import Dataset, DataSource
+from segshuffle.datasets.interface import Dataset, DataSource
 from segshuffle.errors import DataError, FetchError
 from segshuffle.reproduction import data
 

@@ -9,7 +9,7 @@ ROOT = Path(str(workflow.current_basedir), "../..").resolve()
 # no package has to be installed where the sources lie beside the workflow
 sys.path.insert(0, str(ROOT / "src"))
 
-from segshuffle.datasets.declared import CACHE, recorded_kind
+from segshuffle.datasets.interface import CACHE, recorded_kind
 from segshuffle.datasets.registry import dataset_of, given_path
 from segshuffle.errors import SegshuffleError
 from segshuffle.reproduction.code import PACKAGE, code_of, commit_of, date_of

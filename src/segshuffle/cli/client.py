@@ -26,11 +26,11 @@ from typing import TYPE_CHECKING, Literal
 
 from segshuffle.cli.client_account import Account, Answer, Entry, Limit, counted, said
 from segshuffle.cli.client_users import digest, draw_all, print_all, users_and_levels
-from segshuffle.cli.options import add_declared, guarantee, layout_of, number, positive
+from segshuffle.cli.options import add_flags, guarantee, layout_of, number, positive
 from segshuffle.cli.terminal import complain
 from segshuffle.datasets.own.layout import Layout, number_of, tidied
-from segshuffle.declared import options_of
 from segshuffle.errors import DataError, OptionsError, ParameterError, RefusedError
+from segshuffle.option_fields import options_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -134,7 +134,7 @@ def add_options(parser: ArgumentParser) -> None:
         "user, or for the users of one file (default segshuffle/client.json in $XDG_STATE_HOME or ~/.local/state)",
     )
     table = parser.add_argument_group("how to read the file of --users, and what to do about irregular entries")
-    add_declared(table, options_of(Layout))
+    add_flags(table, options_of(Layout))
 
 
 def _hidden(text: str) -> tuple[float, float | None] | Literal["no"]:

@@ -33,13 +33,13 @@ class Collection(argparse.Action):
 
     Parameters
     ----------
-    declared : mapping of str to Field
+    fields : mapping of str to Field
         Options that may stand in the file, by name.
     """
 
-    def __init__(self, *, declared: Mapping[str, Any], **given: Any) -> None:
+    def __init__(self, *, fields: Mapping[str, Any], **given: Any) -> None:
         super().__init__(**given)
-        self.declared = declared
+        self.fields = fields
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
         """Store what the file says."""
@@ -49,7 +49,7 @@ class Collection(argparse.Action):
         namespace.lines = {}
         for name, (line, value) in self._read(path).items():
             parser.place = f"{path}, line {line}: "
-            if wanted := _wanted(self.declared[name].metadata.get("type"), value):
+            if wanted := _wanted(self.fields[name].metadata.get("type"), value):
                 parser.error(f"{name}: {value!r:.60} is not allowed; expected is {wanted}")
             parsed = getattr(parser.parse_args(_words(name, value)), name)
             if name in _FILES and isinstance(parsed, str | Path) and (path.parent / parsed).exists():
@@ -73,9 +73,9 @@ class Collection(argparse.Action):
         keys = [line.partition("=")[0].strip() for line in text.splitlines()]
         lines = {name: keys.index(name) + 1 if name in keys else 1 for name in table}
         for name in table:
-            if name not in self.declared:
-                told = f"{path}, line {lines[name]}: {name[:40]} is unknown{similar(name, self.declared)}"
-                raise DataError(f"{told}. Known are {', '.join(self.declared)}.")
+            if name not in self.fields:
+                told = f"{path}, line {lines[name]}: {name[:40]} is unknown{similar(name, self.fields)}"
+                raise DataError(f"{told}. Known are {', '.join(self.fields)}.")
         return {name: (lines[name], value) for name, value in table.items()}
 
 

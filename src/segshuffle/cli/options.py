@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from segshuffle.cli.terminal import seldom
 from segshuffle.datasets.own.layout import Layout
-from segshuffle.declared import options_of, sentence
 from segshuffle.errors import OptionsError, ParameterError
 from segshuffle.files import check_output
+from segshuffle.option_fields import options_of, sentence
 from segshuffle.plans.shares import level_counts
 
 if TYPE_CHECKING:
@@ -251,24 +251,24 @@ _READ: dict[str, tuple[Callable[[str], Any], str, str]] = {
 }
 
 
-def add_declared(parser: Any, declared: Mapping[str, Any], *names: str, **changed: dict[str, Any]) -> None:
+def add_flags(parser: Any, fields: Mapping[str, Any], *names: str, **changed: dict[str, Any]) -> None:
     """Add a flag for every declared option, or for the named ones; their values are None if they are not given.
 
     Parameters
     ----------
     parser : argparse.ArgumentParser or a group of it
         Where they are added.
-    declared : mapping of str to Field
-        Declarations, from `segshuffle.declared.options_of`.
+    fields : mapping of str to Field
+        Declarations, from `segshuffle.option_fields.options_of`.
     *names : str
         Names of the options; none: all.
     **changed
         Arguments of `add_argument` that replace those of the declaration, by name.
     """
-    for name in names or declared:
-        rules = declared[name].metadata
+    for name in names or fields:
+        rules = fields[name].metadata
         own: dict[str, Any] = {"default": None, "dest": name}
-        told = sentence(declared[name])
+        told = sentence(fields[name])
         if rules.get("type") == "boolean":
             own["action"] = argparse.BooleanOptionalAction
         elif "enum" in rules:

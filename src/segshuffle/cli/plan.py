@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from segshuffle.cli.collection import Collection
 from segshuffle.cli.options import (
     MOST,
-    add_declared,
+    add_flags,
     counted,
     integers,
     numbers,
@@ -46,7 +46,7 @@ def add_options(parser: ArgumentParser) -> None:
     from segshuffle.collection.planning.asked import Goal, Guess, Limits
     from segshuffle.collection.planning.question import Question
     from segshuffle.collection.planning.what_if import VARIED
-    from segshuffle.declared import options_of
+    from segshuffle.option_fields import options_of
     from segshuffle.plans.plan import Assumptions, Problem
 
     public = parser.add_argument_group("public inputs")
@@ -54,19 +54,19 @@ def add_options(parser: ArgumentParser) -> None:
         "collection",
         nargs="?",
         action=Collection,
-        declared=options_of(Problem, Assumptions, Goal, Limits, Guess, Question),
+        fields=options_of(Problem, Assumptions, Goal, Limits, Guess, Question),
         metavar="COLLECTION.toml",
         help="file with any of the options of the first six groups, such as set_size = 8 (text in quotes); options "
         "of the command override it",
     )
-    add_declared(public, options_of(Problem))
+    add_flags(public, options_of(Problem))
     groups = {"what the guarantee assumes": Assumptions, "limits": Limits, "guess": Guess, "goal": Goal}
-    for title, declared in groups.items():
+    for title, options in groups.items():
         group = parser.add_argument_group(title)
-        add_declared(group, options_of(declared))
+        add_flags(group, options_of(options))
     dummies = parser.add_argument_group("dummies and levels")
     law = options_of(Question)["blanket"].metadata["description"]
-    add_declared(
+    add_flags(
         dummies,
         options_of(Question),
         blanket={

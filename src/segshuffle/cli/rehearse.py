@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from segshuffle.cli.options import (
     LevelCounts,
-    add_declared,
+    add_flags,
     counted,
     integers,
     number,
@@ -34,9 +34,9 @@ from segshuffle.cli.options import (
 )
 from segshuffle.cli.terminal import as_json, complain, leave_out, need, seldom, table, typed, wrapped
 from segshuffle.datasets.own.layout import Layout, read_items
-from segshuffle.declared import options_of
 from segshuffle.errors import DataError, OptionsError
 from segshuffle.extras import require
+from segshuffle.option_fields import options_of
 
 if TYPE_CHECKING:
     from segshuffle.collection.planning.answer import Answer
@@ -73,7 +73,7 @@ def add_options(parser: ArgumentParser) -> None:
         "as 1:60%%,3:30%%,10:10%%: then set sizes are compared, and nothing is simulated",
     )
     layout = parser.add_argument_group("how to read the file, and what to do about irregular entries")
-    add_declared(layout, options_of(Layout))
+    add_flags(layout, options_of(Layout))
     public = parser.add_argument_group("public inputs")
     listed = {
         "help": "public list of all items, one per line, or their number d if they are 0..d-1; without it the items "
@@ -86,7 +86,7 @@ def add_options(parser: ArgumentParser) -> None:
         "five of them, evenly on a logarithmic scale) are compared by the expected error of all items, and nothing is "
         "simulated",
     }
-    add_declared(public, options_of(Problem), items=listed, set_size=sizes)
+    add_flags(public, options_of(Problem), items=listed, set_size=sizes)
     public.add_argument(
         "--plan",
         type=Path,
@@ -101,8 +101,8 @@ def add_options(parser: ArgumentParser) -> None:
         help="with a guess instead of a file: zipf:A, so that the j-th share is roughly j^-A (default zipf:1)",
     )
     asked = parser.add_argument_group("assumptions, limits and goal")
-    add_declared(asked, options_of(Assumptions, Limits, Question))
-    add_declared(asked, options_of(Goal), "target_error", "least")
+    add_flags(asked, options_of(Assumptions, Limits, Question))
+    add_flags(asked, options_of(Goal), "target_error", "least")
     asked.add_argument(
         "--top",
         type=positive,

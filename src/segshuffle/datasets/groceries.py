@@ -58,4 +58,4 @@ FILE = Original(
     users_per_item=BASKETS_PER_ITEM,
     same=_baskets,
 )
-DATASET = FILE.declared()
+DATASET = FILE.as_dataset()

@@ -58,4 +58,4 @@ LOG = Original(
     users_per_size=USERS_PER_SET_SIZE,
     users_per_item=USERS_PER_CATEGORY,
 )
-DATASET = LOG.declared()
+DATASET = LOG.as_dataset()

@@ -52,4 +52,4 @@ LOG = Original(
     users_per_size=USERS_PER_SET_SIZE,
     users_per_item=USERS_PER_AREA,
 )
-DATASET = LOG.declared()
+DATASET = LOG.as_dataset()

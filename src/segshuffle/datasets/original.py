@@ -16,7 +16,7 @@ from itertools import product
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from segshuffle.datasets.declared import PADDING, Dataset, DataSource, Place, Section, padded_size, padded_users
+from segshuffle.datasets.interface import PADDING, Dataset, DataSource, Place, Section, padded_size, padded_users
 from segshuffle.errors import DataError, FetchError
 from segshuffle.files import read_bounded, write_atomically
 
@@ -81,7 +81,7 @@ class Original:
         """Environment variable with the path of the user's own copy."""
         return f"SEGSHUFFLE_{self.dataset.upper()}"
 
-    def declared(self) -> Dataset:
+    def as_dataset(self) -> Dataset:
         """Return the dataset for the configuration."""
         return Dataset(
             name=self.dataset,

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from segshuffle.datasets.declared import Dataset
+from segshuffle.datasets.interface import Dataset
 from segshuffle.discovered import discovered
 from segshuffle.errors import ConfigError
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from segshuffle.datasets.declared import ITEMS, Dataset, Section
+from segshuffle.datasets.interface import ITEMS, Dataset, Section
 
 if TYPE_CHECKING:
     from segshuffle.datasets.population import Population

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from segshuffle.arrays import FloatArray
-from segshuffle.declared import interval, options_of
 from segshuffle.errors import ParameterError
+from segshuffle.option_fields import interval, options_of
 
 #: Largest number of blanket messages per user that a search will propose.
 LARGEST_BLANKET = 1e9

@@ -101,8 +101,8 @@ def largest_mean(law: AtomLaw, count: int) -> float:
 
 
 @dataclass(frozen=True)
-class Plan:
-    """Where the Fourier sum is evaluated: nodes k * step for k = 0, ..., last; all bounds hold for any plan."""
+class Nodes:
+    """Where the Fourier sum is evaluated: nodes k * step for k = 0, ..., last; all bounds hold for any of these."""
 
     width: float
     period: float
@@ -130,25 +130,25 @@ class _Sums(NamedTuple):
 def inverted(tilted: Tilted, rtol: float, side: Side) -> float:
     """Find one certified end by Fourier inversion; the width is refined until the end is near enough to the value."""
     sign = 1 if side == "upper" else -1
-    plan = _first_plan(tilted, rtol)
+    nodes = _first_nodes(tilted, rtol)
     best, work = sign * math.inf, 0.0
     for _ in range(_ATTEMPTS):
-        if 0.5 * (plan.width * tilted.theta) ** 2 > _HOPELESS:
+        if 0.5 * (nodes.width * tilted.theta) ** 2 > _HOPELESS:
             break
-        work += plan.last * (tilted.value.size + _NODE_COST)
-        sums, alias = _fourier_sums(tilted, plan), _aliases(tilted, plan.width, np.array([plan.period]))[0]
+        work += nodes.last * (tilted.value.size + _NODE_COST)
+        sums, alias = _fourier_sums(tilted, nodes), _aliases(tilted, nodes.width, np.array([nodes.period]))[0]
         gap = sums.smoothing + alias
         end = sums.value + sums.error if sign > 0 else sums.value - gap - sums.error
         best = sign * min(sign * best, sign * _log_end(end, tilted, sign))
-        # a finer plan narrows the gap, but not round-off
+        # a smaller width narrows the gap, but not round-off
         if gap + 2 * sums.error <= rtol * sums.value or gap <= 0.2 * sums.error or work > 0.5 * _LARGEST_WORK:
             break
         wanted = 0.9 * rtol * (sums.value + sums.error)
-        width, longer = plan.width, alias > 0.1 * wanted
+        width, longer = nodes.width, alias > 0.1 * wanted
         if sums.smoothing > wanted:
             width *= min(math.sqrt(max(wanted, 0.0) / sums.smoothing), _SHRINK_AT_LEAST)
-        before, plan = plan, _within_work(tilted, rtol, width, plan.period * (1.4 if longer else 1.0))
-        if plan.width >= 0.95 * before.width and not longer:
+        before, nodes = nodes, _within_work(tilted, rtol, width, nodes.period * (1.4 if longer else 1.0))
+        if nodes.width >= 0.95 * before.width and not longer:
             break
     return best
 
@@ -181,7 +181,7 @@ def _growth(tilted: Tilted) -> tuple[FloatArray, FloatArray]:
     return eta, tilted.count * (log_mgf - tilted.log_mgf + error + tilted.log_mgf_error)
 
 
-def _first_plan(tilted: Tilted, rtol: float) -> Plan:
+def _first_nodes(tilted: Tilted, rtol: float) -> Nodes:
     """Choose a width for a smoothing error of about 0.8 rtol, and a period that keeps the aliases well below rtol."""
     deviation = tilted.deviation
     width = 0.9 * math.sqrt(rtol) / tilted.theta
@@ -191,34 +191,34 @@ def _first_plan(tilted: Tilted, rtol: float) -> Plan:
     return _within_work(tilted, rtol, width, period)
 
 
-def _within_work(tilted: Tilted, rtol: float, width: float, period: float) -> Plan:
-    """Make the plan of a width and a period, with a larger width if it would need too many nodes."""
+def _within_work(tilted: Tilted, rtol: float, width: float, period: float) -> Nodes:
+    """Choose the nodes for a width and a period, with a larger width if there would be too many."""
     # a Gaussian factor e^{-x^2/2} matters no longer after so many standard deviations
     cutoff = math.sqrt(2 * (math.log(1 / rtol) + 14))
     alone = cutoff * tilted.law.spread / math.pi
     nodes_limit = 2 * math.pi * _LARGEST_WORK / (tilted.value.size + _NODE_COST)
     width = max(width, cutoff * period / nodes_limit)
     if width < alone:
-        return Plan(width, period, cutoff / width)
+        return Nodes(width, period, cutoff / width)
     # Up to |t| = pi/range the law itself decays. Beyond, the factor of the width `alone` suffices.
     reach = min(cutoff * math.pi / (2 * tilted.deviation), cutoff / alone)
-    return Plan(alone, min(period, nodes_limit / reach), reach)
+    return Nodes(alone, min(period, nodes_limit / reach), reach)
 
 
-def _fourier_sums(tilted: Tilted, plan: Plan) -> _Sums:
+def _fourier_sums(tilted: Tilted, nodes: Nodes) -> _Sums:
     """Evaluate both discrete Fourier sums and a bound on what they lack: their tails and round-off."""
-    nodes = plan.last + 1
+    count = nodes.last + 1
     # rectangles of nodes, about square; nodes beyond the last do no harm
-    columns = math.ceil(math.sqrt(min(nodes, _LARGEST_BLOCK)))
-    rows = math.ceil(nodes / columns)
+    columns = math.ceil(math.sqrt(min(count, _LARGEST_BLOCK)))
+    rows = math.ceil(count / columns)
     at_once = min(rows, columns)
-    row = np.arange(rows, dtype=np.float64) * columns * plan.step
-    column = np.arange(columns, dtype=np.float64) * plan.step
-    parts = [_partial_sums(tilted, plan.width, row[i : i + at_once], column) for i in range(0, rows, at_once)]
+    row = np.arange(rows, dtype=np.float64) * columns * nodes.step
+    column = np.arange(columns, dtype=np.float64) * nodes.step
+    parts = [_partial_sums(tilted, nodes.width, row[i : i + at_once], column) for i in range(0, rows, at_once)]
     value, smoothing, rounding, size = (math.fsum(column) for column in zip(*parts, strict=True))
-    unit = plan.step / (2 * math.pi)
-    error = unit * (rounding + 64 * EPS * size) + _tail(tilted, plan)
-    atom, atom_error = _all_zero(tilted, plan.width)
+    unit = nodes.step / (2 * math.pi)
+    error = unit * (rounding + 64 * EPS * size) + _tail(tilted, nodes)
+    atom, atom_error = _all_zero(tilted, nodes.width)
     return _Sums(unit * value - atom, max(unit * smoothing - atom, 0.0), error + 2 * atom_error)
 
 
@@ -309,10 +309,10 @@ def _partial_sums(
     return float(twice @ value), float(twice @ smoothing), rounding, float(twice @ size)
 
 
-def _tail(tilted: Tilted, plan: Plan) -> float:
+def _tail(tilted: Tilted, nodes: Nodes) -> float:
     """Bound the part of both sums beyond the last node, in units of e^{n K(theta)} / theta^2."""
-    begin = plan.last * plan.step
-    level = (plan.width * tilted.theta) ** 2
+    begin = nodes.last * nodes.step
+    level = (nodes.width * tilted.theta) ** 2
     scale = math.exp(min(0.5 * level, 600.0)) * ((tilted.theta / begin) ** 2 + level) / math.pi
     far = begin
     near = 0.0
@@ -321,4 +321,4 @@ def _tail(tilted: Tilted, plan: Plan) -> float:
         rate = 0.998 * 2 * tilted.count * (tilted.std / math.pi) ** 2
         near = math.exp(-rate * begin**2) / (2 * rate * begin)
         far = turn
-    return scale * (near + math.exp(-0.5 * (plan.width * far) ** 2) / (plan.width**2 * far))
+    return scale * (near + math.exp(-0.5 * (nodes.width * far) ** 2) / (nodes.width**2 * far))

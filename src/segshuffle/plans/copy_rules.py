@@ -125,7 +125,7 @@ class CopyRules:
         """Return the error `measure` of a plan for the same problem."""
         return float(self.measure.at(plan.scheme.noise).error(np.asarray(plan.scheme.copies), self.counts))
 
-    def plan_at(self, law: Blanket, blanket_per_user: float, budget: float = math.inf) -> Plan:
+    def certified_plan(self, law: Blanket, blanket_per_user: float, budget: float = math.inf) -> Plan:
         """Calibrate every level for a given blanket, choose the copies, and certify them.
 
         Raises

@@ -12,7 +12,7 @@ from segshuffle.errors import ConfigError
 
 PACKAGE = "segshuffle.protocols"
 _SHAPE = (
-    'METHODS must be a tuple of Declared("name", ...) with the name as a literal, '
+    'METHODS must be a tuple of MethodEntry("name", ...) with the name as a literal, '
     "and OPTIONS and PROVEN_OPTIONS literal dictionaries"
 )
 _NAMES = {"type": "array", "uniqueItems": True}
@@ -55,7 +55,7 @@ def _declared(call: ast.Call) -> tuple[str, str, str]:
 
 def names_of(accounting: str, role: str) -> list[str]:
     """List the names of the methods of one accounting and role."""
-    methods = [method for declared in listed().values() for method in declared.methods]
+    methods = [method for one in listed().values() for method in one.methods]
     return [name for *kind, name in methods if kind == [accounting, role]]
 
 
@@ -76,6 +76,6 @@ def _sections(accounting: str) -> dict[str, Any]:
     """Return the JSON schema of the options of every file that has options under this accounting."""
     return {
         file: {"type": "object", "additionalProperties": False, "properties": options}
-        for file, declared in listed().items()
-        if (options := getattr(declared, accounting))
+        for file, one in listed().items()
+        if (options := getattr(one, accounting))
     }

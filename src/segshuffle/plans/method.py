@@ -116,8 +116,11 @@ def variance_sources(plan: Plan) -> tuple[float, float, float]:
     return noise, own, uneven * n_users / max(n_users - 1, 1)
 
 
-class Collected:
-    """A protocol with `Plan.collections`. The estimate is the weighted sum of the collections' estimates."""
+class CopiesAndDummies:
+    """A protocol whose users send copies of items and dummies, in `Plan.collections`.
+
+    The estimate is the weighted sum of the collections' estimates.
+    """
 
     def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
         """Simulate estimates from counters of all copies and dummies."""
@@ -157,7 +160,7 @@ Row = Literal["grid", "best", "budget", "recentred", "projected"]
 
 
 @dataclass(frozen=True)
-class Declared:
+class MethodEntry:
     """One method of a protocol; a file lists its methods in ``METHODS``.
 
     Options that the configuration may set are in ``OPTIONS`` (published methods) and ``PROVEN_OPTIONS``, each with its
@@ -172,7 +175,7 @@ class Declared:
         Returns the method, given a mapping with a value for every option of its file under its accounting. For a proven
         method the mapping also has the keys of the section ``proven``.
     accounting : str
-        "published" or "proven": the kind of privacy numbers with which the method plans (`Declared.plan`).
+        "published" or "proven": the kind of privacy numbers with which the method plans (`MethodEntry.plan`).
     role : str
         "curve": drawn over the dummies per user; "competitor": one number per panel; "reference": not a protocol of the
         shuffle model; "variant": a curve that runs if the configuration names it (``proven.variants``); "compared":

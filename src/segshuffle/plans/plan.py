@@ -18,7 +18,6 @@ import numpy as np
 
 from segshuffle.arrays import LARGEST_DOMAIN, FloatArray, IntArray, Numbers
 from segshuffle.blankets.base import Blanket
-from segshuffle.declared import described, option
 from segshuffle.errors import ParameterError
 from segshuffle.numerics.ranges import (
     LARGEST_COUNT,
@@ -31,6 +30,7 @@ from segshuffle.numerics.ranges import (
     whole_if_equal,
 )
 from segshuffle.numerics.typed import typed
+from segshuffle.option_fields import described, option
 from segshuffle.plans.scheme import Collection, Scheme
 
 SetKind = Literal["exactly", "at-most"]

@@ -142,7 +142,7 @@ def _best(search: Search, budget: float) -> Plan:
 def _tried(search: Search, budget: float) -> tuple[Plan, ...]:
     """Return the plans around the best point of a law's surface, within a budget."""
     if search.problem.pairs == 0:  # nothing to hide: any blanket will do
-        return (search.plan_at(SINGLES, rounded(search.per_user(2 * BLANKET_MEAN_RANGE[0])), budget),)
+        return (search.certified_plan(SINGLES, rounded(search.per_user(2 * BLANKET_MEAN_RANGE[0])), budget),)
     best = search.surface.best(budget)
     if best is None:
         raise InfeasibleError(f"max_messages = {budget:g} is too small: raise it, or lower the domain size.")
@@ -157,7 +157,7 @@ def _tried(search: Search, budget: float) -> tuple[Plan, ...]:
         for more in _MORE:
             law, mean = search.surface.at(log_variance + more, best)
             try:
-                plans.append(search.plan_at(law, rounded_up(search.per_user(mean)), budget))
+                plans.append(search.certified_plan(law, rounded_up(search.per_user(mean)), budget))
             except (InfeasibleError, ParameterError) as error:
                 failure = error
                 continue

@@ -8,22 +8,22 @@ from typing import Any
 from segshuffle.discovered import discovered
 from segshuffle.errors import ConfigError
 from segshuffle.plans.listed import PACKAGE, listed
-from segshuffle.plans.method import Declared, Method, Options
+from segshuffle.plans.method import Method, MethodEntry, Options
 
 #: Accounting and name; a method may be declared under both accountings.
 Key = tuple[str, str]
 
 
 @functools.cache
-def every(package: str = PACKAGE) -> dict[Key, Declared]:
-    """Return all declared methods by accounting and name.
+def every(package: str = PACKAGE) -> dict[Key, MethodEntry]:
+    """Return all methods by accounting and name.
 
     Raises
     ------
     ConfigError
         If a file cannot be imported, or two files declare the same name under one accounting. The error names the file.
     """
-    methods_by_key: dict[Key, Declared] = {}
+    methods_by_key: dict[Key, MethodEntry] = {}
     for path, methods in discovered(package, "METHODS").items():
         for each in methods:
             key = (each.accounting, each.name)
@@ -36,17 +36,17 @@ def every(package: str = PACKAGE) -> dict[Key, Declared]:
     return methods_by_key
 
 
-def declared(accounting: str, role: str) -> list[Declared]:
+def methods_of(accounting: str, role: str) -> list[MethodEntry]:
     """List the methods of one accounting and role."""
     return [each for each in every().values() if (each.accounting, each.role) == (accounting, role)]
 
 
-def made(method: Declared, section: Mapping[str, Any], chosen: Options | None = None) -> Method:
+def made(method: MethodEntry, section: Mapping[str, Any], chosen: Options | None = None) -> Method:
     """Make the method with options from the configuration; options of its file are under the file's name.
 
     Parameters
     ----------
-    method : Declared
+    method : MethodEntry
         One of `every`.
     section : mapping
         The section ``competitors`` or ``proven``; missing options have their defaults.

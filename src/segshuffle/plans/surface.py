@@ -34,7 +34,7 @@ _GAIN = 0.01
 _WIDTHS, _CHOICES, _VARIANCES, _FINER = (1.0, 0.2), 6, 200, 11
 
 
-class Best(NamedTuple):
+class Candidate(NamedTuple):
     """The blanket with the least error, its copies, shape (n_levels,), and an estimate of the error."""
 
     point: FloatArray
@@ -69,7 +69,7 @@ class Surface:
         self.barred: list[FloatArray] = []
         self.interpolated: Interpolation | None = None
 
-    def best(self, budget: float, quick: bool = False) -> Best | None:
+    def best(self, budget: float, quick: bool = False) -> Candidate | None:
         """Return the best blanket for a budget of messages per user; None if nothing can be sent.
 
         A quick search starts from what is known, if anything is, without points around a first guess.
@@ -82,7 +82,7 @@ class Surface:
             known = self._refined(self._new(np.clip(around, self.low, self.high)), budget)
         return known
 
-    def _refined(self, wanted: list[FloatArray], budget: float) -> Best | None:
+    def _refined(self, wanted: list[FloatArray], budget: float) -> Candidate | None:
         """Compute points, and then those of least predicted error, until predictions are right; return the best."""
         known = None
         for _ in range(_ROUNDS):
@@ -98,7 +98,7 @@ class Surface:
                 wanted = [*self._new(promised.point[None]), *self._neighbours(known.point)]
         return known
 
-    def _below(self, known: Best, budget: float) -> Best | None:
+    def _below(self, known: Candidate, budget: float) -> Candidate | None:
         """Return a far better point on a line of variances far below that of the known point, if one is met.
 
         The line is halved. No point of a part has more copies than its upper end, or less noise than its lower end, so
@@ -121,7 +121,7 @@ class Surface:
                 parts += [(low, (low + high) / 2), ((low + high) / 2, high)]
         return best
 
-    def promised(self, budget: float) -> Best | None:
+    def promised(self, budget: float) -> Candidate | None:
         """Return the blanket with nearly the least predicted error, of many choices, each with its best variance."""
         best, centre = None, (self.low + self.high) / 2
         free = slice(1, self.low.size - (self.law.spends > 0))
@@ -167,7 +167,7 @@ class Surface:
         """Append to points the log of the mean that so many dummies per user give, at most the largest."""
         return np.column_stack([points, np.minimum(np.log(per_user / self.rules.per_user(1.0)), self.high[-1])])
 
-    def at(self, log_variance: float, best: Best) -> tuple[Blanket, float]:
+    def at(self, log_variance: float, best: Candidate) -> tuple[Blanket, float]:
         """Return the law and the mean of a point with another variance, or its own ones if there is no such law."""
         _, parameters, (mean,) = self._settled(np.append(log_variance, best.point[1:])[None])
         return (self._law(parameters), float(mean)) if math.isfinite(mean) else (best.law, best.mean)
@@ -191,7 +191,7 @@ class Surface:
 
     def _errors(
         self, points: FloatArray, budget: float, share: float, limits: FloatArray | None = None
-    ) -> tuple[FloatArray, Best | None]:
+    ) -> tuple[FloatArray, Candidate | None]:
         """Return the errors of points, inf if there is no such law, and the best one; copies are predicted or given."""
         points, parameters, means = self._settled(points)
         errors = np.full(len(points), math.inf)
@@ -205,7 +205,9 @@ class Surface:
         if not math.isfinite(errors[at]):
             return errors, None
         law = self._law(parameters, at)
-        return errors, Best(points[at], law, float(means[at]), copies[np.searchsorted(fits, at)], float(errors[at]))
+        return errors, Candidate(
+            points[at], law, float(means[at]), copies[np.searchsorted(fits, at)], float(errors[at])
+        )
 
     def _first(self, budget: float) -> list[FloatArray]:
         """Return what would be the best point if every blanket were as good as Gaussian noise, and points around it."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from segshuffle.accounting.collections.guides import CLOSE, FINE, guided_noise
 from segshuffle.blankets.base import CounterPair
-from segshuffle.plans.surface import Best, Surface
+from segshuffle.plans.surface import Candidate, Surface
 
 #: Relative distances at which copies count as near to whole ones: always, and where the error is steep.
 _VERY_NEAR, _NEAR = 2 * FINE, 0.1
@@ -30,7 +30,7 @@ _STEEP = 4
 _GAIN = 0.01
 
 
-def log_variances(surface: Surface, best: Best, budget: float) -> list[float]:
+def log_variances(surface: Surface, best: Candidate, budget: float) -> list[float]:
     """Return logs of variances to try: the best one, or one that allows whole copies; perhaps a better one, too."""
     known = float(best.point[0])
     near = _with_whole_copies(surface, best, _VERY_NEAR)
@@ -51,7 +51,7 @@ def log_variances(surface: Surface, best: Best, budget: float) -> list[float]:
     return [usual, descended] if error_at(descended) < error_at(usual) * (1 - _GAIN) else [usual]
 
 
-def _with_whole_copies(surface: Surface, best: Best, tolerance: float) -> float:
+def _with_whole_copies(surface: Surface, best: Candidate, tolerance: float) -> float:
     """Return the log of the least variance that allows all whole copies (or `copies_max`) that are near."""
     known, least = float(best.point[0]), list[float]()
 
@@ -66,7 +66,7 @@ def _with_whole_copies(surface: Surface, best: Best, tolerance: float) -> float:
     return max(filter(math.isfinite, least), default=known)
 
 
-def _is_steep(surface: Surface, best: Best) -> bool:
+def _is_steep(surface: Surface, best: Candidate) -> bool:
     """Return whether slightly more copies would lower the error by a multiple of that."""
     copies = np.array([best.copies, best.copies * (1 + FINE)])
     error, less = surface.rules.terms(best.law.variance(best.mean)).error(copies, surface.rules.counts)

@@ -32,7 +32,7 @@ from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.digits import rounded_up
 from segshuffle.numerics.laws import binomial_pmf, binomial_tail
 from segshuffle.numerics.search import log_excess, safe_edge
-from segshuffle.plans.method import Declared, ErrorAsPlanned, Influence
+from segshuffle.plans.method import ErrorAsPlanned, Influence, MethodEntry
 from segshuffle.plans.plan import Plan, Problem, Sample
 
 #: Fewer consistent dummies than this are useless for any guarantee.
@@ -235,12 +235,12 @@ OPTIONS = {
 _COMPARED = tuple({"log_power": power} for power in (0.0, 0.5, 1.0, 2.0, 3.0))
 
 METHODS = (
-    Declared(
+    MethodEntry(
         "almost-single",
         lambda options: AlmostSingleMessage(options["log_power"]),
         compared=_COMPARED,
     ),
-    Declared(
+    MethodEntry(
         "almost-single",
         lambda options: AlmostSingleMessage(options.get("log_power", 1.0), "proven"),
         accounting="proven",

@@ -17,7 +17,7 @@ import numpy as np
 
 from segshuffle.arrays import FloatArray
 from segshuffle.digits import rounded_down, rounded_up
-from segshuffle.plans.method import Declared, IndependentCounters, Influence
+from segshuffle.plans.method import IndependentCounters, Influence, MethodEntry
 from segshuffle.plans.plan import Plan, Problem, Sample
 
 
@@ -57,7 +57,7 @@ class AugmentedShuffling(IndependentCounters):
 
 
 METHODS = (
-    Declared(
+    MethodEntry(
         "augmented-shuffling",
         lambda _: AugmentedShuffling(),
         accounting="proven",

@@ -18,7 +18,7 @@ from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.digits import added, rounded_up
 from segshuffle.errors import ParameterError
 from segshuffle.numerics.ranges import check_choice
-from segshuffle.plans.method import Collected, Declared
+from segshuffle.plans.method import CopiesAndDummies, MethodEntry
 from segshuffle.plans.plan import Plan, Problem, collection_of
 from segshuffle.plans.scheme import Collection
 
@@ -26,7 +26,7 @@ _NAMES = ("mm", "sepmm", "weighted-sepmm", "inverse-variance-sepmm")
 
 
 @dataclass(frozen=True)
-class BallsIntoBins(Collected):
+class BallsIntoBins(CopiesAndDummies):
     """MM: all users have the lowest level. SepMM: one collection per level, with the delta of the whole population.
 
     Parameters
@@ -117,22 +117,22 @@ OPTIONS = {
     },
 }
 METHODS = (
-    Declared(
+    MethodEntry(
         "mm",
         lambda options: BallsIntoBins(options["analysis"]),
         in_paper=True,
     ),
-    Declared(
+    MethodEntry(
         "sepmm",
         lambda options: BallsIntoBins(options["analysis"], "sepmm"),
         in_paper=True,
     ),
-    Declared(
+    MethodEntry(
         "weighted-sepmm",
         lambda options: BallsIntoBins(options["analysis"], "weighted-sepmm", options["weight_users"]),
         in_paper=True,
     ),
-    Declared(
+    MethodEntry(
         "inverse-variance-sepmm",
         lambda options: BallsIntoBins(options["analysis"], "inverse-variance-sepmm"),
     ),

@@ -6,7 +6,7 @@ from segshuffle.accounting.collections.calibration import least_blanket_mean
 from segshuffle.blankets.base import BLANKET_MEAN_RANGE
 from segshuffle.blankets.singles import SINGLES
 from segshuffle.digits import rounded_up
-from segshuffle.plans.method import Declared
+from segshuffle.plans.method import MethodEntry
 from segshuffle.plans.plan import Problem
 from segshuffle.protocols.balls_into_bins import BallsIntoBins
 
@@ -29,10 +29,10 @@ class ProvenBallsIntoBins(BallsIntoBins):
 
 
 METHODS = (
-    Declared("mm", lambda _: ProvenBallsIntoBins(), accounting="proven"),
-    Declared("sepmm", lambda _: ProvenBallsIntoBins(name="sepmm"), accounting="proven"),
-    Declared("weighted-sepmm", lambda _: ProvenBallsIntoBins(name="weighted-sepmm"), accounting="proven"),
-    Declared(
+    MethodEntry("mm", lambda _: ProvenBallsIntoBins(), accounting="proven"),
+    MethodEntry("sepmm", lambda _: ProvenBallsIntoBins(name="sepmm"), accounting="proven"),
+    MethodEntry("weighted-sepmm", lambda _: ProvenBallsIntoBins(name="weighted-sepmm"), accounting="proven"),
+    MethodEntry(
         "inverse-variance-sepmm", lambda _: ProvenBallsIntoBins(name="inverse-variance-sepmm"), accounting="proven"
     ),
 )

@@ -11,7 +11,7 @@ from segshuffle.accounting.collections.blanket_cap import cap_overflow, uncapped
 from segshuffle.digits import rounded_down, rounded_up
 from segshuffle.errors import ParameterError
 from segshuffle.numerics.ranges import check_integer
-from segshuffle.plans.method import Collected
+from segshuffle.plans.method import CopiesAndDummies
 from segshuffle.plans.plan import Plan, Problem
 from segshuffle.plans.targets import Target, delta_with_cap
 from segshuffle.protocols.proven import ProvenSegmented
@@ -25,7 +25,7 @@ _MOST_CAP = 2**40
 
 
 @dataclass(frozen=True)
-class Capped(Collected):
+class Capped(CopiesAndDummies):
     """A method with a cap on the blanket messages of each user.
 
     Counters are simulated without the cap, which changes them with a probability below kappa.

@@ -20,7 +20,7 @@ from segshuffle.accounting.collections.shifted_noise import discrete_laplace_eps
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.digits import rounded_down, rounded_up
 from segshuffle.numerics.gaussian import gaussian_ratio
-from segshuffle.plans.method import Declared
+from segshuffle.plans.method import MethodEntry
 from segshuffle.plans.plan import Plan, Problem, Sample, assignment_spread, uniform_item_counts
 from segshuffle.plans.weights import ErrorTerms, best_copies
 
@@ -159,7 +159,7 @@ WEIGHTED = Curator("curator-weighted", "exact", _gaussian, _unit_variance, _NORM
 DISCRETE_LAPLACE = Curator("curator-discrete-laplace", "exact", _discrete_laplace, _laplace_variance, _laplace_noise)
 BEST = Curator("curator-best", "upper", _powers, noise_variance, _power_noise)
 METHODS = (
-    Declared(
+    MethodEntry(
         "curator-uniform",
         lambda _: UNIFORM,
         accounting="proven",
@@ -168,21 +168,21 @@ METHODS = (
         # curator-weighted has no larger error
         compared=(),
     ),
-    Declared(
+    MethodEntry(
         "curator-weighted",
         lambda _: WEIGHTED,
         accounting="proven",
         role="reference",
         shuffle_model=False,
     ),
-    Declared(
+    MethodEntry(
         "curator-discrete-laplace",
         lambda _: DISCRETE_LAPLACE,
         accounting="proven",
         role="reference",
         shuffle_model=False,
     ),
-    Declared(
+    MethodEntry(
         "curator-best",
         lambda _: BEST,
         accounting="proven",

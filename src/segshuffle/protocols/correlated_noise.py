@@ -20,7 +20,7 @@ import numpy as np
 from segshuffle.arrays import FloatArray
 from segshuffle.digits import rounded_up
 from segshuffle.numerics.ranges import check_within
-from segshuffle.plans.method import Declared, IndependentCounters, Influence
+from segshuffle.plans.method import IndependentCounters, Influence, MethodEntry
 from segshuffle.plans.plan import Plan, Problem, Sample
 
 
@@ -88,7 +88,7 @@ OPTIONS = {
     }
 }
 METHODS = (
-    Declared(
+    MethodEntry(
         "correlated-noise",
         lambda options: CorrelatedNoise(options["flood_share"]),
         compared=tuple({"flood_share": share} for share in (0.03, 0.1, 0.3, 0.6)),

@@ -24,7 +24,7 @@ from segshuffle.accounting.collections.published import exchange_target
 from segshuffle.arrays import FloatArray
 from segshuffle.digits import rounded_up
 from segshuffle.numerics.ranges import check_integer
-from segshuffle.plans.method import Declared, IndependentCounters, Influence
+from segshuffle.plans.method import IndependentCounters, Influence, MethodEntry
 from segshuffle.plans.plan import Plan, Problem, Sample
 
 
@@ -101,12 +101,12 @@ OPTIONS = {
 _COMPARED = tuple({"fakes_per_user": fakes} for fakes in (1, 2, 4, 8, 16))
 
 METHODS = (
-    Declared(
+    MethodEntry(
         "fake-users",
         lambda options: FakeUsers(options["fakes_per_user"]),
         compared=_COMPARED,
     ),
-    Declared(
+    MethodEntry(
         "fake-users",
         lambda options: FakeUsers(options.get("fakes_per_user", 1), "proven"),
         accounting="proven",

@@ -23,7 +23,7 @@ from segshuffle.numerics.ranges import (
     check_positive,
     check_within,
 )
-from segshuffle.plans.method import Collected, Declared
+from segshuffle.plans.method import CopiesAndDummies, MethodEntry
 from segshuffle.plans.plan import Plan, Problem
 from segshuffle.plans.planner import Search, fewest_messages, least_error
 from segshuffle.plans.targets import error_of_all
@@ -36,7 +36,7 @@ SLACK = 1.05
 
 
 @dataclass(frozen=True)
-class ProvenSegmented(Collected):
+class ProvenSegmented(CopiesAndDummies):
     """The segmented protocol with proven accounting.
 
     Parameters
@@ -131,7 +131,7 @@ class ProvenSegmented(Collected):
     def _plan(self, searches: list[Search]) -> Plan:
         first, budget = searches[0], self.max_messages or math.inf
         if self.blanket_per_user is not None:
-            return first.plan_at(first.law(), self.blanket_per_user, budget)
+            return first.certified_plan(first.law(), self.blanket_per_user, budget)
         if self.target_error is not None:
             return fewest_messages(searches, self.target_error)
         if self.max_messages is None and len(searches) == 2 and not searches[-1].law.spends:
@@ -148,7 +148,7 @@ def expected_seconds(problem: Problem) -> float:
 
 
 METHODS = (
-    Declared(
+    MethodEntry(
         "poisson-group",
         lambda _: ProvenSegmented(group_privacy=True),
         accounting="proven",
@@ -157,7 +157,7 @@ METHODS = (
         # poisson-copies has no larger error
         compared=(),
     ),
-    Declared(
+    MethodEntry(
         "poisson",
         lambda _: ProvenSegmented(),
         accounting="proven",
@@ -165,7 +165,7 @@ METHODS = (
         rows=("grid", "best", "budget", "projected"),
         compared=(),
     ),
-    Declared(
+    MethodEntry(
         "poisson-copies",
         lambda options: ProvenSegmented(copies_max=float(options["copies_max"])),
         accounting="proven",
@@ -173,7 +173,7 @@ METHODS = (
         # no "best": without a budget a plan would take as many copies as are allowed
         rows=("grid", "budget"),
     ),
-    Declared(
+    MethodEntry(
         "poisson-equal",
         lambda _: ProvenSegmented(equal_copies=True),
         accounting="proven",
@@ -182,7 +182,7 @@ METHODS = (
         compared=(),
     ),
     *(
-        Declared(
+        MethodEntry(
             name,
             lambda options, name=name: ProvenSegmented(  # type: ignore[misc]
                 copies_max=float(options["copies_max"]), laws=(SINGLE, name)

@@ -13,7 +13,7 @@ import numpy as np
 from segshuffle.accounting.collections.published import largest_sampling_rate, least_blanket_per_user
 from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.digits import rounded, rounded_down, rounded_up
-from segshuffle.plans.method import Collected, Declared
+from segshuffle.plans.method import CopiesAndDummies, MethodEntry
 from segshuffle.plans.plan import Plan, Problem, collection_of
 
 _BRACKET_POINTS = 16
@@ -37,7 +37,7 @@ def _public(problem: Problem) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Segmented(Collected):
+class Segmented(CopiesAndDummies):
     """The segmented protocol.
 
     Parameters
@@ -101,4 +101,4 @@ def optimize_parameters(problem: Problem) -> Plan:
     return plan_at(problem, rounded(math.exp(log_blanket)))
 
 
-METHODS = (Declared("segmented", lambda _: Segmented(), role="curve", rows=("grid", "best")),)
+METHODS = (MethodEntry("segmented", lambda _: Segmented(), role="curve", rows=("grid", "best")),)

@@ -20,7 +20,7 @@ from segshuffle.digits import rounded_down
 from segshuffle.errors import ParameterError
 from segshuffle.numerics.ranges import SMALLEST_LOG_RATIO, check_local
 from segshuffle.numerics.search import largest_local_epsilon
-from segshuffle.plans.method import Declared, Influence
+from segshuffle.plans.method import Influence, MethodEntry
 from segshuffle.plans.plan import Plan, Problem, Sample
 
 #: Number of users simulated at once; it bounds the memory of a repetition.
@@ -237,13 +237,13 @@ OPTIONS = {
     }
 }
 METHODS = (
-    Declared(
+    MethodEntry(
         "subexp-local",
         lambda options: SubsetExponential(local_epsilon=options["local_epsilon"]),
         in_paper=True,
         local=True,
     ),
-    Declared(
+    MethodEntry(
         "subexp-shuffle",
         lambda _: SubsetExponential(),
         in_paper=True,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from segshuffle.accounting.single_message.decomposition import BlanketBound
-from segshuffle.plans.method import Declared
+from segshuffle.plans.method import MethodEntry
 from segshuffle.plans.plan import Problem
 from segshuffle.protocols.subset_exponential import SEARCH_RTOL, Report, SubsetExponential
 
@@ -23,7 +23,7 @@ class ProvenSubsetExponential(SubsetExponential):
 
 
 METHODS = (
-    Declared(
+    MethodEntry(
         "subexp-shuffle",
         lambda _: ProvenSubsetExponential(),
         accounting="proven",

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segshuffle.datasets.declared import CACHE, DataSource, Place, Section, recorded_kind
+from segshuffle.datasets.interface import CACHE, DataSource, Place, Section, recorded_kind
 from segshuffle.datasets.population import Population
 from segshuffle.datasets.registry import dataset_label, dataset_of
 from segshuffle.errors import DataError, FetchError

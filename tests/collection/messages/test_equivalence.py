@@ -184,7 +184,9 @@ def test_messages_are_counted_as_simulated(method, blanket, batch, monkeypatch):
     if isinstance(method, Segmented):
         plan = plan_at(problem, blanket, (0.3, 0.7, 1.0))
     elif isinstance(method, ProvenSegmented):
-        plan = method.searches(problem)[0].plan_at(*(blanket if isinstance(blanket, tuple) else (POISSON, blanket)))
+        plan = method.searches(problem)[0].certified_plan(
+            *(blanket if isinstance(blanket, tuple) else (POISSON, blanket))
+        )
     else:
         law, kind = (POISSON, "exact") if method.analysis == "proven" else (BINOMIAL, "published")
         if method.name != "mm":

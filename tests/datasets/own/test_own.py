@@ -5,7 +5,7 @@ import pytest
 
 from segshuffle.arrays import NO_ITEM
 from segshuffle.datasets import registry
-from segshuffle.datasets.declared import Place
+from segshuffle.datasets.interface import Place
 from segshuffle.datasets.own.dataset import KEYS
 from segshuffle.errors import DataError
 from segshuffle.reproduction.config import check_config

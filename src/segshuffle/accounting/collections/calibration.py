@@ -12,7 +12,7 @@ from segshuffle.accounting.collections.product import (
     BOUND_RTOL,
     EPSILON_LIMIT,
     SMALLEST_DELTA,
-    Collected,
+    RepeatedPair,
     check_product,
     delta_interval,
     gaussian_scale,
@@ -135,7 +135,7 @@ def gaussian_start(epsilon: float, delta: float) -> tuple[float, float]:
     return _root_and_slope(excess, -700.0, 8.0)
 
 
-def epsilon_upper(collections: Sequence[Collected], *, delta: float, rtol: float = BOUND_RTOL) -> float:
+def epsilon_upper(collections: Sequence[RepeatedPair], *, delta: float, rtol: float = BOUND_RTOL) -> float:
     """Return the epsilon that the product of all collections' pairs is certified to have at `delta`, rounded up.
 
     Parameters

@@ -28,7 +28,7 @@ from segshuffle.accounting.collections.blanket_cap import (
 from segshuffle.accounting.collections.calibration import epsilon_upper
 from segshuffle.accounting.collections.product import (
     EPSILON_LIMIT,
-    Collected,
+    RepeatedPair,
     check_product,
     ends_of,
     log_delta_bound,
@@ -55,7 +55,7 @@ _MOST_LOSSES = 3e6
 
 
 def composed_delta(
-    collections: Sequence[Collected], *, epsilon: float, caps: Sequence[Mapping[str, Any]] = ()
+    collections: Sequence[RepeatedPair], *, epsilon: float, caps: Sequence[Mapping[str, Any]] = ()
 ) -> float:
     """Return the delta that all collections together have at `epsilon`, rounded up.
 
@@ -98,7 +98,7 @@ def composed_delta(
 
 
 def composed_epsilon(
-    collections: Sequence[Collected], *, delta: float, caps: Sequence[Mapping[str, Any]] = ()
+    collections: Sequence[RepeatedPair], *, delta: float, caps: Sequence[Mapping[str, Any]] = ()
 ) -> float:
     """Return the epsilon that all collections together have at `delta`, rounded up.
 
@@ -130,7 +130,7 @@ def composed_epsilon(
     )
 
 
-def _checked(collections: Sequence[Collected]) -> list[Collected]:
+def _checked(collections: Sequence[RepeatedPair]) -> list[RepeatedPair]:
     """Return the collections in which something is sent."""
     for _, pairs in collections:
         check_product(pairs=pairs)
@@ -140,7 +140,9 @@ def _checked(collections: Sequence[Collected]) -> list[Collected]:
 # -- for other mechanisms --------------------------------------------------------------------------------------------
 
 
-def privacy_loss_distribution(collections: Sequence[Collected], *, interval: float = 1e-4) -> PrivacyLossDistribution:
+def privacy_loss_distribution(
+    collections: Sequence[RepeatedPair], *, interval: float = 1e-4
+) -> PrivacyLossDistribution:
     """Return the loss distribution of collections of the same users, rounded up, as an object of dp_accounting.
 
     Parameters

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from segshuffle.accounting.collections.product import Collected, check_product, gaussian_scale, on_one_lattice
+from segshuffle.accounting.collections.product import RepeatedPair, check_product, gaussian_scale, on_one_lattice
 from segshuffle.blankets.atoms import AtomPair, Atoms
 from segshuffle.blankets.base import CounterPair
 from segshuffle.blankets.pairs import CountPair
@@ -77,7 +77,7 @@ class _Worse(Bound):
 
     ceiling = math.inf
 
-    def __init__(self, parts: Sequence[Collected]) -> None:
+    def __init__(self, parts: Sequence[RepeatedPair]) -> None:
         tables = on_one_lattice(parts, gaussian_scale([(parts[0][0], 1)]) / _CELLS, _LOG_TAIL)
         directions = zip(*(both_ways(table) for table, _ in tables), strict=True)
         counts = [count for _, count in tables]
@@ -132,7 +132,7 @@ def absent(pair: CounterPair, *, items: int, n_users: int, domain_size: int, rou
     less = mean * (n_users - 1) / n_users
     if others * mean > _LARGEST_TOTAL:
         raise ParameterError("domain_size", domain_size, f"at most {_LARGEST_TOTAL:g} dummies in all")
-    parts: list[Collected] = [(_Missing(mean, less, pair.copies), items * rounds)]
+    parts: list[RepeatedPair] = [(_Missing(mean, less, pair.copies), items * rounds)]
     if others:
         parts.append((_Missing(others * mean, others * less, 0.0), rounds))
     return _Worse(parts)

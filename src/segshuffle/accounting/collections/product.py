@@ -36,8 +36,8 @@ from segshuffle.numerics.loss_distribution import (
 )
 from segshuffle.numerics.ranges import check_integer, check_within
 
-#: The pair of counters of a collection, and how many such pairs it has: `Problem.pairs`.
-Collected = tuple[CounterPair, int]
+#: A pair of counters, and how many such pairs a collection has: `Problem.pairs`.
+RepeatedPair = tuple[CounterPair, int]
 #: Log ratio and log mass of B at the values of one counter, and the number of pairs.
 Law = tuple[FloatArray, FloatArray, int]
 
@@ -123,7 +123,7 @@ def saddle_point(
 
 
 def _plan(
-    collections: Sequence[Collected], epsilon: float, rtol: float, log_smallest: float = _LOG_SMALLEST
+    collections: Sequence[RepeatedPair], epsilon: float, rtol: float, log_smallest: float = _LOG_SMALLEST
 ) -> SaddlePoint:
     """Find the saddle point from a window of the loss that is neither too narrow for delta nor much too wide.
 
@@ -172,13 +172,13 @@ def log_tail_for(log_delta: float, pairs: int, rtol: float) -> float:
     return min(math.log(400 * pairs / rtol) - log_delta, LARGEST_LOG_TAIL)
 
 
-def gaussian_scale(collections: Sequence[Collected]) -> float:
+def gaussian_scale(collections: Sequence[RepeatedPair]) -> float:
     """Return sensitivity/deviation of Gaussian noise as large as that of all collections together."""
     ratio = math.hypot(*(pair.copies * math.sqrt(2 * pairs / pair.variance) for pair, pairs in collections))
     return min(max(ratio, 1e-130), 100.0)
 
 
-def _trivial(collections: Sequence[Collected]) -> float | None:
+def _trivial(collections: Sequence[RepeatedPair]) -> float | None:
     """Return log delta if no computation is needed: without copies, or if the loss is +inf almost surely (bound 1)."""
     if not any(pair.copies for pair, _ in collections):
         return -math.inf
@@ -295,7 +295,7 @@ def closest_interval(
     return DeltaInterval(math.exp(low), rounded_delta(high)), failure
 
 
-def log_delta_bound(collections: Sequence[Collected], epsilon: float, rtol: float = BOUND_RTOL) -> float:
+def log_delta_bound(collections: Sequence[RepeatedPair], epsilon: float, rtol: float = BOUND_RTOL) -> float:
     """Return a certified upper bound of log delta of all collections together, within about `rtol` / 2 of it."""
     trivial = _trivial(collections)
     if trivial is not None:
@@ -330,7 +330,7 @@ def log_delta_bound(collections: Sequence[Collected], epsilon: float, rtol: floa
     return best
 
 
-def on_one_lattice(collections: Sequence[Collected], step: float, log_tail: float) -> list[tuple[LossTable, int]]:
+def on_one_lattice(collections: Sequence[RepeatedPair], step: float, log_tail: float) -> list[tuple[LossTable, int]]:
     """Return tables of all pairs with one step, which is larger than `step` if a pair cannot have that."""
     tables = [(pair.loss_table(step, log_tail), pairs) for pair, pairs in collections]
     common = max(table.step for table, _ in tables)

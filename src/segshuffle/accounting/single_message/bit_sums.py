@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from segshuffle.accounting.single_message.accountants.declared import Accountant, of_bound
+from segshuffle.accounting.single_message.accountants.interface import Accountant, of_bound
 from segshuffle.accounting.single_message.rounds import RoundsBound
 from segshuffle.arrays import FloatArray
 from segshuffle.numerics.intervals import DeltaInterval

@@ -15,7 +15,6 @@ import numpy as np
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.base import COPIES_RANGE
 from segshuffle.collection.padding import zipf_shares
-from segshuffle.declared import described, option
 from segshuffle.digits import added
 from segshuffle.errors import ParameterError
 from segshuffle.numerics.ranges import (
@@ -26,6 +25,7 @@ from segshuffle.numerics.ranges import (
     numbers,
 )
 from segshuffle.numerics.typed import typed
+from segshuffle.option_fields import described, option
 from segshuffle.plans.plan import Problem
 
 #: Number of top items that are shown if nothing else is asked.

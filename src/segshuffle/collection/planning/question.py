@@ -15,10 +15,10 @@ from segshuffle.blankets.named import laws
 from segshuffle.collection.messages import Server
 from segshuffle.collection.planning.asked import Goal, Guess, Limits
 from segshuffle.collection.planning.foresight import hardest_share, loss_of
-from segshuffle.declared import fields_of, option, options_of
 from segshuffle.errors import InfeasibleError, OptionsError, ParameterError, similar
 from segshuffle.numerics.ranges import check_choice, check_kind
 from segshuffle.numerics.typed import typed
+from segshuffle.option_fields import fields_of, option, options_of
 from segshuffle.plans.level_counts import LevelPrivacy, left_for_items
 from segshuffle.plans.plan import Problem, assignment_spread
 from segshuffle.plans.targets import error_of_item

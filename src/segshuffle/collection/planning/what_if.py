@@ -13,7 +13,7 @@ from segshuffle.digits import rounded
 from segshuffle.drawing.looks import label_of
 from segshuffle.errors import InfeasibleError, ParameterError, SegshuffleError
 from segshuffle.numerics.ranges import check_integer, whole_if_equal
-from segshuffle.plans.method import Declared, Method
+from segshuffle.plans.method import Method, MethodEntry
 from segshuffle.plans.plan import Plan
 from segshuffle.plans.registry import every, made
 from segshuffle.plans.shares import level_counts
@@ -139,7 +139,7 @@ def side_by_side(answered: Answer) -> list[dict[str, Any]]:
     problem, question = answered.plan.problem, answered.compared
     counts: Any = question.guess.counts(problem)
     rows = []
-    for (accounting, name), declared in every().items():
+    for (accounting, name), entry in every().items():
         row: dict[str, Any] = {
             "name": name,
             "label": label_of(name, accounting),
@@ -147,7 +147,7 @@ def side_by_side(answered: Answer) -> list[dict[str, Any]]:
             **dict.fromkeys(("kind", "messages_per_user", "deviation", "useless", "none")),
         }
         try:
-            method, plan = _planned(declared, question)
+            method, plan = _planned(entry, question)
             error = method.expected_mse(plan, counts) + question.squared_loss
             row |= {"kind": plan.kind, "messages_per_user": plan.messages_per_user + question.level_messages}
             row |= {"deviation": math.sqrt(error / problem.domain_size), "useless": error >= problem.error_without_data}
@@ -157,10 +157,10 @@ def side_by_side(answered: Answer) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: math.inf if row["deviation"] is None else row["deviation"])
 
 
-def _planned(declared: Declared, question: Question) -> tuple[Method, Plan]:
+def _planned(entry: MethodEntry, question: Question) -> tuple[Method, Plan]:
     """Return a protocol and its plan for the guarantee of a question; our protocol also answers the question itself."""
-    level = {"local_epsilon": question.problem.levels[0]} if declared.local else {}
-    method: Any = made(declared, {"copies_max": question.limits.copies_max}, level)
+    level = {"local_epsilon": question.problem.levels[0]} if entry.local else {}
+    method: Any = made(entry, {"copies_max": question.limits.copies_max}, level)
     if isinstance(method, ProvenSegmented):
         equal = method.equal_copies or question.limits.equal_copies
         limits = replace(question.limits, copies_max=method.copies_max, equal_copies=equal)
@@ -171,4 +171,4 @@ def _planned(declared: Declared, question: Question) -> tuple[Method, Plan]:
         if note := Answer(own, plan).note:
             raise InfeasibleError(note)
         return method, plan
-    return method, declared.plan(method, question.problem)
+    return method, entry.plan(method, question.problem)

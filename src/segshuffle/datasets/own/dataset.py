@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from segshuffle.datasets.declared import ITEMS, PADDING, Dataset, DataSource, Place, Section, padded_size, padded_users
+from segshuffle.datasets.interface import ITEMS, PADDING, Dataset, DataSource, Place, Section, padded_size, padded_users
 from segshuffle.datasets.own.layout import OPTIONS, Layout
 from segshuffle.errors import DataError
 from segshuffle.files import sha256_of

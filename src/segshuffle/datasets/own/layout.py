@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from segshuffle.declared import described, option, options_of
 from segshuffle.errors import DataError, ParameterError
 from segshuffle.files import read_bounded
+from segshuffle.option_fields import described, option, options_of
 
 BLANKS = " \t\r\n"
 UNREADABLE = re.compile(r"[\x00-\x1f\x7f\ufffd]")

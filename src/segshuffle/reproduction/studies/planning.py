@@ -16,7 +16,7 @@ from segshuffle.blankets.base import BLANKET_MEAN_RANGE
 from segshuffle.datasets.population import Population
 from segshuffle.plans.method import Method, Row
 from segshuffle.plans.plan import PLAIN, Assumptions, Problem, Sample
-from segshuffle.plans.registry import declared, every, made
+from segshuffle.plans.registry import every, made, methods_of
 from segshuffle.plans.shares import level_counts
 from segshuffle.reproduction.design import Config, Scenario, Setting, blanket_grid, least_delta, level_deltas
 from segshuffle.seeds import stream
@@ -43,12 +43,12 @@ def lineup(config: Config, accounting: str) -> dict[str, tuple[Method, tuple[Row
     """
     if accounting == "published":
         section = config["competitors"]
-        chosen = [*declared("published", "curve"), *(every()["published", name] for name in section["methods"])]
+        chosen = [*methods_of("published", "curve"), *(every()["published", name] for name in section["methods"])]
     else:
         section = config["proven"]
-        variants = [each for each in declared("proven", "variant") if each.name in section["variants"]]
-        points = [*declared("proven", "competitor"), *declared("proven", "reference")]
-        chosen = [*declared("proven", "curve"), *variants, *points]
+        variants = [each for each in methods_of("proven", "variant") if each.name in section["variants"]]
+        points = [*methods_of("proven", "competitor"), *methods_of("proven", "reference")]
+        chosen = [*methods_of("proven", "curve"), *variants, *points]
     return {each.name: (made(each, section), each.rows) for each in chosen}
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from segshuffle.datasets.sampling import uniform_population
-from segshuffle.plans.registry import declared, every
+from segshuffle.plans.registry import every, methods_of
 from segshuffle.reproduction.design import Scenario
 from segshuffle.reproduction.scenarios import settings
 from segshuffle.reproduction.studies import planning
@@ -69,7 +69,7 @@ def tasks(case):
 def test_the_line_up_is_ours_the_competitors_and_the_curators(full_config):
     found = [every()["proven", name] for name in lineup(full_config, "proven")]
     order = ["curve", "competitor", "reference"]
-    assert found == [each for role in order for each in declared("proven", role)]
+    assert found == [each for role in order for each in methods_of("proven", role)]
     assert tuple(lineup(full_config, "published")) == ("segmented", *full_config["competitors"]["methods"])
 
 

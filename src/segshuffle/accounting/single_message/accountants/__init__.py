@@ -1,10 +1,10 @@
 """Accountants of one shuffled message, which the files of this folder declare in ``ACCOUNTANTS``.
 
-No list has to name a new one: ``segshuffle account`` and the referee use all of them. `declared` says what a
+No list has to name a new one: ``segshuffle account`` and the referee use all of them. `interface` says what a
 declaration has. The mathematics of larger bounds (the blanket decomposition, variation ratio) is beside this folder.
 """
 
-from segshuffle.accounting.single_message.accountants.declared import Accountant, Kind, Mechanism
+from segshuffle.accounting.single_message.accountants.interface import Accountant, Kind, Mechanism
 from segshuffle.discovered import discovered
 from segshuffle.errors import ConfigError
 
@@ -20,8 +20,8 @@ def every(package: str = __name__) -> dict[str, Accountant]:
         If a file cannot be imported, or two accountants have the same name; names the file.
     """
     accountants: dict[str, Accountant] = {}
-    for path, declared in discovered(package, "ACCOUNTANTS").items():
-        for each in declared:
+    for path, of_file in discovered(package, "ACCOUNTANTS").items():
+        for each in of_file:
             if each.name in accountants:
                 raise ConfigError(f"{path}: declares the accountant {each.name!r}, as another file does; rename it.")
             accountants[each.name] = each

@@ -1,6 +1,6 @@
 """The blanket decomposition's upper and lower bound (`decomposition`), as accountants."""
 
-from segshuffle.accounting.single_message.accountants.declared import Accountant, of_bound
+from segshuffle.accounting.single_message.accountants.interface import Accountant, of_bound
 from segshuffle.accounting.single_message.decomposition import BlanketBound, DatasetsBound
 
 _DECOMPOSITION = "Decomposition-Based Optimal Bounds for Privacy Amplification via Shuffling"

@@ -29,7 +29,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from segshuffle.accounting.single_message.accountants.declared import Accountant, of_bound
+from segshuffle.accounting.single_message.accountants.interface import Accountant, of_bound
 from segshuffle.accounting.single_message.randomizers.reference import Randomizer, blanket_tables
 from segshuffle.arrays import FloatArray
 from segshuffle.numerics.intervals import SMALLEST_DELTA, ZERO, DeltaInterval

@@ -23,7 +23,7 @@ import math
 from functools import partial
 from typing import Literal
 
-from segshuffle.accounting.single_message.accountants.declared import MIXED, Accountant, of_bound
+from segshuffle.accounting.single_message.accountants.interface import MIXED, Accountant, of_bound
 from segshuffle.errors import ParameterError
 from segshuffle.numerics.hockey_stick import CountPair, hockey_stick
 from segshuffle.numerics.intervals import ZERO, DeltaInterval

@@ -7,7 +7,7 @@ differential privacy via anonymity" (SODA 2019). Kind: proven upper bound, withi
 
 import math
 
-from segshuffle.accounting.single_message.accountants.declared import Accountant
+from segshuffle.accounting.single_message.accountants.interface import Accountant
 from segshuffle.numerics.ranges import (
     LARGEST_USERS,
     SMALLEST_LOCAL_EPSILON,

@@ -75,7 +75,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from segshuffle.accounting.single_message.accountants.declared import Accountant, of_bound
+from segshuffle.accounting.single_message.accountants.interface import Accountant, of_bound
 from segshuffle.arrays import BoolArray, FloatArray
 from segshuffle.errors import ParameterError
 from segshuffle.numerics.gaussian import gaussian_log_delta

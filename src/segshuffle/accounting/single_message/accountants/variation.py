@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from segshuffle.accounting.single_message.accountants.declared import (
+from segshuffle.accounting.single_message.accountants.interface import (
     MIXED,
     Accountant,
     of_bound,

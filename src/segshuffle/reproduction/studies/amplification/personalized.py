@@ -26,7 +26,7 @@ def _personal_rows(noise: str, name: str, n_users: int, epsilons: Sequence[float
         # what depends on the largest budget alone is nearly equal in both settings of a panel
         if not own and name.startswith("Gauss"):
             continue
-        declared = ACCOUNTANTS[bound_name]
+        accountant = ACCOUNTANTS[bound_name]
         pairs = [(epsilon, bound.delta(epsilon=epsilon).upper) for epsilon in epsilons]
         for epsilon, delta in pairs or [(bound.epsilon(delta=personal.FIGURE_DELTA), personal.FIGURE_DELTA)]:
             known = {"n_users": n_users, "delta": delta, "epsilon": epsilon, "mechanism": noise, "setting": name}
@@ -35,7 +35,7 @@ def _personal_rows(noise: str, name: str, n_users: int, epsilons: Sequence[float
                 curve=name if own else "largest budget",
                 accountant=bound_name,
                 kind=bound_kind,
-                status=declared.status if bound_kind == declared.kind else "not proven for these users",
+                status=accountant.status if bound_kind == accountant.kind else "not proven for these users",
                 x_name=x,
                 x=known[x],
                 y_name=y,

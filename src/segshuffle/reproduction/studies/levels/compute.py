@@ -156,7 +156,7 @@ def levels_table(config: Config, setting: Setting, population: Population) -> pd
         split: assuming(problem_of(config, setting, split, "proven"), private_levels=True) for split in config["splits"]
     }
     any_split = next(iter(problems.values()))
-    grid, blankets = PlanGrid.of(any_split), least_blankets(any_split, config["private_levels"]["epsilons"])
+    grid, blankets = PlanGrid.of(any_split), round_1_blankets(any_split, config["private_levels"]["epsilons"])
     rows = []
     for split, problem in problems.items():
         scenario, fixed = Scenario(setting, split), grid.choose(problem, [problem.level_counts])[0]
@@ -175,7 +175,7 @@ def levels_table(config: Config, setting: Setting, population: Population) -> pd
     return pd.DataFrame(rows)
 
 
-def least_blankets(problem: Problem, epsilons: Iterable[float]) -> dict[float, float]:
+def round_1_blankets(problem: Problem, epsilons: Iterable[float]) -> dict[float, float]:
     """Return m_p by epsilon_p, increasing, the exact histogram (inf: 0) last; delta_p is the delta of round 2."""
     users, levels, delta = problem.honest_users, len(problem.levels), problem.delta
     return {

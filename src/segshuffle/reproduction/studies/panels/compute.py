@@ -16,7 +16,7 @@ from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.datasets.population import Population
 from segshuffle.plans.method import Method
 from segshuffle.plans.plan import Plan, Sample
-from segshuffle.plans.registry import declared
+from segshuffle.plans.registry import methods_of
 from segshuffle.reproduction.design import ACCOUNTINGS, Config, Scenario, Setting
 from segshuffle.reproduction.processors import parallel
 from segshuffle.reproduction.studies.panels.postprocessing import project, recentred, recentred_mse
@@ -197,7 +197,7 @@ def proven_summary(table: pd.DataFrame, budgets: list[float]) -> pd.DataFrame:
     """
     import pandas as pd  # at the top it would slow the start of every job that simulates
 
-    competitors, curators = ([each.name for each in declared("proven", role)] for role in ("competitor", "reference"))
+    competitors, curators = ([each.name for each in methods_of("proven", role)] for role in ("competitor", "reference"))
     rows = []
     for key, both in table.groupby(_PANEL, sort=False):
         theirs, panel = (both[both["accounting"] == accounting] for accounting in ACCOUNTINGS)

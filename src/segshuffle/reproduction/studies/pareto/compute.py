@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from segshuffle.errors import InfeasibleError, ParameterError
-from segshuffle.plans.method import Declared, Method
+from segshuffle.plans.method import Method, MethodEntry
 from segshuffle.plans.plan import Plan, Problem, uniform_item_counts
 from segshuffle.plans.planner import Search, least_error
 from segshuffle.plans.registry import every, made
@@ -57,21 +57,21 @@ def problem_of(
 
 
 def plans_of(
-    declared: Declared, problem: Problem, budgets: Sequence[float], known: dict[Search, Search]
+    entry: MethodEntry, problem: Problem, budgets: Sequence[float], known: dict[Search, Search]
 ) -> Iterator[tuple[Method, Callable[[], Plan]]]:
     """Yield a method and its planners: one for every budget if it takes budgets, else one per value of its option.
 
     `known` has the searches of the methods before, of which some begin with the same one.
     """
-    for options in declared.comparisons:
-        method: Any = made(declared, {"copies_max": _MOST_COPIES}, options)
+    for options in entry.comparisons:
+        method: Any = made(entry, {"copies_max": _MOST_COPIES}, options)
         if isinstance(method, ProvenSegmented):
             # what is found out for one budget serves the others
             searches = [known.setdefault(each, each) for each in method.searches(problem)]
             for budget in budgets:
                 yield method, partial(least_error, searches, budget)
         else:
-            yield method, partial(declared.plan, method, problem)
+            yield method, partial(entry.plan, method, problem)
 
 
 def size_table(config: Mapping[str, Any], *, n_users: int, domain_size: int, set_size: int) -> Rows:

@@ -111,10 +111,10 @@ def _methods(config: Config, dataset: str) -> Iterator[tuple[str, dict[str, str]
     for blanket in blanket_grid(grid_of(config, dataset)):
         yield "grid", neither, Segmented(blanket)
     for name in config["competitors"]["methods"]:
-        declared = every()["published", name]
-        if declared.file != _BALLS_INTO_BINS:
-            yield "best", neither, made(declared, config["competitors"])
+        entry = every()["published", name]
+        if entry.file != _BALLS_INTO_BINS:
+            yield "best", neither, made(entry, config["competitors"])
             continue
         for analysis, users in product(CHOICES["analysis"], CHOICES["weight_users"]):
             chosen = {"analysis": analysis, "weight_users": users}
-            yield "best", chosen, made(declared, config["competitors"], chosen)
+            yield "best", chosen, made(entry, config["competitors"], chosen)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, Field, field, fields
 from typing import Any, TypeVar
 
-Declared = TypeVar("Declared", bound=type)
+Class = TypeVar("Class", bound=type)
 
 
 def option(default: Any, description: str, **rules: Any) -> Any:
@@ -48,10 +48,10 @@ def interval(rules: Mapping[str, Any]) -> tuple[float, float, str]:
     return least, most, left + (")" if high is not None or most == math.inf else "]")
 
 
-def sentence(declared: Field[Any]) -> str:
+def sentence(option_field: Field[Any]) -> str:
     """Return the description of an option with its range and default."""
-    text, default = str(declared.metadata["description"]), declared.default
-    least, most, ends = interval(declared.metadata)
+    text, default = str(option_field.metadata["description"]), option_field.default
+    least, most, ends = interval(option_field.metadata)
     if most < math.inf:
         text += f", in {ends[0]}{least:g}, {most:g}{ends[1]}"
     elif least > -math.inf:
@@ -61,13 +61,13 @@ def sentence(declared: Field[Any]) -> str:
     return f"{text} (default: {'yes' if default is True else default})"
 
 
-def described(declared: Declared) -> Declared:
+def described(cls: Class) -> Class:
     """Add the declared fields to the documentation of a dataclass, before what it raises."""
     lines = ["    Parameters", "    ----------"]
-    for each in fields(declared):
+    for each in fields(cls):
         if "description" in each.metadata:
             kind = each.type if isinstance(each.type, str) else getattr(each.type, "__name__", str(each.type))
             lines += [f"    {each.name} : {kind}", f"        {sentence(each)}"]
-    text, raises, errors = (declared.__doc__ or "").partition("    Raises\n")
-    declared.__doc__ = "\n".join([text.rstrip(), "", *lines, "", raises + errors])
-    return declared
+    text, raises, errors = (cls.__doc__ or "").partition("    Raises\n")
+    cls.__doc__ = "\n".join([text.rstrip(), "", *lines, "", raises + errors])
+    return cls

@@ -10,8 +10,8 @@ from commands import answer
 
 from segshuffle import Assumptions, Goal, Guess, Limits, Problem, Question, plan
 from segshuffle.collection.planning.answer import answer as ask
-from segshuffle.declared import options_of
 from segshuffle.errors import OptionsError, ParameterError
+from segshuffle.option_fields import options_of
 
 PUBLIC = "--items 6 --set-size 3 --levels 0.5:200,1:300 --delta 1e-4"
 SHARES = [0.9, 0.5, 0.25, 0.25, 0.125, 0.0]
