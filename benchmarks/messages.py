@@ -66,7 +66,7 @@ def engine_run(
         with step("shuffle"):
             messages = Shuffler(rng).release(sent(), scheme.dtype)
         with step("count"):
-            counts = tally(messages, scheme.words)
+            counts = tally(messages, scheme.distinct_messages)
     spent["shuffle"] -= spent["generate"]
     return int(counts.sum()), list(spent.values())
 

@@ -121,10 +121,10 @@ def draw(table):
     return figure
 
 
-def words(figure, tables):
+def description(figure, tables):
     return f"Bar chart. {tables['greeting.csv']['hands'].sum()} hands were shaken." if figure == "greeting" else None
 ''',
-    "src/segshuffle/reproduction/studies/thanks/words.yaml": """
+    "src/segshuffle/reproduction/studies/thanks/captions.yaml": """
 groups:
   thanks: {short: Thanks, title: Who is thanked, introduction: Everybody.}
 outputs:
@@ -259,7 +259,7 @@ class Mixed(Blanket):
     """Counters are Poisson(mean/2) + NB(mean/2, 1/2): log-concave for means of at least 2."""
 
     name: ClassVar[str] = "mixed"
-    words = "half of them single, half in clusters, at random items"
+    phrase = "half of them single, half in clusters, at random items"
     means = (2.0, 5e3)
 
     def parts(self, mean):

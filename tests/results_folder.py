@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import pandas as pd
 import yaml
 
+from segshuffle.reproduction.captions import Captions
 from segshuffle.reproduction.page.build import read_results
 from segshuffle.reproduction.studies.panels.compute import proven_summary
-from segshuffle.reproduction.words import Words
 
 GRID = (0.1, 0.3, 1.0, 3.0, 10.0)
 SPLITS = ("S1", "S2", "S3")
@@ -193,4 +193,4 @@ FIGURES += (
     "decomposition8",
     "referee",
 )
-OUTPUTS = Words(CONFIG).every(f"figures/{name}" for name in FIGURES)
+OUTPUTS = Captions(CONFIG).every(f"figures/{name}" for name in FIGURES)

@@ -15,11 +15,11 @@ def made(new_checkout):
 
 @pytest.mark.exhaustive
 def test_a_figure_without_words_is_refused(made):
-    words = "src/segshuffle/reproduction/studies/thanks/words.yaml"
+    words = "src/segshuffle/reproduction/studies/thanks/captions.yaml"
     with made.edited(words, lambda text: text.replace("figures/greeting:", "figures/farewell:")):
         status, said = made.run("-n", "--cores", "1", "greeting")
     assert status != 0
-    assert "figures/greeting: no words.yaml says what this is. Add it to that of its study" in said
+    assert "figures/greeting: no captions.yaml says what this is. Add it to that of its study" in said
 
 
 @pytest.mark.exhaustive

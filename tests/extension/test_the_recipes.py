@@ -33,7 +33,7 @@ NOTICING = (
     "reproduction/test_rows.py",
     "reproduction/test_runtimes.py",
     "reproduction/test_stamp.py",
-    "reproduction/test_words.py",
+    "reproduction/test_captions.py",
     "test_documents.py",
     "test_layers.py",
     "test_project.py",

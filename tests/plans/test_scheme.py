@@ -69,7 +69,9 @@ def moments(law):
 def test_simulated_dummies_have_the_moments_of_their_law(law):
     """They agree within 6 standard errors; a product of counters has a deviation of about three variances at most."""
     sent, rng = Scheme(D, 1, CLIENTS, (1.0,), M, law), np.random.default_rng(3)
-    counters = np.array([np.bincount(sent.simulate_dummies(CLIENTS, rng), minlength=sent.words) for _ in range(RUNS)])
+    counters = np.array(
+        [np.bincount(sent.simulate_dummies(CLIENTS, rng), minlength=sent.distinct_messages) for _ in range(RUNS)]
+    )
     mean, variance, signs, others = moments(law)
     found = np.cov(counters.T)
     assert np.abs(counters.mean(axis=0) - mean).max() < 6 * math.sqrt(variance / RUNS)

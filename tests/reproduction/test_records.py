@@ -7,9 +7,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from segshuffle.reproduction.captions import FORMATS, entries
 from segshuffle.reproduction.provenance import PACKAGES, contents, provenance
 from segshuffle.reproduction.run_summary import main as close
-from segshuffle.reproduction.words import FORMATS, entries
 
 REAL = {"kind": "real", "sha256": "ab" * 32, "origin": "msnbc990928.seq.gz", "reason": ""}
 STAND_IN = {

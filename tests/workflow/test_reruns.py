@@ -44,7 +44,7 @@ FILES = {
     "src/segshuffle/reproduction/studies/audit/report.py": AUDIT,
     "src/segshuffle/reproduction/studies/referee/compute.py": REFEREE,
     "src/segshuffle/reproduction/studies/claims/report.py": {"verdicts", *RECORDS},
-    "src/segshuffle/reproduction/studies/panels/words.yaml": {"provenance", "page"},
+    "src/segshuffle/reproduction/studies/panels/captions.yaml": {"provenance", "page"},
     "src/segshuffle/reproduction/page/findings.py": {"provenance", "page"},
     "workflow/report/caption.rst": set(),
     "workflow/rules/limit.smk": set(),

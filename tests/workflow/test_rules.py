@@ -10,8 +10,8 @@ import pytest
 import yaml
 from checkouts import Workflow
 
+from segshuffle.reproduction.captions import Captions
 from segshuffle.reproduction.code import PACKAGE, files_of
-from segshuffle.reproduction.words import Words
 
 #: What the interpreter loads for the imports of each script, in a fork of its own after the libraries that all share.
 FORKS = """
@@ -95,8 +95,8 @@ def announced(root, tmp_path_factory):
 
 @pytest.mark.pipeline
 def test_every_result_has_a_title_and_every_figure_a_caption(announced, full_config):
-    ((record,), words) = announced["provenance"], Words(full_config)
-    outputs = words.every(path.removeprefix("results/") for path in record["input"] if "source.json" not in path)
+    ((record,), captions) = announced["provenance"], Captions(full_config)
+    outputs = captions.every(path.removeprefix("results/") for path in record["input"] if "source.json" not in path)
     assert len(outputs) > 60
     for output in outputs:
         assert len(output.title) > 10, output.path

@@ -43,7 +43,7 @@ rule amplification_report:
     params:
         statements=reference("claims-amplification.yaml"),
         curves=CURVES,
-        words=[WORDS.of(f"amplification/{name}.md") for name in TABLES],
+        titled=[CAPTIONS.of(f"amplification/{name}.md") for name in TABLES],
         captions=said(
             "amplification/claims.csv", *(f"figures/{name}" for name in CURVES)
         ),

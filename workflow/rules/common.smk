@@ -24,7 +24,7 @@ from segshuffle.reproduction.design import (
 from segshuffle.reproduction.processors import job_environment
 from segshuffle.reproduction.scenarios import scenarios, settings
 from segshuffle.reproduction.tables import read_yaml
-from segshuffle.reproduction.words import Words, exhibits
+from segshuffle.reproduction.captions import Captions, exhibits
 
 os.environ |= job_environment()
 # given on the command line, or by the workflow that uses this one as a module
@@ -56,12 +56,12 @@ PAPER = {dataset for dataset, _ in FIGURES.values()}
 PAPER_SETTINGS = [name for name, each in SETTINGS.items() if each.dataset in PAPER]
 # figure -> its panels
 FIGURE_PANELS = figures_of(list(PANELS.values()))
-WORDS = Words(config)
+CAPTIONS = Captions(config)
 OUT = output_folder(config)
 # of every figure
 FORMATS = (".pdf", ".svg", ".png")
 # words of all studies
-SAID = [str(path.relative_to(PACKAGE)) for path in PACKAGE.rglob("words.yaml")]
+SAID = [str(path.relative_to(PACKAGE)) for path in PACKAGE.rglob("captions.yaml")]
 # code that jobs depend on, by stage, for code_of; a job of a study depends on the study's folder, too
 DATA = ("datasets", "reproduction/data.py")
 COMPUTE = (

@@ -20,10 +20,10 @@ def in_formats(name):
 
 
 def shown(path):
-    """Mark a file for Snakemake's report, under the heading that words.yaml gives it."""
+    """Mark a file for Snakemake's report, under the heading that captions.yaml gives it."""
 
     def said_of(wildcards):
-        return WORDS.of(path.removeprefix("<results>/").format(**wildcards))
+        return CAPTIONS.of(path.removeprefix("<results>/").format(**wildcards))
 
     return report(
         path,
@@ -37,10 +37,10 @@ def shown(path):
 
 
 def said(*paths):
-    """Return the captions that words.yaml has for the files of a rule, for Snakemake's report."""
+    """Return the captions that captions.yaml has for the files of a rule, for Snakemake's report."""
 
     def captions(wildcards):
-        outputs = [WORDS.of(path.format(**wildcards)) for path in paths]
+        outputs = [CAPTIONS.of(path.format(**wildcards)) for path in paths]
         return [f"**{each.name}**: {each.title}\n\n{each.caption}" for each in outputs]
 
     return captions

@@ -4,18 +4,18 @@ from pathlib import Path
 
 from segshuffle.reproduction.jobs import job
 from segshuffle.drawing.style import save
+from segshuffle.reproduction.captions import titles
 from segshuffle.reproduction.studies.amplification.report import draw, evaluate, table_markdown
 from segshuffle.reproduction.studies.verdicts import markdown
 from segshuffle.reproduction.tables import read_tables, write_markdown, write_table
-from segshuffle.reproduction.words import titles
 
 with job(snakemake) as edition:
     inputs, outputs, params = snakemake.input, snakemake.output, snakemake.params
     tables = {Path(path).stem: read_tables([path]) for path in inputs.tables}
     for place, name in enumerate(params.curves):
         save(draw(tables[name]), outputs.drawings[3 * place : 3 * place + 3], edition)
-    for path, words in zip(outputs.readable, params.words, strict=True):
-        text = table_markdown(tables[Path(path).stem], title=words.title, paper=words.group.title, remark=words.caption)
+    for path, said in zip(outputs.readable, params.titled, strict=True):
+        text = table_markdown(tables[Path(path).stem], title=said.title, paper=said.group.title, remark=said.caption)
         write_markdown(path, text, edition)
     claims = evaluate(read_tables(inputs.tables), params.statements)
     write_table(outputs.claims, claims)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from segshuffle.reproduction.jobs import logged
-from segshuffle.reproduction.studies.held import appendix
+from segshuffle.reproduction.studies.own_claims import appendix
 
 # a document of the project, no result: no digest lies beside it
 with logged(str(snakemake.log[0])):

@@ -5,7 +5,7 @@ from pathlib import Path
 from segshuffle.reproduction.jobs import job
 from segshuffle.files import write_atomically
 from segshuffle.reproduction.provenance import data_of
-from segshuffle.reproduction.studies.held import check
+from segshuffle.reproduction.studies.own_claims import check
 
 with job(snakemake):
     output = Path(snakemake.output[0])

@@ -88,9 +88,9 @@ class Blanket(ABC):
     The counters of the items are independent for every law but the published one, so the proof holds for the others.
     """
 
-    #: Identifier; the words for the dummies in a sentence.
+    #: Identifier; what sentences say of the dummies.
     name: ClassVar[str]
-    words: ClassVar[str]
+    phrase: ClassVar[str]
     #: Whether the proof holds (docs/proof.md).
     proven: ClassVar[bool] = True
     #: Whether messages have a sign. A message is a number, its *word*: j for item j, and d + j for item j with a minus.
@@ -159,7 +159,7 @@ class Blanket(ABC):
         return net
 
     def sample(self, per_user: float, domain_size: int, below: exact.Below) -> list[int]:
-        """Draw the words of one client's dummies exactly."""
+        """Draw one client's dummies exactly."""
         messages = []
         # a Fraction as mean gives parts with fractions, so nothing is rounded
         for part in self.parts(Fraction(per_user)):  # type: ignore[arg-type]
@@ -175,7 +175,7 @@ class Blanket(ABC):
     def simulate(
         self, per_user: float, domain_size: int, n_clients: int, rng: np.random.Generator, dtype: np.dtype[Any]
     ) -> tuple[NDArray[Any], IntArray]:
-        """Draw the words of all clients' dummies, part by part, and the number of dummies of each client."""
+        """Draw all clients' dummies, part by part, and the number of dummies of each client."""
         messages, numbers = [], np.zeros(n_clients, dtype=np.int64)
         for part in self.parts(per_user):
             places, units = part.simulated_places(domain_size, n_clients, rng)

@@ -20,7 +20,7 @@ class Binomial(Blanket):
     """ceil(m) slots, each filled with probability m/ceil(m) by a uniform item."""
 
     name = "binomial"
-    words = "about random items"
+    phrase = "about random items"
     proven = False
     means = (math.inf, math.inf)
 

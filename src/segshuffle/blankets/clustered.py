@@ -51,7 +51,7 @@ class Clustered(Blanket):
 
     p: float
     name = "clustered"
-    words = "in clusters about random items"
+    phrase = "in clusters about random items"
 
     def __post_init__(self) -> None:
         check_within("p", self.p, 0, LARGEST_P, "(]")

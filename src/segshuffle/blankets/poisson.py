@@ -31,7 +31,7 @@ class Poisson(Blanket):
     """Single dummies: every counter is Poisson(mean)."""
 
     name = "poisson"
-    words = "about random items"
+    phrase = "about random items"
     means = BLANKET_MEAN_RANGE
     can_be_capped = True
 

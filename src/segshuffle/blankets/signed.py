@@ -78,7 +78,7 @@ class Signed(Blanket):
     flood_p: float
     flood: float
     name = "signed"
-    words = "about random items, with random signs"
+    phrase = "about random items, with random signs"
     has_signs = True
     spends = 2.0
 

@@ -46,7 +46,7 @@ def told(answer: Answer, options: Namespace, more: Mapping[str, Any]) -> str:
     rows = [{**row, "none": typed(row["none"], options)} if "none" in row else row for row in answer.rows]
     values, proven = _numbers(answer, asked), answer.plan.kind != "published"
     # sentences would promise what is not proven
-    sentences = answer.words if proven else {}
+    sentences = answer.sentences if proven else {}
     words = {title: [typed(each, options) for each in said] for title, said in sentences.items()}
     if proven:
         values = {**values, **answer.numbers, **_relied_on(answer.plan)}
@@ -127,7 +127,7 @@ def _decision(answer: Answer, words: Mapping[str, list[str]]) -> str:
     """Say what users send, what they are promised, how far off estimates are, and what this relies on."""
     plan, problem = answer.plan, answer.plan.problem
     messages = many(plan.blanket_per_user, "dummy message")
-    dummies = f"Every user also sends {messages} on average, {plan.scheme.law.words}."
+    dummies = f"Every user also sends {messages} on average, {plan.scheme.law.phrase}."
     rows = [
         {
             "level": f"{level:g}",

@@ -389,7 +389,7 @@ def _answer(
     from segshuffle.collection.rehearsal.run import NOT_PRIVATE
 
     plan, notes, rare = rehearsal.first.plan, [NOT_PRIVATE, *users.notes], asked.worth.coverage
-    reached = asked.words["How far off estimates are"][:1] if options.target_error else []
+    reached = asked.sentences["How far off estimates are"][:1] if options.target_error else []
     if abs(rare - 0.95) > 0.01:
         notes.append(
             f"Few dummies are sent, so the 95 % interval of an item that nobody holds contains 0 in {100 * rare:.3g} % "
@@ -405,9 +405,9 @@ def _answer(
         "assumed": assumed,
         "notes": notes,
         "warnings": [typed(each, options) for each in asked.warnings],
-        "sending": [*reached, *asked.words["What users send"], _sent(plan, users, asked.question.level_messages)],
-        "promises": asked.words["What they are promised"],
-        "rests_on": [typed(each, options) for each in asked.words["What this relies on"]],
+        "sending": [*reached, *asked.sentences["What users send"], _sent(plan, users, asked.question.level_messages)],
+        "promises": asked.sentences["What they are promised"],
+        "rests_on": [typed(each, options) for each in asked.sentences["What this relies on"]],
         "seed": options.seed,
         "problem": {
             name: getattr(plan.problem, name)

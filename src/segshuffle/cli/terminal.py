@@ -22,7 +22,7 @@ from segshuffle.files import writing
 #: Width of an answer, in characters.
 WIDTH = 80
 #: Name in an answer -> its meaning.
-WORDS = {
+MEANINGS = {
     "assumed": "what was assumed, because no option says otherwise",
     "blanket_cap": "most dummy messages of one user; none: no limit",
     "blanket_per_user": "dummy messages that a user sends on average, spread evenly over all items",
@@ -223,8 +223,8 @@ def shown(values: Mapping[str, Any]) -> str:
         for entry in value if has_entries else [value]:
             lines.append(wrapped([_short(entry) or "none"], mark, "  "))
             mark = " " * len(mark)
-    words = wrapped([f"{name}: {WORDS[name]}" for name in sorted(WORDS) if name in values], hang="    ")
-    return "\n".join(lines) + (f"\n\n{words}" if words else "")
+    meanings = wrapped([f"{name}: {MEANINGS[name]}" for name in sorted(MEANINGS) if name in values], hang="    ")
+    return "\n".join(lines) + (f"\n\n{meanings}" if meanings else "")
 
 
 def _short(value: object) -> str:

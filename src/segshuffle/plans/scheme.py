@@ -19,7 +19,7 @@ from segshuffle.blankets.parts import Part
 from segshuffle.errors import ParameterError
 from segshuffle.numerics.ranges import LARGEST_BLANKET, LARGEST_COUNT, check_integer, check_within
 
-Words = NDArray[np.unsignedinteger[Any]]
+Messages = NDArray[np.unsignedinteger[Any]]
 
 
 @dataclass(frozen=True)
@@ -88,14 +88,14 @@ class Scheme:
     # -- what a client sends -------------------------------------------------------------------------------------------
 
     @property
-    def words(self) -> int:
-        """Number of different messages, or words: d, or 2 d with signs (item j with a minus is d + j)."""
+    def distinct_messages(self) -> int:
+        """Number of different messages: d, or 2 d with signs (item j with a minus is d + j)."""
         return 2 * self.domain_size if self.law.has_signs else self.domain_size
 
     @property
     def dtype(self) -> np.dtype[np.unsignedinteger[Any]]:
         """Type of a message: an unsigned integer with at least one value that names no item."""
-        return np.min_scalar_type(self.words)
+        return np.min_scalar_type(self.distinct_messages)
 
     @property
     def most_messages(self) -> float:
@@ -144,13 +144,13 @@ class Scheme:
 
     # -- what the server counts and concludes --------------------------------------------------------------------------
 
-    def simulate_dummies(self, n_clients: int, rng: np.random.Generator) -> Words:
+    def simulate_dummies(self, n_clients: int, rng: np.random.Generator) -> Messages:
         """Draw the dummies of many clients, in floating point."""
-        words, numbers = self.law.simulate(self.blanket_per_user, self.domain_size, n_clients, rng, self.dtype)
+        messages, numbers = self.law.simulate(self.blanket_per_user, self.domain_size, n_clients, rng, self.dtype)
         if self.blanket_cap is None or not (above := numbers > self.blanket_cap).any():
-            return words
-        # only laws with one message per unit can be capped, so the words are in the order of the clients
-        kept = words[np.repeat(~above, numbers)]
+            return messages
+        # only laws with one message per unit can be capped, so the messages are in the order of the clients
+        kept = messages[np.repeat(~above, numbers)]
         return np.concatenate([kept, self.simulate_dummies(int(above.sum()), rng)])
 
     @property

@@ -21,7 +21,7 @@ CORE = (
     "reproduction/rows.py",
     "reproduction/scenarios.py",
     "reproduction/tables.py",
-    "reproduction/words.py",
+    "reproduction/captions.py",
     "reproduction/studies/__init__.py",
 )
 
@@ -32,7 +32,7 @@ def files_of(*parts: str) -> list[Path]:
     Parameters
     ----------
     *parts : str
-        Folders (with all below them, but no words.yaml) or files, relative to the package: "accounting",
+        Folders (with all below them, but no captions.yaml) or files, relative to the package: "accounting",
         "reproduction/studies/planning.py".
 
     Raises
@@ -46,7 +46,7 @@ def files_of(*parts: str) -> list[Path]:
         if not path.exists():
             raise FileNotFoundError(f"{path}: a rule names this part of the package in code_of, but it does not exist")
         # rules take the words that they need as captions: a new wording computes nothing again
-        inside = {each for each in path.rglob("*") if each.is_file() and each.name != "words.yaml"}
+        inside = {each for each in path.rglob("*") if each.is_file() and each.name != "captions.yaml"}
         paths |= {path} if path.is_file() else inside
     return sorted(path for path in paths if path.suffix != ".pyc")
 

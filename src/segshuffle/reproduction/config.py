@@ -22,9 +22,9 @@ from segshuffle.datasets import registry
 from segshuffle.errors import ConfigError, DataError, similar
 from segshuffle.files import read_bounded
 from segshuffle.plans.listed import schemas as method_schemas
+from segshuffle.reproduction.captions import exhibits
 from segshuffle.reproduction.design import Config, without_paths
 from segshuffle.reproduction.tables import read_yaml
-from segshuffle.reproduction.words import exhibits
 
 #: The configuration whose edition is "full", relative to the project.
 SHIPPED = "config/config.yaml"

@@ -14,7 +14,7 @@ import yaml
 
 from segshuffle.datasets.registry import dataset_label, hashed_as
 from segshuffle.files import sha256_of
-from segshuffle.reproduction import words
+from segshuffle.reproduction import captions
 from segshuffle.reproduction.design import Config, output_folder, without_paths
 from segshuffle.reproduction.tables import read_json
 
@@ -28,7 +28,7 @@ def data_of(sources: Iterable[str]) -> dict[str, Any]:
     return {Path(path).parent.name: read_json(path) for path in sources}
 
 
-def data_words(data: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+def data_sentences(data: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     """Say of every dataset whether its data are real, by the sources of `data_of`."""
     for name, source in data.items():
         label = dataset_label(name, "real")
@@ -80,17 +80,17 @@ def contents(outputs: Sequence[str], sources: Sequence[str], *, config: Config) 
     config : dict
         The configuration.
     """
-    parts = ["# Results", *data_words(data_of(sources))]
+    parts = ["# Results", *data_sentences(data_of(sources))]
     parts += [f"{config['repetitions']} repetitions, seed {config['seed']}.", "## Files"]
-    parts.append(f"figures/NAME stands for NAME.{', NAME.'.join(words.FORMATS)}.")
+    parts.append(f"figures/NAME stands for NAME.{', NAME.'.join(captions.FORMATS)}.")
     below = [Path(path).relative_to(output_folder(config)).as_posix() for path in outputs]
-    sections: dict[words.Group, dict[str, list[str]]] = {}
-    for output in words.Words(config).every([*RECORDS, *below]):
+    sections: dict[captions.Group, dict[str, list[str]]] = {}
+    for output in captions.Captions(config).every([*RECORDS, *below]):
         sections.setdefault(output.group, {}).setdefault(output.title, []).append(output.path)
     for group in sorted(sections, key=lambda group: group.rank):
         titles = {"`, `".join(paths): title for title, paths in sections[group].items()}
         parts += [f"### {group.title}", _listed(titles)]
-    said = words.entries()
+    said = captions.entries()
     parts += ["### Intermediate files", _listed(said["parts"])]
     for table, columns in said["columns"].items():
         parts += [f"## Columns of {table}", _listed(columns)]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from segshuffle.reproduction.design import output_folder
-from segshuffle.reproduction.provenance import data_words
+from segshuffle.reproduction.provenance import data_sentences
 from segshuffle.reproduction.tables import read_json, read_yaml
 
 
@@ -26,7 +26,7 @@ def main(arguments: list[str]) -> int:
         f"verdicts  {root}/claims.md: {', '.join(f'{count} {verdict}' for verdict, count in verdicts.items())}",
         f"time      {pd.read_csv(root / 'runtimes.csv')['seconds_total'].sum():.0f} s of jobs ({root}/runtimes.csv)",
         f"record    {root}/provenance.json",
-        *(f"data      {sentence}" for sentence in data_words(data)),
+        *(f"data      {sentence}" for sentence in data_sentences(data)),
     ]
     print("\n".join(lines))
     return 0

@@ -242,7 +242,7 @@ def test_simulated_clients_send_what_clients_send(law, monkeypatch):
 
 def counted(announcement, sent, rng):
     messages = Shuffler(rng).release(sent, announcement.dtype)
-    return tuple(tally(messages, announcement.words).tolist())
+    return tuple(tally(messages, announcement.distinct_messages).tolist())
 
 
 # -- refusals ----------------------------------------------------------------------------------------------------------

@@ -41,7 +41,7 @@ def counters(announcement, items, levels, rng, *, batch):
     batches = SimulatedClients(np.asarray(items), np.asarray(levels)).batches(batch)
     sent = (each.send_items(announcement, rng) for each in batches)
     messages = Shuffler(rng).release(sent, announcement.dtype)
-    counted = tally(messages, announcement.words)
+    counted = tally(messages, announcement.distinct_messages)
     assert counted.sum() == len(messages)
     return tuple(counted.tolist())
 

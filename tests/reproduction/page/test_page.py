@@ -20,13 +20,13 @@ from results_folder import COMPETITORS, GRID, OUTPUTS, PROVEN, SVG, make_results
 
 from segshuffle.drawing.inline import ASSETS, data_uri
 from segshuffle.drawing.looks import METHODS
+from segshuffle.reproduction.captions import Captions
 from segshuffle.reproduction.numbers import at_least, at_most, nearest
 from segshuffle.reproduction.page import findings
 from segshuffle.reproduction.page.build import Results, build, groups_of, read_results
 from segshuffle.reproduction.page.charts import chart
 from segshuffle.reproduction.page.tables import audit_table, point_table, referee_table
 from segshuffle.reproduction.studies.panels.report import panels_by_figure, summary_table
-from segshuffle.reproduction.words import Words
 
 VOID = {"meta", "link", "img", "br", "path", "line", "input", "hr"}
 
@@ -225,7 +225,7 @@ def test_statements_that_could_not_be_judged_are_neither_failures_nor_successes(
 def test_a_page_on_other_data_does_not_call_its_panels_the_papers(full_config):
     shop = {"domain_size": 9, "padding": "dummy", "n_users": [60], "set_sizes": [2]}
     config = {**full_config, "datasets": {"shop": shop}}
-    assert Words(config).of("figures/panels-shop-S1").group.short == "Published protocol"
+    assert Captions(config).of("figures/panels-shop-S1").group.short == "Published protocol"
 
 
 def test_the_story_says_so_when_no_promise_is_broken(run):

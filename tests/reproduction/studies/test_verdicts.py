@@ -8,6 +8,7 @@ import yaml
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS
 from segshuffle.errors import ConfigError
 from segshuffle.plans.registry import every
+from segshuffle.reproduction.captions import titles
 from segshuffle.reproduction.studies.amplification import report as curve_claims
 from segshuffle.reproduction.studies.amplification.compute import FIGURES
 from segshuffle.reproduction.studies.claims import report as panel_claims
@@ -23,7 +24,6 @@ from segshuffle.reproduction.studies.verdicts import (
     judge,
     markdown,
 )
-from segshuffle.reproduction.words import titles
 
 
 def given(subject, *, form="g"):

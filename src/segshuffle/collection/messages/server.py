@@ -20,8 +20,8 @@ from segshuffle.plans.scheme import Collection, Scheme
 Planner = Callable[[Problem], Plan]
 
 
-def tally(messages: ShuffledMessages, words: int) -> IntArray:
-    """Count the messages by word (lines 19-20 of Algorithm 2), shape (words,); other words are left out.
+def tally(messages: ShuffledMessages, distinct: int) -> IntArray:
+    """Count how often each of the messages 0..distinct - 1 came (lines 19-20 of Algorithm 2); others are left out.
 
     Raises
     ------
@@ -30,9 +30,9 @@ def tally(messages: ShuffledMessages, words: int) -> IntArray:
     """
     if not isinstance(messages, ShuffledMessages):
         raise TypeError(f"the server reads ShuffledMessages only, not {type(messages).__name__}")
-    counts = np.zeros(words, dtype=np.int64)
+    counts = np.zeros(distinct, dtype=np.int64)
     for block in messages.blocks():
-        counts += np.bincount(block[block < words], minlength=words)
+        counts += np.bincount(block[block < distinct], minlength=distinct)
     return counts
 
 
@@ -58,7 +58,9 @@ class Server:
     def estimate_levels(self, announcement: Scheme, messages: ShuffledMessages) -> LevelEstimates:
         """Estimate the level counts from the shuffled levels (line 5 of Algorithm 1)."""
         n_users = self.problem.n_users
-        return LevelEstimates(tally(messages, announcement.words), n_users, replace(announcement, n_users=n_users).mean)
+        return LevelEstimates(
+            tally(messages, announcement.distinct_messages), n_users, replace(announcement, n_users=n_users).mean
+        )
 
     def make_plan(self, planner: Planner, level_estimates: LevelEstimates) -> Plan:
         """Optimise the parameters for the estimated counts (line 6 of Algorithm 1)."""
@@ -95,7 +97,7 @@ class Server:
         net_mean is that of the users who took part. N_hat is estimated from round 1, and scaled to these users.
         """
         announced, d = collection.announcement, self.problem.domain_size
-        counts = tally(messages, announced.words)
+        counts = tally(messages, announced.distinct_messages)
         net = counts[:d] - counts[d:] if announced.law.has_signs else counts
         # a collection of one level has the planned number of users
         weight = announced.n_users * announced.copies[collection.levels[0]]

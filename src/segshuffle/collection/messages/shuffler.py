@@ -1,7 +1,7 @@
 """The shuffler: it takes messages from clients, forgets the senders, and releases all in uniformly random order.
 
 The trust model is in the types. Only a `Shuffler` can make `ShuffledMessages`, and the server's functions accept
-nothing else. `ShuffledMessages` has only the permuted words, no generator and no batch sizes.
+nothing else. `ShuffledMessages` has only the permuted messages, no generator and no batch sizes.
 
 Messages are in a temporary file that is mapped into memory, and shuffled in place. The operating system keeps as much
 of this file in memory as fits. The law of the result does not depend on the sizes of the batches.
@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from segshuffle.errors import DataError
-from segshuffle.plans.scheme import Words
+from segshuffle.plans.scheme import Messages
 
 _SEAL = object()
-_BLOCK_WORDS = 2**16
+_BLOCK = 2**16
 
 
 class ShuffledMessages:
@@ -28,8 +28,8 @@ class ShuffledMessages:
 
     Parameters
     ----------
-    words : ndarray
-        The permuted words.
+    messages : ndarray
+        The permuted messages.
     seal : object
         Proof that the caller is the shuffler.
 
@@ -39,25 +39,25 @@ class ShuffledMessages:
         If anybody but the shuffler makes one.
     """
 
-    __slots__ = ("_words",)
+    __slots__ = ("_messages",)
 
-    def __init__(self, words: Words, *, seal: object) -> None:
+    def __init__(self, messages: Messages, *, seal: object) -> None:
         if seal is not _SEAL:
             raise TypeError("ShuffledMessages are made by Shuffler.release() only: the server sees nothing else.")
-        words.flags.writeable = False
-        self._words = words
+        messages.flags.writeable = False
+        self._messages = messages
 
     def __len__(self) -> int:
-        return self._words.size
+        return self._messages.size
 
     @property
     def nbytes(self) -> int:
         """Bytes that travelled to the server."""
-        return self._words.nbytes
+        return self._messages.nbytes
 
-    def blocks(self, size: int = _BLOCK_WORDS) -> Iterator[Words]:
+    def blocks(self, size: int = _BLOCK) -> Iterator[Messages]:
         """Yield all messages in order, in read-only arrays of at most `size` messages."""
-        return (self._words[start : start + size] for start in range(0, len(self), size))
+        return (self._messages[start : start + size] for start in range(0, len(self), size))
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Shuffler:
 
     rng: np.random.Generator
 
-    def release(self, batches: Iterable[Words], dtype: DTypeLike) -> ShuffledMessages:
+    def release(self, batches: Iterable[Messages], dtype: DTypeLike) -> ShuffledMessages:
         """Collect all batches in a temporary file (in the folder TMPDIR), and permute their messages.
 
         Parameters
@@ -87,18 +87,18 @@ class Shuffler:
         DataError
             If the file cannot be written.
         """
-        words: Words = np.empty(0, dtype)
+        messages: Messages = np.empty(0, dtype)
         try:
             with tempfile.TemporaryFile() as file:
                 for batch in batches:
                     file.write(np.asarray(batch, dtype).data)
                 file.flush()
                 if file.tell():
-                    words = np.asarray(np.memmap(file, dtype, "r+"))
+                    messages = np.asarray(np.memmap(file, dtype, "r+"))
         except OSError as error:
             raise DataError(
                 f"messages cannot be collected in a temporary file ({error.strerror or error}). Set the variable "
                 "TMPDIR to a folder that exists and has room."
             ) from error
-        self.rng.shuffle(words)
-        return ShuffledMessages(words, seal=_SEAL)
+        self.rng.shuffle(messages)
+        return ShuffledMessages(messages, seal=_SEAL)

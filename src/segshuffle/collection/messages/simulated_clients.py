@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from segshuffle.arrays import NO_ITEM, BoolArray, Numbers
 from segshuffle.errors import DataError
 from segshuffle.plans.plan import Problem
-from segshuffle.plans.scheme import Scheme, Words
+from segshuffle.plans.scheme import Messages, Scheme
 
 #: Number of clients that are checked at once.
 _ROWS = 2**18
@@ -83,7 +83,7 @@ class SimulatedClients:
         """Return the clients for round 1, in which the level is the only item (line 2 of Algorithm 1)."""
         return SimulatedClients(self.levels[:, None], np.zeros_like(self.levels))
 
-    def send_items(self, announcement: Scheme, rng: np.random.Generator) -> Words:
+    def send_items(self, announcement: Scheme, rng: np.random.Generator) -> Messages:
         """Draw the copies of held items and the dummies of every client (lines 8-16 of Algorithm 2).
 
         A client sends floor(a) messages about every held item, and one more with probability a - floor(a).

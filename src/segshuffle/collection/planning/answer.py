@@ -113,7 +113,7 @@ class Answer:
         return () if privacy is None else Server(self.plan.problem, privacy).guarantees(self.plan)
 
     @functools.cached_property
-    def words(self) -> Mapping[str, list[str]]:
+    def sentences(self) -> Mapping[str, list[str]]:
         """The answer in sentences, by topic."""
         asked, n_users = self.question, self.plan.problem.n_users
         return {

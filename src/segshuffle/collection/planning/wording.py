@@ -66,7 +66,7 @@ def sending(plan: Plan, level_messages: float = 0.0) -> list[str]:
     problem, scheme = plan.problem, plan.scheme
     level_sentences = [
         f"Level {level:g}: a user sends, on average, {many(each, 'message')} about every held item{_sampled(each)} and "
-        f"{many(plan.blanket_per_user, 'dummy message')} {scheme.law.words}."
+        f"{many(plan.blanket_per_user, 'dummy message')} {scheme.law.phrase}."
         for level, each in zip(problem.levels, scheme.copies, strict=True)
     ]
     total, rounds = plan.messages_per_user, problem.assumptions.rounds

@@ -12,13 +12,13 @@ import yaml
 
 from segshuffle.datasets.registry import dataset_of
 from segshuffle.drawing.inline import frame, on_screen, packed, rendered
+from segshuffle.reproduction.captions import Captions, Group, Output
 from segshuffle.reproduction.page import findings, tables
 from segshuffle.reproduction.page.charts import chart
-from segshuffle.reproduction.provenance import data_words
+from segshuffle.reproduction.provenance import data_sentences
 from segshuffle.reproduction.rows import sources_of
 from segshuffle.reproduction.studies import verdicts
 from segshuffle.reproduction.studies.panels import report
-from segshuffle.reproduction.words import Group, Output, Words
 
 ASSETS, STUDIES = Path(__file__).with_name("assets"), Path(__file__).parents[1] / "studies"
 
@@ -55,7 +55,7 @@ class Results(NamedTuple):
     def stand_in(self) -> str:
         """Which data are a stand-in and why; empty if all are real."""
         stand_ins = {name: data for name, data in self.provenance["data"].items() if data["kind"] != "real"}
-        return "; ".join(data_words(stand_ins))
+        return "; ".join(data_sentences(stand_ins))
 
     @property
     def licences(self) -> tuple[str, ...]:
@@ -104,14 +104,14 @@ def build(results: Results, figures: Mapping[str, str]) -> str:
     figures : mapping of str to str
         Name (as its study declares it) -> SVG text of every figure to show.
     """
-    declared = Words(yaml.safe_load(results.config)).every(f"figures/{name}.svg" for name in figures)
+    described = Captions(yaml.safe_load(results.config)).every(f"figures/{name}.svg" for name in figures)
     return rendered(
         ASSETS / "page.html.j2",
         results=results,
         findings=findings,
-        groups=groups_of(declared).items(),
+        groups=groups_of(described).items(),
         svgs={name: on_screen(svg) for name, svg in figures.items()},
-        words_of=functools.partial(words_of, results=results),
+        text_of=functools.partial(text_of, results=results),
         sources=sources_of(results.errors),
         reproduction=report,
         chart=chart,
@@ -123,15 +123,15 @@ def build(results: Results, figures: Mapping[str, str]) -> str:
     )
 
 
-def words_of(output: Output, results: Results) -> str:
-    """Describe what a figure shows, in the words of its study (``words`` of a report.py) or else by its caption.
+def text_of(output: Output, results: Results) -> str:
+    """Describe what a figure shows, in text from its study (``description`` of a report.py) or else by its caption.
 
     Such a function takes the name of a figure and the tables of the run. It returns a text for readers who do not see
     the figure, or None if the figure is not its own.
     """
     for path in sorted(STUDIES.glob("*/report.py")):
         study = importlib.import_module(f"segshuffle.reproduction.studies.{path.parent.name}.report")
-        text: str | None = study.words(output.name, results.tables) if hasattr(study, "words") else None
+        text: str | None = study.description(output.name, results.tables) if hasattr(study, "description") else None
         if text:
             return text
     return f"{output.title}. {output.caption} CONTENTS.md beside this page names the tables."

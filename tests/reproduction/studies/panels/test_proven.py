@@ -11,6 +11,7 @@ import pytest
 
 from segshuffle.datasets.sampling import uniform_population
 from segshuffle.plans.registry import every, methods_of
+from segshuffle.reproduction.captions import entries
 from segshuffle.reproduction.design import Scenario
 from segshuffle.reproduction.scenarios import settings
 from segshuffle.reproduction.studies import planning
@@ -19,7 +20,6 @@ from segshuffle.reproduction.studies.panels.compute import proven_summary, setti
 from segshuffle.reproduction.studies.panels.report import budgets_of, readable, summary_table
 from segshuffle.reproduction.studies.planning import lineup, plan_setting, problem_of
 from segshuffle.reproduction.tables import to_json
-from segshuffle.reproduction.words import entries
 from segshuffle.seeds import stream
 
 SLOW = "subexp-shuffle"

@@ -90,18 +90,18 @@ class Panels:
         expected, blankets = curve["mse_expected"], curve["blanket_per_user"]
         best = curve[expected <= (1 + NEARLY_LEAST) * expected.min()]
         low, high = best["blanket_per_user"].iloc[[0, -1]]
-        words = f"best m {low:.4g}" + (f" to {high:.4g}" if high > low else "")
+        range_of_m = f"best m {low:.4g}" + (f" to {high:.4g}" if high > low else "")
         if low == blankets.iloc[0]:
-            words += ", at the start of the grid"
+            range_of_m += ", at the start of the grid"
         if high == blankets.iloc[-1]:
-            words += ", at the end of the grid"
+            range_of_m += ", at the end of the grid"
         own = {
             "segmented": expected.min(),
             "first": expected.iloc[0],
             "last": expected.iloc[-1],
             "lowest m": low,
             "highest m": high,
-            "best m": words,
+            "best m": range_of_m,
             "starts": low == blankets.iloc[0],
             "ends": high == blankets.iloc[-1],
             "fewest": best["messages_per_user"].min(),

@@ -56,7 +56,7 @@ def _panel(axis: Axes, rows: pd.DataFrame, looks: Mapping[str, Look]) -> None:
     log_axes(axis)
 
 
-def words(figure: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
+def description(figure: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
     """Say what private levels cost, at each epsilon of theirs."""
     if figure != "levels":
         return None

@@ -31,7 +31,7 @@ def draw(table: pd.DataFrame) -> Figure:
     return figure
 
 
-def words(figure: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
+def description(figure: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
     """Say where the ratio begins and ends."""
     if figure != "limit":
         return None

@@ -34,7 +34,7 @@ _AFTERWARDS = {"recentred": recentred, "projected": project}
 class Task(NamedTuple):
     """One curve point: a method with its plan.
 
-    `role` is "grid", "best", "budget", "recentred" or "projected" (words.yaml says what they mean); only the last two
+    `role` is "grid", "best", "budget", "recentred" or "projected" (captions.yaml explains them); only the last two
     change the estimates afterwards. `max_messages` is the budget of the search (None without one).
     """
 

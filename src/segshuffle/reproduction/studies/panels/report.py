@@ -219,19 +219,19 @@ def _beside(axis: Axes, lines: Iterable[Line2D]) -> None:
     axis.legend(ordered, entries, loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=7.0, labelspacing=0.4)
 
 
-# --- words -----------------------------------------------------------------------------------------------------------
+# --- descriptions ----------------------------------------------------------------------------------------------------
 
 
-def words(figure: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
+def description(figure: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
     """Describe the least errors panel by panel; return None for a figure of anything else."""
     panels = panels_by_figure(tables["mse.csv"]).get(figure.removesuffix("-proven"))
     if panels is None:
         return None
     head = "Line charts of squared error over blanket messages per user m, both axes logarithmic. "
-    return head + " ".join(_panel_words(panel, proven=figure.endswith("-proven")) for panel in panels)
+    return head + " ".join(_panel_description(panel, proven=figure.endswith("-proven")) for panel in panels)
 
 
-def _panel_words(panel: Panel, *, proven: bool) -> str:
+def _panel_description(panel: Panel, *, proven: bool) -> str:
     accounting = ACCOUNTINGS[proven]
     points, looks = panel.points(accounting), panel.looks(accounting)
     # proven figures also have the paper's curve

@@ -96,7 +96,7 @@ def draw(table: pd.DataFrame) -> Figure:
     return finished(figure, [Patch(fc=color, ec=TINTS["frame"], label=name) for name, color in legend])
 
 
-def words(figure: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
+def description(figure: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
     """Say how many statements ours and the best reading reproduce."""
     if figure != "readings":
         return None

@@ -113,10 +113,10 @@ def _table(path: Path) -> sqlite3.Connection:
 @functools.cache
 def _printed(command: str) -> str:
     """Return what a command of segshuffle, or of Python, prints."""
-    program, *words = shlex.split(command)
+    program, *arguments = shlex.split(command)
     module = ["-m", program] if program == "segshuffle" else []
     environ = {**os.environ, "PYTHONPATH": str(PACKAGE.parent), "COLUMNS": "80"}
-    run = [sys.executable, *module, *words]
+    run = [sys.executable, *module, *arguments]
     return subprocess.run(run, env=environ, capture_output=True, text=True, check=True).stdout
 
 

@@ -1,9 +1,9 @@
-"""Titles, captions and headings of everything that a run makes: the ``words.yaml`` beside each study.
+"""Titles, captions and headings of everything that a run makes: the ``captions.yaml`` beside each study.
 
 Such a file has ``groups`` (headings of the page), ``outputs`` (files, with title, caption and group), ``parts``
 (folders of intermediate files) and ``columns`` (tables, and the meaning of their columns); all are optional. A path is
 below the results folder, and "figures/x" stands for the three files of a figure. Braces in a path are wildcards; titles
-and captions may use them, and the values of `Words.values`. The Snakefile imports this module, so it does not import
+and captions may use them, and the values of `Captions.values`. The Snakefile imports this module, so it does not import
 numpy.
 """
 
@@ -24,7 +24,7 @@ FORMATS = ("pdf", "svg", "png")
 # ten times as fast, where PyYAML has it
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 # what all studies share comes first
-_FILES = sorted(Path(__file__).parent.rglob("words.yaml"), key=lambda path: (len(path.parts), path))
+_FILES = sorted(Path(__file__).parent.rglob("captions.yaml"), key=lambda path: (len(path.parts), path))
 
 
 class Group(NamedTuple):
@@ -79,7 +79,7 @@ def _entry_of(path: str) -> tuple[dict[str, str], dict[str, int | str]]:
         pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+?)", re.escape(output))
         if match := re.fullmatch(pattern, path):
             return entry, {key: int(value) if value.isdecimal() else value for key, value in match.groupdict().items()}
-    raise ConfigError(f"{path}: no words.yaml says what this is. Add it to that of its study, under outputs.")
+    raise ConfigError(f"{path}: no captions.yaml says what this is. Add it to that of its study, under outputs.")
 
 
 def exhibits() -> list[str]:
@@ -94,7 +94,7 @@ def titles(prefix: str) -> dict[str, str]:
     return {name.removeprefix(prefix): group["title"] for name, group in groups if name.startswith(prefix)}
 
 
-class Words:
+class Captions:
     """What is said of the files of one configuration's run."""
 
     def __init__(self, config: Config) -> None:
@@ -123,7 +123,7 @@ class Words:
         Raises
         ------
         ConfigError
-            If no ``words.yaml`` names it.
+            If no ``captions.yaml`` names it.
         """
         if path.startswith("figures/"):
             path = path.removesuffix(PurePosixPath(path).suffix)

@@ -51,6 +51,6 @@ rule appendix:
         "../envs/segshuffle.yaml"
     params:
         claims=reference("claims-own.yaml"),
-        code=code_of("reproduction/code.py", "reproduction/studies/held.py"),
+        code=code_of("reproduction/code.py", "reproduction/studies/own_claims.py"),
     script:
         "../scripts/appendix.py"

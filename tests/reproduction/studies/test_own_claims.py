@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from segshuffle.reproduction.studies.held import appendix, check, is_held
+from segshuffle.reproduction.studies.own_claims import appendix, check, is_held
 
 CLAIMS = [
     (

@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from segshuffle.reproduction.studies.levels.report import words as levels
-from segshuffle.reproduction.studies.limit.report import words as limit
-from segshuffle.reproduction.studies.panels.report import words as reproduction
+from segshuffle.reproduction.studies.levels.report import description as levels
+from segshuffle.reproduction.studies.limit.report import description as limit
+from segshuffle.reproduction.studies.panels.report import description as reproduction
 
 POPULATIONS = (("msnbc", 5000, 4, 17), ("synthetic", 50000, 8, 128))
 SIZES = ("dataset", "n_users", "set_size", "domain_size")
