@@ -29,9 +29,14 @@ _SCATTERED, _FAR = 16, 4.0
 _ROUNDS = 40
 #: Relative gain for which a search starts again near a point of far smaller variance.
 _GAIN = 0.01
-#: Grids on which predictions are compared: widths, as shares of the ranges; number of choices of all parameters but
-#: variance and mean; number of variances, for all choices together; number of variances for each choice on finer grids.
-_WIDTHS, _CHOICES, _VARIANCES, _FINER = (1.0, 0.2), 6, 200, 11
+#: Widths of the grids on which predictions are compared, as shares of the parameters' ranges.
+_WIDTHS = (1.0, 0.2)
+#: A grid has this many choices of the parameters other than variance and mean.
+_CHOICES = 6
+#: A grid first has this many variances, which its choices share equally.
+_VARIANCES = 200
+#: Around the best variance of a choice, a finer grid has this many.
+_FINER = 11
 
 
 class Candidate(NamedTuple):
@@ -123,21 +128,21 @@ class Surface:
 
     def promised(self, budget: float) -> Candidate | None:
         """Return the blanket with nearly the least predicted error, of many choices, each with its best variance."""
-        best, centre = None, (self.low + self.high) / 2
-        free = slice(1, self.low.size - (self.law.spends > 0))
-        spread = _spread(_CHOICES, centre[free].size) * (self.high - self.low)[free]
+        best, centre, ranges = None, (self.low + self.high) / 2, self.high - self.low
+        free = slice(1, self.low.size - (self.law.spends > 0))  # all parameters but variance and mean
+        spread = _spread(_CHOICES, centre[free].size) * ranges[free]
         for width in _WIDTHS:
             choices = np.clip(centre[free] + width * spread, self.low[free], self.high[free])
-            x, half = np.full((len(choices), 1), centre[0]), width * (self.high - self.low)[0] / 2
+            # a row per choice, a column per variance
+            variances, half = np.full((len(choices), 1), centre[0]), width * ranges[0] / 2
             for count in (_VARIANCES // len(choices), _FINER, _FINER):
-                x = np.clip(x + half * np.linspace(-1, 1, count), self.low[0], self.high[0])
-                cloud = np.dstack([x, *np.broadcast_to(choices.T[:, :, None], (choices.shape[1], *x.shape))])
+                variances = np.clip(variances + half * np.linspace(-1, 1, count), self.low[0], self.high[0])
+                grid = np.column_stack([variances.ravel(), np.repeat(choices, count, axis=0)])
                 # somewhat fewer copies than interpolated: a whole number that is predicted is then mostly allowed
-                errors, candidate = self._errors(
-                    self._completed(cloud.reshape(x.size, -1), budget), budget, 1 - 2 * FINE
-                )
-                least = errors.reshape(*x.shape, -1).min(axis=2).argmin(axis=1)
-                x, half = x[np.arange(len(x)), least, None], 2 * half / (count - 1)
+                errors, candidate = self._errors(self._completed(grid, budget), budget, 1 - 2 * FINE)
+                least = errors.reshape(*variances.shape, -1).min(axis=2).argmin(axis=1)
+                # the next grid lies between the neighbours of each choice's best variance
+                variances, half = variances[np.arange(len(variances)), least, None], 2 * half / (count - 1)
                 if candidate and (best is None or candidate.error < best.error):
                     best = candidate
             centre = best.point if best else centre

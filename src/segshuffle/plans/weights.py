@@ -180,15 +180,17 @@ def _simple_plans(limits: FloatArray, counts: FloatArray, room: FloatArray) -> F
     For every cap, one plan sends the lesser of cap and limit at each level; another rounds its numbers above 1 down.
     Both are scaled down to the budget. The last two plans fill the levels to their limits from either end, within it.
     """
-    wholes = np.arange(1.0, math.floor(limits.max()) + 1)
-    caps = np.concatenate([np.broadcast_to(wholes, (len(limits), wholes.size)), limits], axis=1)
+    whole_caps = np.arange(1.0, math.floor(limits.max()) + 1)
+    caps = np.concatenate([np.broadcast_to(whole_caps, (len(limits), whole_caps.size)), limits], axis=1)
     capped = np.minimum(limits[:, None], caps[:, :, None])
-    plans = np.concatenate([capped, np.where(capped >= 1, np.floor(capped), capped)], axis=1)
+    rounded = np.where(capped >= 1, np.floor(capped), capped)
+    plans = np.concatenate([capped, rounded], axis=1)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         weights = plans @ counts
         plans *= np.where(weights > room, room / weights, 1.0)[:, :, None]
-        filled = [_filled(limits, counts, room, order) for order in (slice(None), slice(None, None, -1))]
-    return np.concatenate([plans, np.stack(filled, axis=1)], axis=1)
+        from_first = _filled(limits, counts, room, slice(None))
+        from_last = _filled(limits, counts, room, slice(None, None, -1))
+    return np.concatenate([plans, from_first[:, None], from_last[:, None]], axis=1)
 
 
 def _filled(limits: FloatArray, counts: FloatArray, room: FloatArray, order: slice) -> FloatArray:

@@ -87,13 +87,17 @@ class Hash:
         if not self.prime:
             messages = np.append(items, rng.integers(self.domain_size, size=dummies))
             return np.bincount(messages, minlength=self.domain_size).astype(np.int64)
-        size, counts = items.size + dummies, np.zeros(self.domain_size, dtype=np.int64)
-        known, inverse = np.append(items, np.zeros(dummies, dtype=np.int64)), rng.integers(1, self.prime, size=size)
-        z = rng.integers(self.prime, size=size)
+        # the bucket of a dummy is drawn for itself, so any item can be its y
+        y = np.append(items, np.zeros(dummies, dtype=np.int64))
+        inverse_of_u = rng.integers(1, self.prime, size=y.size)
+        z = rng.integers(self.prime, size=y.size)
         w = np.append(z[: items.size] % self.buckets, rng.integers(self.buckets, size=dummies))
+        counts = np.zeros(self.domain_size, dtype=np.int64)
         for first in range(0, self.prime, self.buckets):
-            x = (known + (w + first - z) * inverse) % self.prime
-            counts += np.bincount(x[(w + first < self.prime) & (x < self.domain_size)], minlength=counts.size)
+            value = w + first
+            x = (y + (value - z) * inverse_of_u) % self.prime
+            is_item = (value < self.prime) & (x < self.domain_size)
+            counts += np.bincount(x[is_item], minlength=counts.size)
         return counts
 
 

@@ -160,17 +160,19 @@ def largest_shift(*, exponent: float, pairs: int, epsilon: float, delta: float) 
     """
     check_product(pairs=pairs, epsilon=epsilon, delta=delta)
 
-    # 2 t counters of Laplace noise have epsilon/(2 t) each, whatever delta
-    pure = epsilon / (2 * pairs) * (1 - 1e-12) if exponent == 1 else 0.0
-    least = max(pure * (1 + _TOLERANCE), SHIFTS[0])
+    # Laplace noise keeps the guarantee with delta = 0 if each of the 2 t counters spends epsilon/(2 t)
+    pure_shift = epsilon / (2 * pairs) * (1 - 1e-12) if exponent == 1 else 0.0
+    least_shift = max(pure_shift * (1 + _TOLERANCE), SHIFTS[0])
+    log_range = (math.log(least_shift), math.log(SHIFTS[1]))
 
-    def excess(log: float) -> float:
-        return log_delta_bound([(ShiftPair(exponent, math.exp(log)), pairs)], epsilon) - math.log(delta)
+    def excess(log_shift: float) -> float:
+        return log_delta_bound([(ShiftPair(exponent, math.exp(log_shift)), pairs)], epsilon) - math.log(delta)
 
+    # start at the shift that Gaussian noise of the same variance would allow
     log_scale, slope = gaussian_start(epsilon, delta)
     start = log_scale + 0.5 * math.log(noise_variance(exponent) / (2 * pairs))
-    answer = solve(excess, start, slope, (math.log(least), math.log(SHIFTS[1])), 2 * _TOLERANCE)
-    return pure if math.isnan(answer) else math.exp(answer)
+    log_largest = solve(excess, start, slope, log_range, 2 * _TOLERANCE)
+    return pure_shift if math.isnan(log_largest) else math.exp(log_largest)
 
 
 def randomized_response_delta(*, local_epsilon: float, answers: int, epsilon: float) -> float:

@@ -143,17 +143,20 @@ def _few(law: RatioLaw, edges: IntArray, upper: bool) -> tuple[RatioLaw, IntArra
 
     Returns the points and their blocks.
     """
-    starts = edges[:-1]
-    low, high = law.value[starts], law.value[edges[1:] - 1]
+    starts, lasts = edges[:-1], edges[1:] - 1
+    low, high = law.value[starts], law.value[lasts]
     mass = np.add.reduceat(law.mass, starts)
     mean = np.divide(np.add.reduceat(law.mass * law.value, starts), mass, out=low.copy(), where=mass > 0)
+    blocks = np.arange(mass.size)
     if not upper:
-        return RatioLaw(mean, mass), np.arange(mass.size)
+        return RatioLaw(mean, mass), blocks
+    # each block keeps its mass and mean; a block of one value needs no second point
     wide = np.flatnonzero(high > low)
-    share = np.zeros_like(mass)
-    share[wide] = np.clip((mean - low)[wide] / (high - low)[wide], 0.0, 1.0)
-    split = RatioLaw(np.append(low, high[wide]), np.append(mass * (1 - share), (mass * share)[wide]))
-    return split, np.append(np.arange(mass.size), wide)
+    share_at_high = np.zeros_like(mass)
+    share_at_high[wide] = np.clip((mean - low)[wide] / (high - low)[wide], 0.0, 1.0)
+    at_low, at_high = mass * (1 - share_at_high), mass * share_at_high
+    ends = RatioLaw(np.append(low, high[wide]), np.append(at_low, at_high[wide]))
+    return ends, np.append(blocks, wide)
 
 
 def _free_law(slots: int, probability: float) -> RatioLaw:
