@@ -32,10 +32,11 @@ shape. In units of speak (1 + e^eps)/2 the summand is A1 a - B1 (c - a) - 2 tanh
     shift = 2 tanh(eps/2) (1 + rho)/(A1 + B1),   t = floor(c split + shift) + 1,
     E[(a - c split - shift)^+] = c split (1 - split) Pr[Bin(c-1, split) = t-1] - shift Pr[Bin(c, split) >= t].
 
-Why blocks of c suffice: h falls in c for a fixed rho, because adding one more message of the blanket, on the first
-item with probability `split`, turns the pair of total c into the pair of total c + 1 (data processing); h is convex and
-falling in rho, as every summand is; and rho_c falls in c. So on a block of totals [c1, c2) with mass W and mean odds
-rho' (both known from the law of C alone)
+Not every total c is evaluated: blocks of totals suffice, for three reasons. First, h falls in c for a fixed rho. One
+more message of the blanket, on the first item with probability `split`, turns the pair of total c into the pair of
+total c + 1, and processing data never raises a divergence. Second, h is convex and falling in rho, as every summand is.
+Third, rho_c falls in c. A block of totals [c1, c2) has a mass W and mean odds rho', both known from the law of C alone.
+So on this block
 
     h(c2, rho_c2) + h_rho(c2, rho_c2) (rho' - rho_c2)  <=  mean of h  <=  chord of h(c1, .) on [rho_c2, rho_c1] at rho',
 

@@ -29,7 +29,8 @@ from segshuffle.plans.variances import log_variances
 
 #: Most budgets that are tried until one is enough, each twice the last.
 _DOUBLINGS = 4
-#: Relative increases to try if estimates were too good: of the noise for a budget, or of the budget for an error.
+#: Estimates may be too good, so these relative increases are tried in turn: of the noise if a budget is given, of the
+#: budget if an error is given.
 _MORE = (0.0, FINE, 3 * FINE, 7 * FINE, 15 * FINE, 31 * FINE)
 
 

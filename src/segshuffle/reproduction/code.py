@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
-#: The single module that no script imports.
+#: No script imports this module, so it is in no digest.
 APART = ("__main__.py",)
 #: What every script imports, beside the other single modules.
 CORE = (
