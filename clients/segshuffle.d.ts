@@ -25,7 +25,7 @@ export interface Demand {
   /** Most messages on average; by default 10,000. */
   mostMessages?: number;
   /** Most that a collection, or with `send` all together, may reveal about the level; by default (null) it is not secret. */
-  hideLevel?: { epsilon: number; delta: number } | null;
+  levelBudget?: { epsilon: number; delta: number } | null;
 }
 
 /** What is proven for a plan. Nothing may be sent if it is not accepted. */

@@ -251,7 +251,7 @@ function steps({ law, m, cap }) {
 export function check(plan, demand) {
   try {
     if (plan.format !== "segshuffle-plan" || plan.version !== 3 || plan.messages !== 1) throw Error("only plans of version 3, with messages of version 1, are known");
-    const { law, copies, m, cap, domainSize, setSize } = scheme(plan), { sets = "at-most", rounds = 1, mostMessages = 10_000, hideLevel = null } = demand;
+    const { law, copies, m, cap, domainSize, setSize } = scheme(plan), { sets = "at-most", rounds = 1, mostMessages = 10_000, levelBudget = null } = demand;
     const level = number("level", demand.level, 0, copies.length - 1, true), honest = number("honestUsers", demand.honestUsers, 1, 2 ** 53 - 1, true);
     number("epsilon", demand.epsilon, 1e-9, 100);
     number("delta", demand.delta, 1e-110, 1 - 1e-9);
@@ -270,12 +270,12 @@ export function check(plan, demand) {
     const [shown, delta] = bound(demand.epsilon, demand.delta, level);
     if (!shown) refuse(delta, demand.epsilon, demand.delta);
     const secret = { epsilon: 0, delta: 0 };
-    for (let other = 0; hideLevel !== null && other < copies.length; other++) {
+    for (let other = 0; levelBudget !== null && other < copies.length; other++) {
       if (other === level) continue;
-      const most = number("hideLevel.delta", hideLevel.delta, 1e-110, 1 - 1e-9);
+      const most = number("levelBudget.delta", levelBudget.delta, 1e-110, 1 - 1e-9);
       let epsilon = demand.epsilon, [good, found] = bound(epsilon, most, other);
       if (!good) {
-        epsilon = Math.max(epsilon, Math.min(number("levels", plan.problem.levels[other], 1e-9, 100), number("hideLevel.epsilon", hideLevel.epsilon, 1e-9, 100)));
+        epsilon = Math.max(epsilon, Math.min(number("levels", plan.problem.levels[other], 1e-9, 100), number("levelBudget.epsilon", levelBudget.epsilon, 1e-9, 100)));
         [good, found] = bound(epsilon, most, other);
         if (!good) refuse(found, epsilon, `${most} for a user who may be of level ${other}`);
       }
@@ -398,7 +398,7 @@ export function send(store, plan, demand, items, { collection = 1, budget, bytes
     const covered = rounds > 1 && before.some((each) => each.rounds === rounds && each.guarantee.epsilon === demand.epsilon && each.level === demand.level);
     const none = { epsilon: 0, delta: 0 }, own = { epsilon: guarantee.epsilon, delta: guarantee.delta };
     const spent = covered ? { items: none, level: none } : { items: own, level: guarantee.level };
-    for (const [what, most] of Object.entries({ items: budget, level: demand.hideLevel ?? { epsilon: Infinity, delta: Infinity } })) {
+    for (const [what, most] of Object.entries({ items: budget, level: demand.levelBudget ?? { epsilon: Infinity, delta: Infinity } })) {
       for (const name of ["epsilon", "delta"]) {
         const all = [...kept.sent.map((each) => each.spent[what][name]), spent[what][name]].reduce((a, b) => a + b) * (1 - 1e-12);
         if (!(all <= most[name])) {

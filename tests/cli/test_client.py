@@ -86,7 +86,7 @@ def test_every_level_of_every_honest_plan_sends(seed, tmp_path, capsys):
     hidden = f"{problem.levels[-1]},{max(problem.deltas)}" if promised else "no"
     items = ",".join(map(str, range(problem.set_size)))
     for k, (level, delta) in enumerate(zip(problem.levels, problem.deltas, strict=True)):
-        own = f"--sets {assumed.sets} --rounds {assumed.rounds} --delta {10 * delta:g} --hide-level {hidden}"
+        own = f"--sets {assumed.sets} --rounds {assumed.rounds} --delta {10 * delta:g} --level-budget {hidden}"
         user = {"items": items, "level": level, "honest_users": problem.honest_users, "account": f"{k}.json"}
         for collection in range(1, assumed.rounds + 1):
             printed(capsys, client(plan, f"{own} --collection {collection}", **user))
@@ -107,7 +107,7 @@ def test_the_level_is_told_at_the_larger_of_two_epsilons_and_no_less(published, 
     assert "at most epsilon = 2 and delta = 2e-06 about the level" in said
     # the copies show that much: a client with a smaller limit refuses to send, whatever the server claims
     for limit in ("0.5", "0.9"):
-        asked = client(published, f"--delta 2e-6 --hide-level {limit}", account="other.json")
+        asked = client(published, f"--delta 2e-6 --level-budget {limit}", account="other.json")
         assert "a user of level 0 who may be one of level 1" in refusal(capsys, asked)
     assert not (published.parent / "other.json").exists()
 
@@ -115,7 +115,7 @@ def test_the_level_is_told_at_the_larger_of_two_epsilons_and_no_less(published, 
 def test_equal_copies_show_the_level_at_its_own_epsilon(tmp_path, capsys):
     problem = Problem(17, 4, (0.5, 2.0), (2500, 2500), 2e-6, PLAIN)
     plan = saved(tmp_path, ProvenSegmented(0.46, equal_copies=True).plan(problem))
-    printed(capsys, client(plan, "--hide-level 0.5"))
+    printed(capsys, client(plan, "--level-budget 0.5"))
     assert spent(plan)[0]["level_spent"][0] == 0.5
 
 
@@ -163,16 +163,17 @@ def test_sets_of_one_size_are_the_users_word(tmp_path, capsys):
 
 def test_what_is_asked_once_is_remembered(published, capsys):
     assert "More is needed: --honest-users (how" in refusal(capsys, client(published, honest_users=None))
-    printed(capsys, client(published, "--hide-level no --budget 2"))
+    printed(capsys, client(published, "--level-budget no --budget 2"))
     status, _, said = run(capsys, client(published, "--collection 2", honest_users=None))
     assert status == 0
     assert "of the level" not in said
     # now the user believes in fewer honest users, which is remembered only when something is sent
-    assert "mine.json sets" not in refusal(capsys, client(published, "--collection 3 --hide-level no", honest_users=50))
+    asked = client(published, "--collection 3 --level-budget no", honest_users=50)
+    assert "mine.json sets" not in refusal(capsys, asked)
     printed(capsys, client(published, "--collection 3", honest_users=None))
     # what is not said in the call comes from the file
     asked = client(published, "--collection 4 --delta 1e-12", honest_users=None)
-    assert "mine.json sets --honest-users and --hide-level" in refusal(capsys, asked)
+    assert "mine.json sets --honest-users and --level-budget" in refusal(capsys, asked)
 
 
 def test_a_collection_beyond_the_budget_is_refused(published, capsys):
@@ -183,11 +184,11 @@ def test_a_collection_beyond_the_budget_is_refused(published, capsys):
     assert "epsilon = 1 and delta" in said
     assert "--budget is 0.5 and 1e-05" in said
     assert spent(published) == before
-    assert "--hide-level is 2" in refusal(capsys, client(published, f"{again} --budget 1"))
-    printed(capsys, client(published, f"{again} --budget 1 --hide-level 4"))
+    assert "--level-budget is 2" in refusal(capsys, client(published, f"{again} --budget 1"))
+    printed(capsys, client(published, f"{again} --budget 1 --level-budget 4"))
     assert [entry["items_spent"][0] for entry in spent(published)] == [0.5, 0.5]
     # deltas add up as well, and another user has another account
-    asked = client(published, "--collection 3 --budget 9,4.1e-6 --hide-level 9")
+    asked = client(published, "--collection 3 --budget 9,4.1e-6 --level-budget 9")
     assert "--budget is 9 and 4.1e-06" in refusal(capsys, asked)
     printed(capsys, client(published, account="hers.json"))
 
@@ -222,17 +223,17 @@ def test_a_collection_is_answered_once_and_the_same_messages_are_sent_again(tmp_
     first = printed(capsys, client(plan, "--collection 1"))
     before = (tmp_path / "mine.json").read_bytes()
     # in other order, and with all limits raised
-    for options, items in (("", "3,2,1,0"), ("--budget 9 --hide-level 9", "0,1,2,3"), ("--sets exactly", "0,1,2,3")):
+    for options, items in (("", "3,2,1,0"), ("--budget 9 --level-budget 9", "0,1,2,3"), ("--sets exactly", "0,1,2,3")):
         status, messages, said = run(capsys, client(plan, options, items=items))
         assert (status, messages) == (0, first)
         assert "mine.json; nothing more is spent" in said
     for options, user in (("", {"items": "0,1,2"}), ("", {"level": 1.0}), ("--rounds 3 --collection 1", {"items": ""})):
-        said = refusal(capsys, client(plan, f"--budget 9 --hide-level 9 {options}", **user))
+        said = refusal(capsys, client(plan, f"--budget 9 --level-budget 9 {options}", **user))
         assert "mine.json says that collection 1 of this plan was answered already" in said
         assert "give --collection 2" in said
     assert (tmp_path / "mine.json").read_bytes() == before
     # another collection: other messages, which are paid for; those of the first are kept
-    second = printed(capsys, client(plan, "--collection 2 --budget 1 --hide-level 2"))
+    second = printed(capsys, client(plan, "--collection 2 --budget 1 --level-budget 2"))
     assert second != first
     assert [printed(capsys, client(plan, f"--collection {each}")) for each in (1, 2)] == [first, second]
     # the same numbers with other items are another plan
@@ -286,7 +287,7 @@ def test_nobody_else_can_read_an_account_at_any_moment(published, monkeypatch, c
 @pytest.mark.exhaustive
 def test_four_clients_at_once_spend_four_times(published, tmp_path):
     """Clients that run at the same time take turns with the account, so that no entry is lost."""
-    asked = [sys.executable, "-m", "segshuffle", *client(published, "--budget 9 --hide-level 9")]
+    asked = [sys.executable, "-m", "segshuffle", *client(published, "--budget 9 --level-budget 9")]
     with (tmp_path / "out").open("w") as out:
         started = [subprocess.Popen([*asked, "--collection", each], stdout=out) for each in "1234"]
         assert [each.wait() for each in started] == [0] * 4

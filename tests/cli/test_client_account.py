@@ -26,13 +26,13 @@ def plan(tmp_path):
 
 
 def client(plan, options="", *, items="0,3", account="mine.json"):
-    asked = f"client {plan} --level 0.5 --hide-level no --honest-users 5000 {options}".split()
+    asked = f"client {plan} --level 0.5 --level-budget no --honest-users 5000 {options}".split()
     return [*asked, "--account", str(plan.parent / account), "--items", items]
 
 
 def many(plan, options="", rows="a,0\nb,3\n"):
     (plan.parent / "users.csv").write_text(f"user,item\n{rows}")
-    asked = f"client {plan} --users {plan.parent}/users.csv --level 0.5 --hide-level no --honest-users 5000"
+    asked = f"client {plan} --users {plan.parent}/users.csv --level 0.5 --level-budget no --honest-users 5000"
     return f"{asked} --account {plan.parent}/all.json {options}".split()
 
 
@@ -102,7 +102,7 @@ DAMAGES = {
     ("version",): [_ABSENT, True, 1, 2.0, "2"],
     ("honest_users",): [_ABSENT, None, 0, True, 5.0],
     ("budget",): [_ABSENT, None, "no", [1.0], [1.0, float("nan")], [float("inf"), 0.1], [1.0, 2.0], {"0": 1, "1": 0}],
-    ("hide_level",): [_ABSENT, None, "yes", [-1.0, 0.1], [True, 0.1]],
+    ("level_budget",): [_ABSENT, None, "yes", [-1.0, 0.1], [True, 0.1]],
     ("collections",): [_ABSENT, None, {}, "", [[]]],
     ("more",): [1],
     ("collections", 0, "plan"): [_ABSENT, None, "", "9f"],

@@ -105,7 +105,7 @@ def test_a_million_users_send_and_are_estimated(tmp_path):
     save_plan(plan, tmp_path / "plan.json")
     shell = f"""segshuffle() {{ "{sys.executable}" -m segshuffle "$@"; }}
 segshuffle client plan.json --users users.parquet --level-column level --honest-users {n} \
-    --hide-level no --account all.json | LC_ALL=C sort > messages
+    --level-budget no --account all.json | LC_ALL=C sort > messages
 segshuffle estimate plan.json messages --senders {n} --levels 1:{users[0]},2:{users[1]} --csv out.csv"""
     begun = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(["bash", "-euo", "pipefail", "-c", shell], cwd=tmp_path, check=True)

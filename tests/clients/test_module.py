@@ -87,7 +87,7 @@ MORE = [
     ({"epsilon": 0.4}, "delta is"),
     ({"rounds": 2}, "delta is"),
     ({"mostMessages": 1}, "messages on average"),
-    ({"hideLevel": {"epsilon": 0.6, "delta": 2e-6}}, "for a user who may be of level 1"),
+    ({"levelBudget": {"epsilon": 0.6, "delta": 2e-6}}, "for a user who may be of level 1"),
     ({"level": 3}, "level is 3"),
     ({"honestUsers": None}, "honestUsers is"),
     ({"sets": "any"}, "sets must be"),
@@ -96,7 +96,7 @@ MORE = [
 
 def test_a_user_who_demands_more_is_refused(plan):
     demand = {"level": 0, "epsilon": 0.5, "delta": 2e-6, "honestUsers": 5000}
-    good = [demand, {**demand, "hideLevel": {"epsilon": 2.0, "delta": 2e-6}}]
+    good = [demand, {**demand, "levelBudget": {"epsilon": 2.0, "delta": 2e-6}}]
     calls = [("check", [plan, each]) for each in [*good, *({**demand, **change} for change, _ in MORE)]]
     accepted, hidden, *refused = (result["value"] for result in call(*calls))
     assert accepted["accepted"]
@@ -148,7 +148,7 @@ def test_the_losses_of_collections_add_up_to_the_budget(plan):
 
 def test_the_losses_about_the_level_add_up_to_what_is_hidden(plan):
     hide = {"epsilon": 3.0, "delta": 1e-5}
-    results = call(*[sent(plan, [1], collection=each, budget=5.0, hideLevel=hide) for each in (1, 2)])
+    results = call(*[sent(plan, [1], collection=each, budget=5.0, levelBudget=hide) for each in (1, 2)])
     assert ["value" in result for result in results] == [True, False]
     assert "about the level, more than the budget of 3" in results[1]["error"]
 

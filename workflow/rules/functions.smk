@@ -9,7 +9,7 @@ def half_of_the_cores(wildcards):
 
 
 def minutes(longest_seconds):
-    """Return the runtime of a long job: ten times what results/runtimes.csv has, and five minutes for a slow start."""
+    """Return the runtime of a job of this length: ten times as long, and five minutes for a slow start."""
     return lambda wildcards, attempt: (5 + -(-longest_seconds // 6)) * attempt
 
 

@@ -93,7 +93,7 @@ def add_options(parser: ArgumentParser) -> None:
         help="how many items every user is known to hold: exactly the plan's set size, or at most that (the default)",
     )
     own.add_argument(
-        "--hide-level",
+        "--level-budget",
         type=_hidden,
         metavar="EPSILON[,DELTA]",
         help="most that all collections together may reveal about the user's level; 'no' if the level is no secret; "
@@ -299,7 +299,7 @@ def _spent(options: Namespace, plan: Plan, picked: Sequence[int], new: Entry, ac
     from segshuffle.collection.messages import Demand
 
     stored = _own_words(options, new.level, account)
-    hide_level, levels = account.hide_level, plan.problem.levels
+    level_budget, levels = account.level_budget, plan.problem.levels
     entry, demands = account.take(new), {}
     for level in picked:
         demand = Demand(
@@ -310,10 +310,10 @@ def _spent(options: Namespace, plan: Plan, picked: Sequence[int], new: Entry, ac
             rounds=entry.rounds,
             most_messages=options.most_messages,
         )
-        if hide_level and not isinstance(hide_level, str):
+        if level_budget and not isinstance(level_budget, str):
             # the epsilons of other levels are only claims of the server: the user's own limit bounds them
-            epsilons = tuple(max(levels[level], min(each, hide_level[0])) for each in levels)
-            demand = replace(demand, level_epsilons=epsilons, level_delta=hide_level[1])
+            epsilons = tuple(max(levels[level], min(each, level_budget[0])) for each in levels)
+            demand = replace(demand, level_epsilons=epsilons, level_delta=level_budget[1])
         demands[level] = demand
         try:
             given = _given(plan, demand, level)
@@ -323,7 +323,7 @@ def _spent(options: Namespace, plan: Plan, picked: Sequence[int], new: Entry, ac
     entry = replace(entry, sent=entry.sent + 1)
     account.collections.append(entry)
     account.refuse_beyond(account.budget, "items_spent", "--budget")
-    account.refuse_beyond(hide_level, "level_spent", "--hide-level")
+    account.refuse_beyond(level_budget, "level_spent", "--level-budget")
     return demands
 
 
@@ -350,13 +350,14 @@ def _own_words(options: Namespace, level: float, account: Account) -> str:
     """
     settings = {
         "--honest-users": (options.honest_users, account.honest_users),
-        "--hide-level": (options.hide_level, account.hide_level),
+        "--level-budget": (options.level_budget, account.level_budget),
     }
     stored = [name for name, (given, before) in settings.items() if given is None and before is not None]
     account.honest_users = options.honest_users or account.honest_users
     delta = options.delta
     account.budget = _limit(options.budget, account.budget or (level, delta), delta)
-    account.hide_level = _limit(options.hide_level, account.hide_level or (max(_LEVEL_EPSILON, level), delta), delta)
+    of_level = account.level_budget or (max(_LEVEL_EPSILON, level), delta)
+    account.level_budget = _limit(options.level_budget, of_level, delta)
     return f" The user's file {account.path} sets {' and '.join(stored)}." if stored else ""
 
 

@@ -1,13 +1,13 @@
 r"""A user's own file: the user's settings, and the privacy spent in all collections so far. JSON, version 2.
 
     {"format": "segshuffle-client", "version": 2, "honest_users": 900, "budget": [1.0, 1e-05],
-     "hide_level": [2.0, 1e-05],
+     "level_budget": [2.0, 1e-05],
      "collections": [{"plan": "9f...", "level": 0.5, "sets": "at-most", "rounds": 1, "sent": 1,
                       "items_spent": [0.5, 9.1e-07], "level_spent": [1.0, 9.4e-07],
                       "answers": [{"collection": 1, "items": [0, 3], "messages": "3\n5\n", "users": null,
                                    "n_messages": 2, "sha256": "b4..."}]}]}
 
-Epsilons and deltas are summed (basic composition), which is valid for any plans. `hide_level` is "no" if the level is
+Epsilons and deltas are summed (basic composition), which is valid for any plans. `level_budget` is "no" if the level is
 not secret. `plan` is the digest of the plan, and `sha256` that of the lines of messages. `answers` are kept so that
 lost messages can be sent again: other messages about the same items would reveal more. They say which items the user
 holds. An account of many users has what a user of the highest level has spent; their messages are in a file beside it,
@@ -75,7 +75,7 @@ class Account:
     path: Path
     honest_users: int | None = None
     budget: Limit | None = None
-    hide_level: Limit | None = None
+    level_budget: Limit | None = None
     collections: list[Entry] = field(default_factory=list)
 
     def take(self, new: Entry) -> Entry:

@@ -122,8 +122,8 @@ def _read(path: Path) -> Account:
         account = Account(path, collections=collections, **values)
         check_integer("honest_users", account.honest_users, 1)
         _check_guarantee("budget", account.budget, 0.0, 1e6)
-        if account.hide_level != "no":
-            _check_guarantee("hide_level", account.hide_level, 0.0, 1e6)
+        if account.level_budget != "no":
+            _check_guarantee("level_budget", account.level_budget, 0.0, 1e6)
     except (ValueError, TypeError, RecursionError) as error:
         raise DataError(
             f"{path}: is not the file of a client ({str(error).rstrip('.')[:150]}). Nothing is sent, because what was "

@@ -224,8 +224,8 @@ def _say_what_is_missing(name: str, dropped: int, planned: Plan, plan: Plan) -> 
     if plan.problem.n_users < needed:
         complain(
             f"segshuffle estimate: the plan's guarantee relies on {needed} honest users, and {plan.problem.n_users} "
-            f"took part. The answer has the guarantee that holds for them if all of them were honest"
-            f"{'' if share == 1 else f', and if {100 * share:g} % were honest'}."
+            "took part. The answer has the guarantee that holds if all of these are honest"
+            f"{'' if share == 1 else f', and the one that holds if only {100 * share:g} % of them are'}."
         )
 
 

@@ -119,7 +119,7 @@ def run(options: Namespace) -> str:
             "--save does not go with --hide-level: no command sends or counts the messages about hidden levels, so "
             "such a plan cannot be carried out. Leave --save out to see the plan (rehearse --messages tries it), or "
             "leave --hide-level out if the server may know how many users picked each level; every client still limits "
-            "what its messages reveal about its own level (client --hide-level)."
+            "what its messages reveal about its own level (client --level-budget)."
         )
     outputs = (("save", options.save), ("plot", options.plot))
     refuse_overwriting(outputs, (str(options.items), options.guess, options.collection))

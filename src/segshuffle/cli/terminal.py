@@ -56,7 +56,7 @@ MEANINGS = {
     "not_noticed": "damage that this call could not notice, and the option that would help",
     "plan": "first digits of the digest in the file of the plan",
     "proposition_1": "proven lower bound on the delta for a change of one item (the paper's Proposition 1)",
-    "share_expected": "share of users who must take part and be honest; the command estimate says what holds for fewer",
+    "share_expected": "share of the users who have to take part honestly; for fewer, see the command estimate",
     "smallest_share_told_from_zero": "share of the users who must hold an item so that it is told from zero with "
     "probability 0.95",
     "told_from_zero": "number of items whose estimates are above told_from_zero_above",

@@ -154,8 +154,10 @@ class CopiesAndDummies:
 
 
 Options = Mapping[str, Any]
-#: What a row of the tidy table is: a point over the grid of m, the method's own best m, the best within a budget of
-#: messages, or the estimates of "best" moved to sum to s, or projected onto possible frequencies.
+#: What a row of the tidy table is: "grid" is one m of the configuration's grid. "best" is the m that the method's own
+#: search picks, which need not be on the grid. "budget" is what the search picks within a budget of messages. The
+#: estimates of "recentred" and "projected" are those of "best", moved to sum to s or projected onto possible
+#: frequencies.
 Row = Literal["grid", "best", "budget", "recentred", "projected"]
 
 

@@ -63,7 +63,7 @@ def collected(published, capsys):
     account = published.parent / "account.json"
     account.unlink(missing_ok=True)
     asked = f"client PLAN.json --users users.csv --level-column level --empty keep --account {account}"
-    return printed(capsys, f"{asked} --delta 1e-2 --honest-users {N} --hide-level no")
+    return printed(capsys, f"{asked} --delta 1e-2 --honest-users {N} --level-budget no")
 
 
 def estimated(capsys, asked):
@@ -360,7 +360,7 @@ def test_clients_name_the_collection(published, capsys):
     lines = collected(published, capsys)
     assert lines.startswith(named(published))
     assert lines.count("#") == 1
-    asked = f"client PLAN.json --items tea --level 1 --delta 0.01 --honest-users {N} --hide-level no --budget 2,0.1"
+    asked = f"client PLAN.json --items tea --level 1 --delta 0.01 --honest-users {N} --level-budget no --budget 2,0.1"
     for collection in (1, 2, 1):
         sent = printed(capsys, f"{asked} --account {published.parent}/one.json --collection {collection}")
         assert sent.startswith(named(published, collection))

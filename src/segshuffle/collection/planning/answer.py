@@ -256,7 +256,7 @@ def _of_fewest_messages(question: Question, target: float) -> Plan:
     except InfeasibleError as error:
         if question.goal.top is None:  # then the planner says the least error, in this unit
             raise
-        raise _unreached(question, "number of messages: raise the levels (least = epsilon finds them)") from error
+        raise _unreached(question, "any number of messages", "the levels (least = epsilon finds them)") from error
     needed = plan.messages_per_user + question.level_messages
     if budget is not None and needed > budget:
         raise InfeasibleError(
@@ -283,7 +283,7 @@ def _of_least_epsilon(question: Question, target: float) -> Plan:
     least = bisect_left(range(first, last + 1), True, key=lambda power: reaching(power) is not None)
     best = reaching(first + least)
     if best is None:
-        raise _unreached(question, f"epsilon up to {_EPSILONS[1]:g}: raise max_messages if it is given")
+        raise _unreached(question, f"an epsilon up to {_EPSILONS[1]:g}", "max_messages, if it is given")
     if not question.finds_knee:
         return best
     # the last per cents of epsilon may cost many times as many messages
@@ -301,8 +301,8 @@ def _at(question: Question, factor: float) -> Question:
     return replace(question, problem=replace(problem, levels=levels))
 
 
-def _unreached(question: Question, searched: str) -> InfeasibleError:
+def _unreached(question: Question, searched: str, remedy: str) -> InfeasibleError:
     return InfeasibleError(
-        f"No plan reaches target_error = {question.asked_error} with any {searched}, or raise target_error, the "
-        "number of users or copies_max."
+        f"No plan reaches target_error = {question.asked_error} with {searched}. Raise target_error, the number of "
+        f"users, copies_max or {remedy}."
     )
