@@ -76,7 +76,7 @@ def panels() -> None:
 
 
 def every_blanket(words: str, problem: Problem) -> None:
-    """Print the CPU seconds of plans with every blanket, as `plan --blanket all` makes them."""
+    """Print the CPU seconds of plans with every blanket, as `plan --dummies all` makes them."""
     began = time.process_time()
     for method in (ProvenSegmented, clustered, signed):
         method().plan(problem)

@@ -43,7 +43,7 @@ CALLS = {
     "plan": [
         "collection.toml --delta 1e-4",
         "--items 6 --set-size 2 --levels 1:300 --delta 1e-4",
-        "--items 6 --set-size 2 --levels 1:300 --delta 1e-4 --blanket published --blanket-per-user 5",
+        "--items 6 --set-size 2 --levels 1:300 --delta 1e-4 --dummies published --blanket-per-user 5",
     ],
     "rehearse": [
         "users.csv --items 6 --levels 1:100% --delta 1e-3 --set-size 1,2",

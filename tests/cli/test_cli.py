@@ -24,7 +24,7 @@ from segshuffle.plans.public import PUBLIC_INPUTS
 from segshuffle.protocols.segmented import Segmented, plan_at
 
 # a closed form, so it is quick
-PLAN = "plan --blanket published --items 8 --set-size 2 --levels 0.5:100,1:200,2:100 --delta 2.5e-5"
+PLAN = "plan --dummies published --items 8 --set-size 2 --levels 0.5:100,1:200,2:100 --delta 2.5e-5"
 PLAN += " --blanket-per-user 5"
 PROBLEM = Problem(8, 2, (0.5, 1.0, 2.0), (100, 200, 100), 2.5e-5, PLAIN)
 SEGMENTED = {"domain-size": "17", "blanket-per-user": "2", "sampling-rate": "0.5"}
@@ -52,7 +52,7 @@ def test_a_plan_at_a_given_blanket_has_the_librarys_numbers(capsys):
     assert about_liars["blanket_cap"] is None
     assert found == {
         "blanket_per_user": 5.0,
-        "blanket": "binomial",
+        "dummies": "binomial",
         "copies": list(rates),
         "messages_per_user": plan.messages_per_user,
         "level_messages_per_user": 0.0,
@@ -67,7 +67,7 @@ def test_a_plan_at_a_given_blanket_has_the_librarys_numbers(capsys):
         "set_size": 2,
         "level_deltas": [],
         "mean_size": None,
-        "blankets": [],
+        "by_dummies": [],
         "warnings": [],
         "public": PUBLIC_INPUTS,
     }
@@ -135,7 +135,7 @@ def test_every_command_and_every_option_is_explained():
         assert all(re.search(r" {2,}\S", option) for option in options)
 
 
-POISSON = "plan --items 17 --set-size 4 --levels 0.5:1250,1.0:3750 --delta 2e-6 --blanket poisson"
+POISSON = "plan --items 17 --set-size 4 --levels 0.5:1250,1.0:3750 --delta 2e-6 --dummies poisson"
 SLOW_TO_IMPORT = {"numpy", "scipy.optimize", "scipy.interpolate", "scipy.stats", "pandas", "joblib", "matplotlib"}
 SLOW_TO_IMPORT |= {"polars", "numpy.f2py", "numpy.testing", "requests", "jsonschema"}
 

@@ -66,9 +66,9 @@ def random_plan(rng):
         asked += f" {option}" if rng.random() < 0.4 else ""
     law = str(rng.choice(["poisson", "equal", "capped", "clustered", "signed"]))
     if law in ("clustered", "signed"):
-        return f"{asked} --blanket {law} --max-messages 60"
+        return f"{asked} --dummies {law} --max-messages 60"
     more = {"equal": "--equal-copies", "capped": "--blanket-cap auto", "poisson": ""}[law]
-    return f"{asked} --blanket poisson --blanket-per-user {rng.uniform(0.3, 20.0):.3g} {more}"
+    return f"{asked} --dummies poisson --blanket-per-user {rng.uniform(0.3, 20.0):.3g} {more}"
 
 
 @pytest.mark.quick(4)

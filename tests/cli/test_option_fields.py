@@ -31,7 +31,7 @@ EXAMPLES = {
     "guess": (",".join(map(str, SHARES)), SHARES, {}),
     "mean_size": ("1.5", 1.5, {}),
     "sizes": ("1:60%,5:40%", {1: 0.6, 5: 0.4}, {}),
-    "blanket": ("signed", "signed", {}),
+    "dummies": ("signed", "signed", {}),
     "hide_level": ("1,1e-5", (1.0, 1e-5), {}),
 }
 ASSUMED = options_of(Assumptions)

@@ -81,7 +81,7 @@ def test_chromium_computes_the_digits_of_node(browser, address, tmp_path):
     problem = Problem(1000, 1, (1.0,), (5000,), 1e-6)
     demand = {"level": 0, "epsilon": 1.0, "delta": 1e-6, "honestUsers": 5000}
     for blanket in ("poisson", "clustered", "signed"):
-        plan = saved(tmp_path / f"{blanket}.json", problem, blanket=blanket)
+        plan = saved(tmp_path / f"{blanket}.json", problem, dummies=blanket)
         with visit(browser, address + "demo.html", served=address) as page:
             script = "async ([plan, demand]) => (await import('./segshuffle.mjs')).check(plan, demand)"
             assert page.evaluate(script, [plan, demand]) == call(("check", [plan, demand]))[0]["value"]

@@ -28,13 +28,13 @@ PLANS = {
     "a cap": (Problem(5, 2, (0.5, 4.0), (1000, 5000), 1e-6), {"blanket_cap": "auto"}),
     "copies above one, few honest": (
         Problem(100, 2, (1.0,), (1000,), 1e-9, Assumptions(honest_fraction=0.5)),
-        {"blanket": "poisson", "copies_max": 2.5},
+        {"dummies": "poisson", "copies_max": 2.5},
     ),
     "seven rounds of clusters": (
         Problem(1000, 3, (1.5,), (20_000,), 1e-6, Assumptions(rounds=7)),
-        {"blanket": "clustered"},
+        {"dummies": "clustered"},
     ),
-    "signs": (Problem(1000, 1, (1.0,), (5000,), 1e-6), {"blanket": "signed"}),
+    "signs": (Problem(1000, 1, (1.0,), (5000,), 1e-6), {"dummies": "signed"}),
 }
 
 

@@ -50,8 +50,8 @@ def random_plan(seed, path):
     if len(levels) > 1 and draw.random() < 0.3:
         deltas = (problem.delta, *(problem.delta * draw.choice([1, 2, 5]) for _ in levels[1:]))
         problem = Problem(*problem.sizes[:2], levels, problem.level_counts, problem.delta, assumptions, deltas)
-    asked = {"blanket": draw.choice(["poisson", "poisson", "clustered", "signed"])}
-    if asked["blanket"] == "poisson" and draw.random() < 0.6:
+    asked = {"dummies": draw.choice(["poisson", "poisson", "clustered", "signed"])}
+    if asked["dummies"] == "poisson" and draw.random() < 0.6:
         asked["blanket_cap"] = "auto"
     if draw.random() < 0.4:
         asked["copies_max"] = draw.choice([2.5, 5.0])

@@ -38,7 +38,7 @@ def test_a_law_has_the_name_of_its_file(package):
 def made(new_checkout):
     """Return a copy of the project with the law, and with a saved plan that uses it."""
     made = add_law(new_checkout())
-    run(made, "plan", *PROBLEM, "--blanket", "mixed", "--save", "plan.json")
+    run(made, "plan", *PROBLEM, "--dummies", "mixed", "--save", "plan.json")
     return made
 
 
@@ -52,8 +52,8 @@ def test_it_is_planned_beside_the_others(made):
     saved = json.loads((made.folder / "plan.json").read_text())
     assert saved["scheme"]["law"] == {"name": "mixed"}
     assert all(each["delta_upper"] <= 1e-4 for each in saved["plan"]["certificate"])
-    assert "half of them single" in " ".join(run(made, "plan", *PROBLEM, "--blanket", "mixed").split())
-    rows = run(made, "plan", *PROBLEM, "--blanket", "all").splitlines()
+    assert "half of them single" in " ".join(run(made, "plan", *PROBLEM, "--dummies", "mixed").split())
+    rows = run(made, "plan", *PROBLEM, "--dummies", "all").splitlines()
     (head,) = (number for number, row in enumerate(rows) if row.startswith("dummies "))
     assert [row.split()[0] for row in rows[head + 1 : head + 5]] == ["poisson", "mixed", "clustered", "signed"]
     code = "from segshuffle.cli import main\ntry: main(['plan', '--help'])\nexcept SystemExit: pass"

@@ -216,9 +216,9 @@ PLAN = "plan --items 17 --set-size 1 --levels 1:5000 --delta 2e-6"
 def test_all_blankets_beside_a_plan_that_names_none(capsys, monkeypatch):
     monkeypatch.setattr("segshuffle.collection.planning.answer.PATIENCE", 4.0)
     found = answer(capsys, PLAN)
-    named = answer(capsys, f"{PLAN} --blanket poisson")
-    single, saving, precise = of_shipped_laws(found.pop("blankets"))
-    named.pop("blankets")
+    named = answer(capsys, f"{PLAN} --dummies poisson")
+    single, saving, precise = of_shipped_laws(found.pop("by_dummies"))
+    named.pop("by_dummies")
     assert found == named  # the plan is the same, and all that was said of it
     assert single["messages_per_user"] == named["messages_per_user"]
     assert saving["none"] == "no plan is better than one with poisson dummies"
@@ -228,14 +228,14 @@ def test_all_blankets_beside_a_plan_that_names_none(capsys, monkeypatch):
 
 def of_shipped_laws(rows):
     """Rows of the laws that the documents speak of."""
-    by_law = {row["blanket"]: row for row in rows}
+    by_law = {row["dummies"]: row for row in rows}
     return [by_law[name] for name in ("poisson", "clustered", "signed")]
 
 
 def test_a_blanket_that_takes_long_is_said_to_be_left_out(capsys):
-    rows = of_shipped_laws(answer(capsys, PLAN)["blankets"])
+    rows = of_shipped_laws(answer(capsys, PLAN)["by_dummies"])
     reasons = [row.get("none", "").partition("; ")[2] for row in rows]
-    assert reasons == ["", "--blanket clustered plans it", "--blanket signed plans it"]
+    assert reasons == ["", "--dummies clustered plans it", "--dummies signed plans it"]
     text = printed(capsys, PLAN)
     table = text[text.index("\ndummies ") + 1 :].splitlines()
     assert table[1].startswith("poisson ")
@@ -290,5 +290,5 @@ def test_a_comparison_takes_the_seconds_that_it_may(name):
 def test_announced_seconds_are_those_that_a_plan_takes(law, levels, pairs):
     """They were within a factor of 1.3; another machine, or a busy one, may differ by a factor of two."""
     problem = Problem(16 * pairs, pairs, tuple(0.5 + 2 * i / levels for i in range(levels)), (10**4,) * levels, 1e-8)
-    asked = Question.of(problem, blanket=law)
+    asked = Question.of(problem, dummies=law)
     assert 0.5 < seconds_of(lambda: answering.answer(asked)) / asked.seconds() < 2

@@ -72,5 +72,5 @@ def test_rounds_and_fewer_honest_users_are_counted(capped):
 
 def test_a_cap_is_proven_for_single_dummies_alone():
     clusters = ProvenSegmented(max_messages=4.0, laws=("clustered",))
-    with pytest.raises(ParameterError, match=r"blanket = .clustered. .* single dummies alone"):
+    with pytest.raises(ParameterError, match=r"dummies = .clustered. .* single dummies alone"):
         Capped(clusters).plan(Problem(2, 1, (1.0,), (400,), 1e-3, PLAIN))

@@ -26,7 +26,7 @@ class Binomial(Blanket):
 
     def parts(self, mean: float) -> NoReturn:
         """Raise an error, because the counters of the items are not independent."""
-        raise ParameterError("blanket", self.name, "a law with independent counters")
+        raise ParameterError("dummies", self.name, "a law with independent counters")
 
     def pair(self, mean: float, copies: float) -> NoReturn:
         """Raise an error, because no guarantee is proven."""

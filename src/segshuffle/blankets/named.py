@@ -43,7 +43,7 @@ def law_from(values: Mapping[str, Any]) -> Blanket:
     # plans of the paper's protocol need no other law
     law = Binomial if name == Binomial.name else laws().get(name)  # type: ignore[arg-type]
     if law is None:
-        raise ParameterError("blanket", name, f"one of {', '.join([*laws(), Binomial.name])}")
+        raise ParameterError("dummies", name, f"one of {', '.join([*laws(), Binomial.name])}")
     own, needed = {key: value for key, value in values.items() if key != "name"}, law.parameters()
     if set(own) != set(needed) or not all(isinstance(each, int | float) for each in own.values()):
         raise ParameterError(f"blanket {name}", own, f"a number for each of ({', '.join(needed)})")

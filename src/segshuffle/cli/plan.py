@@ -65,11 +65,11 @@ def add_options(parser: ArgumentParser) -> None:
         group = parser.add_argument_group(title)
         add_flags(group, options_of(options))
     dummies = parser.add_argument_group("dummies and levels")
-    law = options_of(Question)["blanket"].metadata["description"]
+    law = options_of(Question)["dummies"].metadata["description"]
     add_flags(
         dummies,
         options_of(Question),
-        blanket={
+        dummies={
             "help": f"{law}; without this option poisson, with a table that compares the kinds that are planned within "
             "seconds; all: poisson, with all kinds in the table; published: the paper's dummies and privacy "
             "analysis, which is not proven and gives a larger error"
@@ -124,9 +124,9 @@ def run(options: Namespace) -> str:
     outputs = (("save", options.save), ("plot", options.plot))
     refuse_overwriting(outputs, (str(options.items), options.guess, options.collection))
     names = read_items(options.items) if isinstance(options.items, Path) else None
-    of_paper, waits, named = (options.blanket == law for law in ("published", "all", None))
+    of_paper, waits, named = (options.dummies == law for law in ("published", "all", None))
     if of_paper or waits:
-        options.blanket = None
+        options.dummies = None
     if of_paper:  # the paper has no other sets
         options.sets = options.sets or "exactly"
     domain_size = options.items if names is None else len(names)
@@ -205,7 +205,7 @@ def _refuse_unpublished(options: Namespace, question: Question) -> None:
     others = [name for name in ("target_error", "what_if", "alternatives", "save") if getattr(options, name)]
     for name in (*others, *(name for name in question.as_dict() if name in vars(question.limits))):
         if name != "blanket_per_user":
-            raise OptionsError(f"blanket = published does not go with {name}: leave one of them out.")
+            raise OptionsError(f"dummies = published does not go with {name}: leave one of them out.")
 
 
 def _more(options: Namespace, answered: Answer, varied: dict[str, tuple[float, ...]]) -> dict[str, Any]:

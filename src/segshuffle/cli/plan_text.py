@@ -16,7 +16,7 @@ from segshuffle.plans.plan import Plan, Problem
 from segshuffle.plans.public import IN_GENERAL, PUBLIC_INPUTS
 from segshuffle.protocols.segmented import Segmented
 
-_REST = "More: --details, --json, and --blanket for other dummies."
+_REST = "More: --details, --json, and --dummies for other dummies."
 #: Beginnings of the sentences about errors that only --details shows.
 _FURTHER = ("The 95 % interval", "The largest of these errors")
 #: Shares of honest users for which epsilons are shown.
@@ -51,7 +51,7 @@ def told(answer: Answer, options: Namespace, more: Mapping[str, Any]) -> str:
     if proven:
         values = {**values, **answer.numbers, **_relied_on(answer.plan)}
     if options.json:
-        said: dict[str, Any] = {"blankets": rows, "warnings": warnings, "public": PUBLIC_INPUTS}
+        said: dict[str, Any] = {"by_dummies": rows, "warnings": warnings, "public": PUBLIC_INPUTS}
         if proven:
             guarantees = [each.as_dict() for each in answer.guarantees]
             said |= {"asked": answer.question.as_dict(), "note": answer.note, "words": words, "guarantees": guarantees}
@@ -69,7 +69,7 @@ def _numbers(answer: Answer, asked: Question) -> dict[str, Any]:
     """Return the numbers of a plan, and what it was made for."""
     plan, problem = answer.plan, answer.plan.problem
     return {
-        "blanket": plan.scheme.law.name,
+        "dummies": plan.scheme.law.name,
         "blanket_per_user": plan.blanket_per_user,
         "copies": plan.scheme.copies,
         "messages_per_user": plan.messages_per_user,
@@ -166,7 +166,7 @@ def _laws_table(rows: Sequence[Mapping[str, Any]], problem: Problem, top: int) -
     planned = [row for row in rows if "none" not in row]
     shown_rows = [
         {
-            "dummies": row["blanket"],
+            "dummies": row["dummies"],
             "error in users": f"{problem.n_users * math.sqrt(row['mse_sample'] / problem.domain_size):.3g}",
             f"top {top}": f"{100 * row['top_error']:.3g} %" if "top_share" in row else None,
             "messages": f"{row['messages_per_user']:.4g}",
@@ -176,7 +176,7 @@ def _laws_table(rows: Sequence[Mapping[str, Any]], problem: Problem, top: int) -
         }
         for row in planned
     ]
-    said = [f"{row['blanket']}: {row['none']}" for row in rows if "none" in row]
+    said = [f"{row['dummies']}: {row['none']}" for row in rows if "none" in row]
     if planned:
         said.append("error in users: root of the mean squared error of an item, over all items")
     return "\n".join(filter(None, (table(shown_rows), wrapped(said, hang="  "))))

@@ -78,7 +78,7 @@ def plan(problem: Problem, **asked: Any) -> Plan:
         Public numbers only.
     **asked
         Fields of `Goal` (``target_error``, ``least``, ``top``), `Limits` (``copies_max``, ``max_messages``, ...) and
-        `Guess` (``guess``, ``mean_size``, ``sizes``), and ``blanket`` and ``hide_level``: the options of the command
+        `Guess` (``guess``, ``mean_size``, ``sizes``), and ``dummies`` and ``hide_level``: the options of the command
         ``segshuffle plan``, by the same names.
 
     Returns

@@ -307,7 +307,7 @@ class Plan:
             check_kind("collections", each, Collection)
             law = each.announcement.law
             if not law.proven and self.kind != "published":
-                raise ParameterError("blanket", law.name, f"a law for which numbers of kind {self.kind!r} exist")
+                raise ParameterError("dummies", law.name, f"a law for which numbers of kind {self.kind!r} exist")
 
     @property
     def chosen(self) -> dict[str, Any]:

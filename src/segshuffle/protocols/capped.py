@@ -85,7 +85,7 @@ class Capped(CopiesAndDummies):
         plan = self.method.plan(inner)
         if not plan.scheme.law.can_be_capped:
             raise ParameterError(
-                "blanket", plan.scheme.law.name, "left out with a cap, which is proven for single dummies alone"
+                "dummies", plan.scheme.law.name, "left out with a cap, which is proven for single dummies alone"
             )
         free = plan.blanket_per_user
         cap = bisect.bisect_left(range(_MOST_CAP), True, lo=1, key=functools.partial(suffices, free))

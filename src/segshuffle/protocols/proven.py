@@ -86,7 +86,7 @@ class ProvenSegmented(CopiesAndDummies):
         if self.max_messages is not None and self.target_error is not None:
             raise ParameterError("target_error", self.target_error, "left out if max_messages is given")
         for name in self.laws:
-            check_choice("blanket", name, laws())
+            check_choice("dummies", name, laws())
         if self.blanket_per_user is not None and laws()[self.laws[0]].parameters():
             allowed = f"left out for {self.laws[0]} dummies: the search chooses it with their other parameters"
             raise ParameterError("blanket_per_user", self.blanket_per_user, allowed)

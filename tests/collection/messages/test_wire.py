@@ -184,7 +184,7 @@ def test_both_clients_send_the_messages_of_every_vector(vectors):
     for entry in vectors:
         second = SecondClient(entry)
         if entry["messages"] is None:
-            with pytest.raises(ParameterError, match="blanket"):
+            with pytest.raises(ParameterError, match="dummies"):
                 Scheme.from_dict(entry["scheme"])
             with pytest.raises((KeyError, TypeError)):
                 second.send()

@@ -67,7 +67,7 @@ def test_the_top_item_of_largest_relative_error_counts():
 # --- backwards -------------------------------------------------------------------------------------------------------
 
 
-MANY = "plan --items 200 --set-size 5 --levels 1:20000 --delta 1e-7 --top 10 --blanket poisson"
+MANY = "plan --items 200 --set-size 5 --levels 1:20000 --delta 1e-7 --top 10 --dummies poisson"
 
 
 def test_the_fewest_messages_have_just_the_error_that_was_asked_for(capsys):
@@ -87,8 +87,8 @@ def test_the_fewest_messages_have_just_the_error_that_was_asked_for(capsys):
 def test_the_error_of_the_top_items_ranks_every_law(capsys, monkeypatch):
     """A million items, of which the top 20 are to be known: no row pays for fewer messages with a much larger error."""
     monkeypatch.setattr("segshuffle.collection.planning.answer.PATIENCE", math.inf)
-    found = answer(capsys, "plan --items 1e6 --set-size 4 --levels 1:1e6 --delta 1e-8 --guess zipf:1")["blankets"]
-    rows = {row["blanket"]: row for row in found if "none" not in row}
+    found = answer(capsys, "plan --items 1e6 --set-size 4 --levels 1:1e6 --delta 1e-8 --guess zipf:1")["by_dummies"]
+    rows = {row["dummies"]: row for row in found if "none" not in row}
     assert {"poisson", "clustered", "signed"} <= rows.keys()
     worst = max(row["top_error"] for row in rows.values())
     assert worst <= 1.06 * rows["poisson"]["top_error"] < 0.0012
@@ -130,7 +130,7 @@ def test_a_question_is_answered_as_a_value(top):
 @pytest.mark.parametrize("name", what_if.VARIED)
 def test_every_number_may_be_varied(capsys, name):
     values = {"epsilon": "0.5..2/3", "delta": "1e-9,1e-5", "honest_fraction": "0.5,1"}.get(name, "2,3")
-    rows = answer(capsys, f"{SMALL} --blanket poisson --what-if {name.replace('_', '-')} {values}")["what_if"]
+    rows = answer(capsys, f"{SMALL} --dummies poisson --what-if {name.replace('_', '-')} {values}")["what_if"]
     assert [row[name] for row in rows] == ([0.5, 1, 2] if name == "epsilon" else [*map(float, values.split(","))])
 
 
@@ -215,7 +215,7 @@ def test_both_tables_of_alternatives_have_the_same_plans(beside, limits, goal):
     rows = beside(found, "poisson-copies", *laws())
     assert len(found.rows) == len(laws())
     for above in found.rows:
-        below = rows["poisson-copies" if above["blanket"] == "poisson" else above["blanket"]]
+        below = rows["poisson-copies" if above["dummies"] == "poisson" else above["dummies"]]
         if "none" in above:
             assert below["none"]
             continue
@@ -278,16 +278,16 @@ def test_what_stands_beside_a_plan_never_costs_the_plan(capsys, monkeypatch, siz
     monkeypatch.setattr("segshuffle.collection.planning.answer.PATIENCE", math.inf)
     found = answer(capsys, f"{SMALL} --delta 1e-6 {sizes}")
     assert found["copies"]
-    names = [row["blanket"] for row in found["blankets"]]
+    names = [row["dummies"] for row in found["by_dummies"]]
     assert (names[0], set(names)) == ("poisson", laws().keys())
 
 
 def test_a_law_that_is_no_better_is_said_to_be_left_out(capsys):
     """Without a pair of items to exchange there is nothing to hide."""
-    asked = f"{SMALL} --items 2 --sets exactly --blanket signed"
+    asked = f"{SMALL} --items 2 --sets exactly --dummies signed"
     assert "Note: No better plan with signed dummies was found" in printed(capsys, asked)
     found = answer(capsys, asked)
-    assert found["blanket"] == "poisson"
+    assert found["dummies"] == "poisson"
     assert found["note"].endswith("so this one has poisson dummies.")
 
 
@@ -337,9 +337,9 @@ def test_every_assumption_that_is_not_the_default_stands_on_the_screen(capsys, n
         "rounds": ("--rounds 13", "of 13 collections together would be at most this many times"),
     }[name]
     assert getattr(Assumptions(), name) == value
-    shown = " ".join(printed(capsys, f"{SMALL} {options} --blanket poisson").split())
+    shown = " ".join(printed(capsys, f"{SMALL} {options} --dummies poisson").split())
     assert said in shown
-    assert said not in " ".join(printed(capsys, f"{SMALL} --blanket poisson").split())
+    assert said not in " ".join(printed(capsys, f"{SMALL} --dummies poisson").split())
 
 
 def test_errors_include_what_cutting_larger_sets_loses():
@@ -366,7 +366,7 @@ def test_errors_include_what_cutting_larger_sets_loses():
 
 def test_a_target_just_above_the_least_error_is_offered_a_cheaper_one(capsys):
     asked = "plan --items 50 --set-size 5 --levels 0.2:4000 --delta 1e-6 --guess zipf:1 --mean-size 3 --top 20"
-    asked += " --blanket poisson"
+    asked += " --dummies poisson"
     least = answer(capsys, asked)["top_error"]
     tight = answer(capsys, f"{asked} --target-error {100 * least * 1.001:.5f}%")
     (offer,) = [each for each in tight["words"]["How far off estimates are"] if "are enough for" in each]
@@ -377,7 +377,7 @@ def test_a_target_just_above_the_least_error_is_offered_a_cheaper_one(capsys):
 
 
 def test_all_messages_are_counted_wherever_they_are_named(capsys):
-    asked = "plan --items 20 --set-size 2 --levels 1:3000,2:3000 --delta 1e-6 --hide-level 0.5 --blanket poisson"
+    asked = "plan --items 20 --set-size 2 --levels 1:3000,2:3000 --delta 1e-6 --hide-level 0.5 --dummies poisson"
     found = answer(capsys, f"{asked} --what-if users 6000")
     about_items = found["blanket_per_user"] + 2 * float(np.mean(found["copies"]))
     total = about_items + found["level_messages_per_user"]

@@ -298,7 +298,7 @@ def test_levels_of_a_column_are_those_of_a_saved_plan(log, saved, capsys):
         ("--delta 1e-6", "delta must be left out with PLAN.json, which is fixed"),
         ("--set-size 2", "set-size must be left out with"),
         ("--items 3", "items must be left out with"),
-        ("--blanket signed", "blanket must be left out with"),
+        ("--dummies signed", "dummies must be left out with"),
         ("--copies-max 0.9", "copies-max must be left out with"),
         ("--rounds 2", "rounds must be left out with"),
         ("--hide-level 1", "hide-level must be left out with"),

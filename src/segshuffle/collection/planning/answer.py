@@ -57,7 +57,7 @@ class Answer:
     @property
     def note(self) -> str | None:
         """Sentence about a law that was asked for but is not in the plan, if any."""
-        named, chosen = self.question.blanket, self.plan.scheme.law.name
+        named, chosen = self.question.dummies, self.plan.scheme.law.name
         if named in (chosen, BEST):
             return None
         return f"No better plan with {named} dummies was found, so this one has {chosen} dummies."
@@ -203,19 +203,19 @@ def answer(question: Question, *, patience: float | None = None) -> Answer:
 
 def _beside(answered: Answer, law: str, seconds: float) -> dict[str, Any]:
     """Plan with a further law for the comparison; if that fails, the row has the reason, and the plan remains."""
-    own = replace(answered.compared, blanket=law)
+    own = replace(answered.compared, dummies=law)
     if law == answered.plan.scheme.law.name:
-        return {"blanket": law, **answered.numbers}
+        return {"dummies": law, **answered.numbers}
     try:
         with within(seconds):
             other = Answer(own, _complete(own))
         if other.note:
-            return {"blanket": law, "none": f"no plan is better than one with {other.plan.scheme.law.name} dummies"}
-        return {"blanket": law, **other.numbers}
+            return {"dummies": law, "none": f"no plan is better than one with {other.plan.scheme.law.name} dummies"}
+        return {"dummies": law, **other.numbers}
     except TimeoutError:
-        return {"blanket": law, "none": f"left out, because it takes long; blanket = {law} plans it"}
+        return {"dummies": law, "none": f"left out, because it takes long; dummies = {law} plans it"}
     except (SegshuffleError, ValueError, ArithmeticError, RuntimeError, MemoryError) as error:
-        return {"blanket": law, "none": f"no plan ({error})"}
+        return {"dummies": law, "none": f"no plan ({error})"}
 
 
 def _complete(question: Question) -> Plan:

@@ -26,7 +26,7 @@ from segshuffle.plans.weights import ErrorTerms
 from segshuffle.protocols.capped import Capped
 from segshuffle.protocols.proven import SINGLE, ProvenSegmented, expected_seconds
 
-#: Value of `blanket` that chooses the best law for the goal.
+#: Value of `dummies` that chooses the best law for the goal.
 BEST = "best"
 #: Measured seconds of a law other than single dummies: a multiple of the seconds of single dummies, plus seconds per
 #: level. The other pairs are for laws that use further messages to hide the counts, without and with a largest error.
@@ -57,7 +57,7 @@ class Question:
         Limits of the plan.
     guess : Guess
         Guess of what users hold.
-    blanket : str
+    dummies : str
         Law of the dummies; "best" chooses among all.
     level_privacy : LevelPrivacy or None
         Guarantee for the level that a user picked; None: levels are only shuffled.
@@ -72,7 +72,7 @@ class Question:
     goal: Goal = field(default_factory=Goal)
     limits: Limits = field(default_factory=Limits)
     guess: Guess = field(default_factory=Guess)
-    blanket: str = option(
+    dummies: str = option(
         SINGLE,
         f"kind of dummy messages: {', '.join(laws())} (poisson: single dummies), or best: with max_messages the "
         "kind with the least error (or epsilon), with target_error the kind with the fewest messages (or least "
@@ -88,7 +88,7 @@ class Question:
 
     @classmethod
     def of(cls, problem: Problem, **asked: Any) -> "Question":
-        """Make a question from the fields of `Goal`, `Limits` and `Guess`, and ``blanket`` and ``hide_level``, by name.
+        """Make a question from the fields of `Goal`, `Limits` and `Guess`, and ``dummies`` and ``hide_level``, by name.
 
         Parameters
         ----------
@@ -161,10 +161,10 @@ class Question:
 
     def _check_laws(self) -> None:
         """Refuse a law that is unknown, or that contradicts the goal or the limits."""
-        check_choice("blanket", self.blanket, (*laws(), BEST))
-        if self.blanket == BEST and self.goal.finds == "error" and self.limits.max_messages is None:
+        check_choice("dummies", self.dummies, (*laws(), BEST))
+        if self.dummies == BEST and self.goal.finds == "error" and self.limits.max_messages is None:
             allowed = "given with max_messages or target_error; more messages have less error"
-            raise ParameterError("blanket", BEST, allowed)
+            raise ParameterError("dummies", BEST, allowed)
         fixed, cap = self.limits.blanket_per_user, self.limits.blanket_cap
         if fixed is not None and (len(self.laws) > 1 or self.goal.finds == "messages"):
             rule = f"left out with other dummies than {SINGLE} ones, and where the fewest messages are searched for"
@@ -175,7 +175,7 @@ class Question:
     @property
     def laws(self) -> tuple[str, ...]:
         """Laws of dummies that the plan may have, single dummies first."""
-        return tuple(dict.fromkeys((SINGLE, *(laws() if self.blanket == BEST else (self.blanket,)))))
+        return tuple(dict.fromkeys((SINGLE, *(laws() if self.dummies == BEST else (self.dummies,)))))
 
     @functools.cached_property
     def hardest(self) -> float | None:

@@ -164,7 +164,7 @@ def _planned(entry: MethodEntry, question: Question) -> tuple[Method, Plan]:
     if isinstance(method, ProvenSegmented):
         equal = method.equal_copies or question.limits.equal_copies
         limits = replace(question.limits, copies_max=method.copies_max, equal_copies=equal)
-        own = replace(question, blanket=method.laws[-1], limits=limits)
+        own = replace(question, dummies=method.laws[-1], limits=limits)
         if method.group_privacy:
             return method, own.capped(replace(own.method, group_privacy=True)).plan(own.problem)
         plan = plan_items(own)

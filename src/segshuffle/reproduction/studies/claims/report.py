@@ -80,7 +80,7 @@ class Panels:
 
     @cache  # noqa: B019  a job judges a few tables, and ends
     def at_best_m(self, **panel: Any) -> pd.Series:
-        """Return one panel's least error ("segmented"), the competitors' errors, and the range of the best m.
+        """Return one panel's least error ("segmented"), the competitors' errors, and the best m (on the grid).
 
         The range goes from the "lowest m" to the "highest m" whose error is at most `NEARLY_LEAST` above the least, and
         "best m" is the range in words. "fewest" and "most" are the messages per user at the range's ends, "first" and

@@ -186,7 +186,7 @@ _PANEL = ["dataset", "n_users", "set_size", "split"]
 
 
 def proven_summary(table: pd.DataFrame, budgets: list[float]) -> pd.DataFrame:
-    """Compare errors at the best m, one row per panel (closed forms, except after the projection).
+    """Compare errors at the m that methods chose, one row per panel (closed forms, except after the projection).
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ def proven_summary(table: pd.DataFrame, budgets: list[float]) -> pd.DataFrame:
         error = best["mse_expected"]
         ours, curator = error["poisson"], error["curator-weighted"]
         rivals = error[error.index.isin(competitors)]
-        # at its best m, on the grid or by optimizeParameter, whichever is lower
+        # at its best m on the grid or at the m that optimizeParameter chose, whichever has less error
         drawn = theirs["role"].isin(["grid", "best"]) & (theirs["method"] == "segmented")
         published = theirs.loc[drawn, "mse_expected"].min()
         roles, spent = proven.loc["poisson"], proven.loc[[("poisson-copies", "budget")]].set_index("max_messages")
