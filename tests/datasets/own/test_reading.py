@@ -281,7 +281,9 @@ BAD = [
     ("a.csv", "user,item\nu,a\n".encode("utf-16"), "line 1: this is text in UTF-16: convert it by iconv -f utf-16"),
     ("a.csv", "user,item\nu,a\n".encode("utf-16-le"), "line 1: this is text in UTF-16"),
     ("a.csv", "user,item\nu,a\n".encode("utf-16-be"), "line 1: this is text in UTF-16"),
-    ("a.csv", b"item,Count\ntea,5\nmilk,7\n", "line 1: column 'Count' seems to count, .* give user = Count"),
+    ("a.csv", b"item,Count\ntea,5\nmilk,7\n", "line 2: column 'Count' seems to count, .* give user = Count"),
+    ("a.csv", b"item,sold\ntea,5\nmilk,7\nrice,7\n", "line 2: column 'sold' seems to count"),
+    ("a.jsonl", 3 * b'{"n":2,"item":"a"}\n', "line 1: column 'n' seems to count"),
     ("a.txt", b"PAR1", "line 1: this is Parquet, a table of users: give format = parquet"),
     ("a.txt", b"caf\xe9\n", "line 1: .* is converted by iconv -f latin1"),
 ]  # fmt: skip

@@ -35,6 +35,8 @@ class Columns(NamedTuple):
     user: str | None
     items: tuple[str, ...]
     level: str | None
+    #: Whether the column of users is only the one that is left over.
+    left_over: bool = False
 
     @property
     def kinds(self) -> dict[str, Any]:
@@ -60,7 +62,22 @@ class Columns(NamedTuple):
         return [user, level, item.alias("item")]
 
     def check(self, head: pl.DataFrame) -> None:
-        """Refuse a wide table whose first column names the users or the kinds of rows, by its first rows."""
+        """Refuse columns that seem to hold something else, by the first rows.
+
+        Raises
+        ------
+        RowError
+            If the first column of a wide table names the users or the kinds of rows, or users that nobody named are
+            numbers, and every item is on one row.
+        """
+        if self.left_over:
+            counts = head["user"].str.contains(r"^\s*[\d.]+\s*$").all() and head["item"].n_unique() == head.height > 2
+            if counts or str(self.user).lower() in COUNTED:
+                raise RowError(
+                    0,
+                    f"column {shown(str(self.user))} seems to count, and not to name users. Give a table with a row "
+                    f"for each user and item; if the column does name users give user = {self.user}.",
+                )
         if self.form != "wide" or self.user is not None or head.height < 3:
             return
         first, others = head["item"].list.first(), head["item"].list.slice(1).explode().drop_nulls()
@@ -132,15 +149,11 @@ def columns_of(kinds: Mapping[str, pl.DataType], layout: Layout) -> Columns:
     item = layout.item or next((each for each in ("item", "items") if each in rest), None)
     if item in lists:
         return Columns("list", user, (item,), layout.level_column)
-    if user is None and len(rest) == 2:
+    left_over = user is None and len(rest) == 2
+    if left_over:
         user = next(each for each in rest if each != item)
-        if user.lower() in COUNTED:
-            raise DataError(
-                f"column {shown(user)} seems to count, and not to name users. Give a table with a row for each user "
-                f"and item; if the column does name users give user = {user}."
-            )
     if item is not None and user not in (None, item):
-        return Columns("long", user, (item,), layout.level_column)
+        return Columns("long", user, (item,), layout.level_column, left_over)
     raise DataError(
         f"the columns are {listed([*kinds])}. Give item = COLUMN, and user = COLUMN unless it is the only other one; "
         "or form = wide (a row per user, items in all other columns) or form = matrix (a column per item, 1 or "
