@@ -25,7 +25,7 @@ from segshuffle.blankets.poisson import POISSON
 from segshuffle.collection.messages.server import tally
 from segshuffle.collection.messages.shuffler import Shuffler
 from segshuffle.collection.messages.simulated_clients import SimulatedClients
-from segshuffle.plans.scheme import Scheme, Words
+from segshuffle.plans.scheme import Scheme, Messages
 
 DOMAIN_SIZE, SET_SIZE, BLANKET = 128, 4, 1.0
 #: Users of the plain loop.
@@ -56,7 +56,7 @@ def engine_run(
     spent = dict.fromkeys(STEPS, 0.0)
     step = partial(added, spent, clock)
 
-    def sent() -> Iterator[Words]:
+    def sent() -> Iterator[Messages]:
         for batch in users.batches(chunk_users):
             with step("generate"):
                 words = batch.send_items(scheme, rng)

@@ -46,10 +46,10 @@ def law_from(values: Mapping[str, Any]) -> Blanket:
         raise ParameterError("dummies", name, f"one of {', '.join([*laws(), Binomial.name])}")
     own, needed = {key: value for key, value in values.items() if key != "name"}, law.parameters()
     if set(own) != set(needed) or not all(isinstance(each, int | float) for each in own.values()):
-        raise ParameterError(f"blanket {name}", own, f"a number for each of ({', '.join(needed)})")
+        raise ParameterError(f"dummies {name}", own, f"a number for each of ({', '.join(needed)})")
     return law(**own)
 
 
 def simplest() -> Blanket:
-    """Return the simplest law, which is found only when it is needed."""
+    """Return the simplest law, which is imported only when it is needed."""
     return laws()[SIMPLEST]()
