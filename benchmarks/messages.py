@@ -25,7 +25,7 @@ from segshuffle.blankets.poisson import POISSON
 from segshuffle.collection.messages.server import tally
 from segshuffle.collection.messages.shuffler import Shuffler
 from segshuffle.collection.messages.simulated_clients import SimulatedClients
-from segshuffle.plans.scheme import Scheme, Messages
+from segshuffle.plans.scheme import Messages, Scheme
 
 DOMAIN_SIZE, SET_SIZE, BLANKET = 128, 4, 1.0
 #: Users of the plain loop.
