@@ -13,7 +13,6 @@ import stat
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
@@ -91,11 +90,7 @@ def _standard(path: Path) -> int | None:
 def _send(content: Path, path: Path) -> None:
     """Send the content of a file to a stream."""
     own = _standard(path)
-    if own is not None:
-        stream = os.fdopen(os.dup(own), "wb")
-    else:
-        stream = _pipe(path, "wb") if path.is_fifo() else path.open("wb")
-    with content.open("rb") as source, stream:
+    with content.open("rb") as source, open_file(path, "wb") if own is None else os.fdopen(os.dup(own), "wb") as stream:
         shutil.copyfileobj(source, stream)
 
 
@@ -168,19 +163,16 @@ def _is_same(output: Path, other: Path | str) -> bool:
         return False
 
 
-def open_input(path: Path) -> BufferedReader:
-    """Open a file to be read, or a pipe.
+def open_file(path: Path, mode: str = "rb") -> Any:
+    """Open a file; opening a pipe waits for a program at its other end, and is given up after a while.
 
     Raises
     ------
     OSError
-        If it cannot be opened, or no program writes to the pipe within five seconds.
+        If it cannot be opened, or no program is at the other end of a pipe within five seconds.
     """
-    return _pipe(path, "rb") if path.is_fifo() else path.open("rb")
-
-
-def _pipe(path: Path, mode: str) -> Any:
-    """Open a pipe; opening it waits for a program at its other end, and is given up after a while."""
+    if not path.is_fifo():
+        return path.open(mode)
     from concurrent.futures import ThreadPoolExecutor
 
     pool = ThreadPoolExecutor(1)
@@ -237,8 +229,8 @@ def read_bounded(path: Path | str, *, limit: int) -> bytes:
         If the file is missing, unreadable, not a file or larger than `limit`.
     """
     try:
-        with open_input(named(path)) as stream:
-            content = stream.read(limit + 1)
+        with open_file(named(path)) as stream:
+            content: bytes = stream.read(limit + 1)
     except (OSError, ValueError) as error:  # ValueError: a NUL character in the name
         raise unreadable(path, error) from error
     if len(content) > limit:

@@ -9,7 +9,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, get_args
@@ -18,7 +18,8 @@ from segshuffle.cli.client_account import HEAD, Account, Answer, Entry, counted
 from segshuffle.cli.terminal import complain
 from segshuffle.errors import DataError, OptionsError
 from segshuffle.files import read_bounded
-from segshuffle.numerics.ranges import check_choice, check_integer, check_within
+from segshuffle.numerics.ranges import check_choice, check_integer, check_kind, check_within
+from segshuffle.numerics.typed import typed
 from segshuffle.plans.plan import MOST_ROUNDS, SetKind
 
 _LARGEST = 2**26
@@ -45,7 +46,7 @@ def resolved(path: Path) -> Path:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        exists = os.path.lexists(path)
+        exists = path.is_symlink() or path.exists()  # neither takes a name that is too long
         target = path.resolve(strict=exists)
         if exists and not (target.is_file() and target.stat().st_nlink == 1):
             raise OSError("it is no regular file, or it has another name, too, as a hard link")
@@ -77,11 +78,7 @@ def opened(path: Path) -> Iterator[Account]:
         _lock(folder, path)
         for left in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
             left.unlink(missing_ok=True)
-        try:
-            known = path.exists()
-        except OSError as error:  # such as a name that is too long
-            raise _unusable(path, error) from error
-        yield _read(path) if known else Account(path)
+        yield _read(path) if path.exists() else Account(path)
     finally:
         os.close(folder)
 
@@ -118,13 +115,14 @@ def _read(path: Path) -> Account:
         for name, known in HEAD.items():
             if repr(given := values.pop(name)) != repr(known):  # True is no version
                 raise ValueError(f"{name} = {given!r:.30} must be {known!r}")
-        collections = [_entry(each) for each in _listed("collections", values.pop("collections"))]
+        check_kind("collections", values["collections"], list)
+        collections = [_entry(each) for each in values.pop("collections")]
         account = Account(path, collections=collections, **values)
         check_integer("honest_users", account.honest_users, 1)
         _check_guarantee("budget", account.budget, 0.0, 1e6)
         if account.level_budget != "no":
             _check_guarantee("level_budget", account.level_budget, 0.0, 1e6)
-    except (ValueError, TypeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise DataError(
             f"{path}: is not the file of a client ({str(error).rstrip('.')[:150]}). Nothing is sent, because what was "
             "spent is not known. Repair the file, or name another one with --account."
@@ -134,7 +132,7 @@ def _read(path: Path) -> Account:
 
 def _entry(values: Any) -> Entry:
     """Return an entry of the file; refuse what no client writes."""
-    entry = Entry(**_fields(values, Entry))
+    entry = typed(Entry)(**_fields(values, Entry))
     _check_digest("plan", entry.plan)
     check_within("level", entry.level, 0, 100, "(]")
     check_choice("sets", entry.sets, get_args(SetKind))
@@ -142,21 +140,19 @@ def _entry(values: Any) -> Entry:
     check_integer("sent", entry.sent, 1, most=entry.rounds)
     _check_guarantee("items_spent", entry.items_spent, entry.level, 100.0)
     _check_guarantee("level_spent", entry.level_spent, 0.0, 100.0)
-    answers = [_answer(each) for each in _listed("answers", entry.answers)]
+    answers = [_answer(each) for each in entry.answers]
     if not len(answers) == len({answer.collection for answer in answers}) == entry.sent:
         raise ValueError(f"answers must be to {entry.sent} different collections")
     return replace(entry, answers=answers)
 
 
 def _answer(values: Any) -> Answer:
-    answer = Answer(**_fields(values, Answer))
+    answer = typed(Answer)(**_fields(values, Answer))
     check_integer("collection", answer.collection, 1)
-    for item in _listed("items", answer.items):
+    for item in answer.items:
         check_integer("items", item, 0)
     check_integer("n_messages", answer.n_messages, 0)
     _check_digest("sha256", answer.sha256)
-    if not isinstance(answer.messages, str):
-        raise TypeError(f"messages = {answer.messages!r:.30} must be text")
     if answer.users is not None:
         _check_digest("users", answer.users)
     elif counted([answer.messages.encode()]) != (answer.n_messages, answer.sha256):
@@ -172,20 +168,14 @@ def _fields(values: Any, kind: type, *more: str) -> dict[str, Any]:
     return values
 
 
-def _listed(name: str, values: Any) -> Sequence[Any]:
-    if not isinstance(values, list):
-        raise TypeError(f"{name} = {values!r:.40} must be a list")
-    return values
-
-
 def _check_guarantee(name: str, values: Any, least: float, most: float) -> None:
     """Refuse anything but an epsilon in this range, and a delta."""
-    if len(_listed(name, values)) != 2:
+    if not isinstance(values, list) or len(values) != 2:
         raise ValueError(f"{name} = {values!r:.40} must be an epsilon and a delta")
     check_within(name, values[0], least, most)
     check_within(name, values[1], 0, 1)
 
 
-def _check_digest(name: str, value: Any) -> None:
-    if not (isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value)):
+def _check_digest(name: str, value: str) -> None:
+    if not re.fullmatch("[0-9a-f]{64}", value):
         raise ValueError(f"{name} = {value!r:.40} must be a SHA-256 digest")

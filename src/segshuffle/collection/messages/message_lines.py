@@ -25,7 +25,7 @@ import numpy as np
 from segshuffle.arrays import IntArray
 from segshuffle.datasets.own.doubts import refuse_other_kinds
 from segshuffle.errors import DataError
-from segshuffle.files import named, open_input, unreadable
+from segshuffle.files import named, open_file, unreadable
 from segshuffle.numerics.ranges import check_kind, check_within
 from segshuffle.plans.plan import Plan
 from segshuffle.plans.scheme import Scheme
@@ -107,7 +107,7 @@ def read_messages(path: Path | str, plan: Plan, *, drop: bool = False, most_line
 @contextlib.contextmanager
 def _opened(path: Path) -> Iterator[IO[bytes]]:
     """Open the file, unpacked if it begins as gzip does."""
-    with open_input(path) as stream:
+    with open_file(path) as stream:
         if stream.peek(2)[:2] == b"\x1f\x8b":
             with gzip.open(stream) as unpacked:
                 yield unpacked  # type: ignore[misc]

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from segshuffle.datasets.own.layout import shown
 from segshuffle.errors import DataError
 
-#: Characters that separate items or columns in many files, for a class of a regular expression.
-MARKS = r"\t,;|:=^~"
+#: Characters that separate items or columns in many files.
+MARKS = "\t,;|:=^~"
 _COMMENT = r"[#%@!]|//|--"
 #: What no line of one user has: the begin of a comment, of JSON or XML, a quoted entry, or a number below zero.
 DOUBTFUL = rf'^\s*(?:{_COMMENT}|[\[{{<])|(?:^|[\s,;|])"|(?:^|\s)-\d+(?:\s|$)'
@@ -35,7 +35,7 @@ def refuse_other_kinds(begin: bytes, name: str = "") -> None:
             raise DataError(f"{name and f'{name}: '}this is {what}.")
 
 
-def described(head: Sequence[str]) -> int:
+def n_described(head: Sequence[str]) -> int:
     """Return the number of lines at the beginning that describe the data."""
     match = _DESCRIBED.match("\n".join(head) + "\n")
     return match.group().count("\n") if match else 0
@@ -61,7 +61,7 @@ def refuse_table(head: Sequence[str], separator: str | None) -> None:
             f"what lines begin with, such as {shown(head[0])}, is nowhere else, as users in a table. For a table give "
             f"format = csv, tsv or jsonl. {said}"
         )
-    for mark in (separator or " ", *"\t,;|:=^~"):
+    for mark in (separator or " ", *MARKS):
         width, *more = {len(line.split(None if mark == " " else mark)) for line in head}
         if width > 1 and not more and len(head) > 1:
             table = {",": "csv", "\t": "tsv"}.get(mark, f"csv and separator = {mark!r}")

@@ -17,7 +17,7 @@ from segshuffle.arrays import Table
 from segshuffle.datasets.own.layout import FORMATS, Layout
 from segshuffle.errors import DataError, ParameterError
 from segshuffle.extras import require
-from segshuffle.files import open_input, unreadable
+from segshuffle.files import open_file, unreadable
 
 require("data", "Reading a file of your own")
 
@@ -100,7 +100,7 @@ def opened(data: Any, layout: Layout) -> Iterator[Source]:
             if path is not None:
                 if path.is_char_device():
                     raise OSError("it is a device, not a file")
-                data = stack.enter_context(open_input(path))
+                data = stack.enter_context(open_file(path))
             if path is None or not path.is_file():  # a stream or a pipe
                 _copy(data, copy, name)
                 # the copy has no name, so nothing of the data stays if the program is killed

@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from segshuffle.datasets.own.columns import Columns, RowError, columns_of, listed, refuse, refuse_twice
-from segshuffle.datasets.own.doubts import DOUBTFUL, MARKS, described, doubt, refuse_other_kinds, refuse_table
+from segshuffle.datasets.own.doubts import DOUBTFUL, MARKS, doubt, n_described, refuse_other_kinds, refuse_table
 from segshuffle.datasets.own.layout import Layout, shown
 from segshuffle.errors import DataError
 
@@ -113,7 +113,7 @@ def _separated(layout: Layout, head: pl.Series, kind: str, separator: str) -> tu
             columns = Columns("wide", None, ("row",), None)
             return columns, f"{how}, form wide, every row is a user", lambda rows: _baskets(_split(rows, separator))
         names = [str(number) for number in range(1, len(names) + 1)]
-    elif layout.skip_lines == 0 and separator not in head[0] and (lines := described(head.to_list())):
+    elif layout.skip_lines == 0 and separator not in head[0] and (lines := n_described(head.to_list())):
         raise DataError(_description(layout, head.to_list(), lines))
     refuse_twice(names)
     columns = columns_of(dict.fromkeys(names, pl.String()), layout)
@@ -177,7 +177,7 @@ def _lines(layout: Layout, head: list[str]) -> tuple[Columns, str, Read]:
                 f"{option} = {getattr(layout, option)!r} is for tables with columns, but this is read as one "
                 "line per user. If it is a table, give its format: csv, tsv, jsonl or parquet."
             )
-    if lines := described(head):
+    if lines := n_described(head):
         raise DataError(_description(layout, head, lines))
     if layout.format is None:
         refuse_table(head, layout.separator)
