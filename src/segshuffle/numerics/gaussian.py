@@ -42,7 +42,7 @@ def _mills_derivatives(x: float) -> tuple[float, float]:
     return first, 2 * first - x * (mills - x * first)
 
 
-@remembered(4096)
+@remembered
 def gaussian_ratio(*, epsilon: float, delta: float) -> float:
     """Return the largest sensitivity/deviation (Gaussian-DP parameter) of an (epsilon, delta) guarantee, rounded down.
 

@@ -66,25 +66,21 @@ def check_within(
 
 
 Given = ParamSpec("Given")
-Found = TypeVar("Found")
+Value = TypeVar("Value")
 
 
-def remembered(size: int) -> Callable[[Callable[Given, Found]], Callable[Given, Found]]:
-    """Return a decorator that keeps the last answers of a function, which itself refuses what cannot be a key."""
+def remembered(function: Callable[Given, Value]) -> Callable[Given, Value]:
+    """Keep the last 4096 values of a function, which itself refuses arguments that cannot be a key."""
+    known = functools.lru_cache(maxsize=4096)(function)
 
-    def decorate(function: Callable[Given, Found]) -> Callable[Given, Found]:
-        known = functools.lru_cache(maxsize=size)(function)
+    @functools.wraps(function)
+    def ask(*given: Given.args, **named: Given.kwargs) -> Value:
+        try:
+            return known(*given, **named)  # type: ignore[arg-type]
+        except TypeError:  # a list or an array has no hash
+            return function(*given, **named)
 
-        @functools.wraps(function)
-        def ask(*given: Given.args, **named: Given.kwargs) -> Found:
-            try:
-                return known(*given, **named)  # type: ignore[arg-type]
-            except TypeError:  # a list or an array has no hash
-                return function(*given, **named)
-
-        return ask
-
-    return decorate
+    return ask
 
 
 def check_positive(name: str, value: object) -> None:

@@ -185,9 +185,8 @@ def largest_copies(
     epsilon: float,
     delta: float,
     copies_max: float = 1.0,
-    blanket: Blanket = SINGLES,
 ) -> float:
-    """Return the largest number of expected copies that keeps the guarantee, rounded down.
+    """Return the largest number of expected copies that keeps the guarantee with single dummies, rounded down.
 
     Delta does not decrease in the copies (their random number grows stochastically, and the optimal test is monotone in
     the counters), so a root search is sound; for ``copies_max = 1`` this is the largest sampling rate.
@@ -195,15 +194,13 @@ def largest_copies(
     Parameters
     ----------
     blanket_mean : float
-        Expected blanket messages per item, in `blanket.means`.
+        Expected dummies per item, in `Blanket.means`.
     pairs : int
         Number t >= 1 of exchanged items.
     epsilon, delta : float
         Target; epsilon in [0, 100], delta in [1e-110, 1).
     copies_max : float, default 1.0
         Upper limit, in [1e-120, 64].
-    blanket : Blanket
-        Law of the blanket.
 
     Returns
     -------
@@ -218,21 +215,21 @@ def largest_copies(
     InfeasibleError
         If no positive number of copies was found.
     """
-    variance = blanket.pair(blanket_mean, 0.0).variance
+    variance = SINGLES.pair(blanket_mean, 0.0).variance
     check_product(pairs=pairs, epsilon=epsilon, delta=delta)
     check_within("copies_max", copies_max, *COPIES_RANGE)
     log_scale, slope = gaussian_start(epsilon, delta)
     near = log_scale + 0.5 * math.log(variance / (2 * pairs))
     ends, target = (COPIES_RANGE[0], copies_max), (pairs, epsilon, delta)
     return _calibrate(
-        lambda copies: blanket.pair(blanket_mean, copies), ends, target, near, slope, "No number of copies"
+        lambda copies: SINGLES.pair(blanket_mean, copies), ends, target, near, slope, "No number of copies"
     )
 
 
-def least_blanket_mean(*, copies: float, pairs: int, epsilon: float, delta: float, blanket: Blanket = SINGLES) -> float:
-    """Find the least blanket mean that gives the guarantee to a user who sends `copies` expected copies, rounded up.
+def least_blanket_mean(*, copies: float, pairs: int, epsilon: float, delta: float) -> float:
+    """Find the least mean of single dummies that gives the guarantee to a user with `copies` copies, rounded up.
 
-    Delta does not increase in the blanket mean: adding more of it to every counter is post-processing.
+    Delta does not increase in this mean: adding more dummies to every counter is post-processing.
 
     Parameters
     ----------
@@ -242,13 +239,11 @@ def least_blanket_mean(*, copies: float, pairs: int, epsilon: float, delta: floa
         Number t >= 1 of exchanged items.
     epsilon, delta : float
         Target; epsilon in [0, 100], delta in [1e-110, 1).
-    blanket
-        As for `largest_copies`.
 
     Returns
     -------
     float
-        Upper bound of the least mu in `blanket.means`: its certified delta is at most `delta`, and at least 0.999
+        Upper bound of the least mu in `Blanket.means`: its certified delta is at most `delta`, and at least 0.999
         `delta` unless the answer is the least of them.
 
     Raises
@@ -256,19 +251,19 @@ def least_blanket_mean(*, copies: float, pairs: int, epsilon: float, delta: floa
     ParameterError
         If a parameter is outside its range.
     InfeasibleError
-        If the largest of `blanket.means` is not enough.
+        If the largest of `Blanket.means` is not enough.
     """
     check_copies(copies)
     check_product(pairs=pairs, epsilon=epsilon, delta=delta)
-    least, most = blanket.means
+    least, most = SINGLES.means
     if copies == 0:
         return least
-    per_message = blanket.pair(least, 0.0).variance / least
+    per_message = SINGLES.pair(least, 0.0).variance / least
     log_scale, slope = gaussian_start(epsilon, delta)
     near = 2 * (log_scale - math.log(copies)) - math.log(2 * pairs / per_message)
     ends, target = (most, least), (pairs, epsilon, delta)
     nothing = f"No blanket mean up to {most:g}"
-    return _calibrate(lambda mean: blanket.pair(mean, copies), ends, target, near, slope / 2, nothing)
+    return _calibrate(lambda mean: SINGLES.pair(mean, copies), ends, target, near, slope / 2, nothing)
 
 
 def epsilon_over_honesty(

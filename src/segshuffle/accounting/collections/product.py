@@ -122,7 +122,7 @@ def saddle_point(
     return SaddlePoint(tilt, deviation, min(chernoff - math.log(spread), 0.0))
 
 
-def _plan(
+def _saddle_point_of(
     collections: Sequence[RepeatedPair], epsilon: float, rtol: float, log_smallest: float = _LOG_SMALLEST
 ) -> SaddlePoint:
     """Find the saddle point from a window of the loss that is neither too narrow for delta nor much too wide.
@@ -134,32 +134,32 @@ def _plan(
     low, high = 0.0, math.inf
     for _ in range(12):
         laws = [(*pair.coarse_law(log_tail), count) for pair, count in collections]
-        plan = saddle_point(laws, epsilon, log_smallest=log_smallest)
-        needed = log_tail_for(max(plan.log_delta, log_smallest), pairs, rtol)
+        saddle = saddle_point(laws, epsilon, log_smallest=log_smallest)
+        needed = log_tail_for(max(saddle.log_delta, log_smallest), pairs, rtol)
         if 0.98 * needed - 5 <= log_tail <= 1.15 * needed + 10:
             break
         # A wider window can only enlarge the estimated delta, so `needed` does not increase in `log_tail`.
         low, high = (log_tail, high) if needed > log_tail else (low, log_tail)
         log_tail = needed if low < needed < high else 0.5 * (low + high)
-    return plan
+    return saddle
 
 
-def _cell_step(plan: SaddlePoint, pairs: int, rtol: float, steepest: float = 0.0) -> float:
+def _cell_step(saddle: SaddlePoint, pairs: int, rtol: float, steepest: float = 0.0) -> float:
     """Return the lattice step at which both bounds together are about 0.8 rtol apart.
 
     Rounding adds a variance of h^2 / 6 to each of 2 t factors in the upper bound and costs half as much in the lower;
     near epsilon the density falls like e^(-tilt l), so the relative effect is tilt (1 + tilt) t h^2 (1 / 6 + 1 / 12).
     The density may fall as fast as with the tilt `steepest`.
     """
-    if plan.log_delta < _LOG_SMALLEST:
-        return plan.deviation / 6
-    variance = pairs * plan.deviation**2
+    if saddle.log_delta < _LOG_SMALLEST:
+        return saddle.deviation / 6
+    variance = pairs * saddle.deviation**2
     # For a law with one peak, tilt^2 variance <= 2 |log delta|; a heavy tail breaks this and needs no such fine
     # lattice.
-    curvature = min(plan.tilt * (1 + plan.tilt), plan.tilt + (10 - 2 * plan.log_delta) / variance)
+    curvature = min(saddle.tilt * (1 + saddle.tilt), saddle.tilt + (10 - 2 * saddle.log_delta) / variance)
     # 3: losses with shorter tails than the Gaussian's fall faster, and a finer lattice is cheaper than a second one
     curvature = max(curvature, 3 * steepest * (1 + steepest), 1 / variance)
-    return min(math.sqrt(3.2 * rtol / (pairs * curvature)), plan.deviation / 6)
+    return min(math.sqrt(3.2 * rtol / (pairs * curvature)), saddle.deviation / 6)
 
 
 def rounded_delta(log_delta: float) -> float:
@@ -238,11 +238,11 @@ def _first_lattice(
     pair: CounterPair, pairs: int, epsilon: float, rtol: float, log_smallest: float, expected: float | None
 ) -> tuple[SaddlePoint, float]:
     """Return the saddle point and the step of the first table of `closest_interval`."""
-    plan, steepest = _plan([(pair, pairs)], epsilon, rtol, log_smallest), 0.0
+    saddle, steepest = _saddle_point_of([(pair, pairs)], epsilon, rtol, log_smallest), 0.0
     if expected is not None:
-        plan = plan._replace(log_delta=min(plan.log_delta, math.log(expected)))
+        saddle = saddle._replace(log_delta=min(saddle.log_delta, math.log(expected)))
         steepest = max(epsilon / gaussian_ratio(epsilon=epsilon, delta=expected) ** 2 - 0.5, 0.0) if epsilon else 0.0
-    return plan, _cell_step(plan, pairs, rtol, steepest)
+    return saddle, _cell_step(saddle, pairs, rtol, steepest)
 
 
 def closest_interval(
@@ -260,13 +260,13 @@ def closest_interval(
         return (ZERO if trivial < 0 else DeltaInterval(1 - 1e-9, 1.0)), None
     log_smallest, low, high = math.log(smallest), -math.inf, 0.0
     try:
-        plan, step = _first_lattice(pair, pairs, epsilon, rtol, log_smallest, expected)
-        log_delta = max(plan.log_delta, log_smallest)
+        saddle, step = _first_lattice(pair, pairs, epsilon, rtol, log_smallest, expected)
+        log_delta = max(saddle.log_delta, log_smallest)
         width = lost = math.inf
         for _ in range(_TABLES):
             cut = lost
             table = pair.loss_table(step, log_tail_for(log_delta, pairs, rtol))
-            upper = log_delta_upper([(table, pairs)], epsilon, plan.tilt)
+            upper = log_delta_upper([(table, pairs)], epsilon, saddle.tilt)
             # the rounding of the logarithm is on the safe side
             if upper < log_smallest - _ROUNDING:
                 return DeltaInterval(0.0, smallest), None
@@ -275,7 +275,7 @@ def closest_interval(
             asked = lost == cut or log_delta <= log_smallest
             if asked and lost > 0 and upper < math.log(4 * pairs * lost):
                 return DeltaInterval(0.0, rounded_delta(upper)), None
-            lower = log_delta_lower(table, pairs, epsilon, plan.tilt)
+            lower = log_delta_lower(table, pairs, epsilon, saddle.tilt)
             before, width = width, math.expm1(min(upper - lower, 700.0))
             if width <= rtol:
                 return DeltaInterval(math.exp(lower), rounded_delta(upper)), None
@@ -306,10 +306,10 @@ def log_delta_bound(collections: Sequence[RepeatedPair], epsilon: float, rtol: f
             counts[pair] = counts.get(pair, 0) + number
     sent, pairs = list(counts.items()), sum(counts.values())
     try:
-        plan = _plan(sent, epsilon, rtol)
+        saddle = _saddle_point_of(sent, epsilon, rtol)
     except AccuracyError:
         return 0.0  # no table, no bound but 1
-    step, log_tail = _cell_step(plan, pairs, rtol), log_tail_for(plan.log_delta, pairs, rtol)
+    step, log_tail = _cell_step(saddle, pairs, rtol), log_tail_for(saddle.log_delta, pairs, rtol)
     best, lost = 0.0, math.inf
     for _ in range(_BOUND_TABLES):
         try:
@@ -317,7 +317,7 @@ def log_delta_bound(collections: Sequence[RepeatedPair], epsilon: float, rtol: f
         except AccuracyError:
             return best
         try:
-            value = log_delta_upper(tables, epsilon, plan.tilt)
+            value = log_delta_upper(tables, epsilon, saddle.tilt)
         except AccuracyError:
             step = _COARSER * tables[0][0].step  # a wider bound is still a bound
             continue

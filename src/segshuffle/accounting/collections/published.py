@@ -105,7 +105,7 @@ def exchange_target(*, epsilon: float, delta: float, pairs: int) -> tuple[float,
     return (epsilon, delta) if pairs <= 1 else item_target(epsilon=epsilon, delta=delta, set_size=pairs)
 
 
-@remembered(4096)  # plans of several splits ask for the same
+@remembered  # plans of several splits ask for the same
 def largest_sampling_rate(
     *, domain_size: int, set_size: int, n_users: int, blanket_per_user: float, epsilon: float, delta: float
 ) -> float:
@@ -129,7 +129,7 @@ def largest_sampling_rate(
     return safe_edge(lambda rate: _log_excess(*item, **known, sampling_rate=rate), safe=safe, unsafe=1.0)
 
 
-@remembered(4096)
+@remembered
 def least_blanket_per_user(*, domain_size: int, set_size: int, n_users: int, epsilon: float, delta: float) -> float:
     """Return the least blanket per user m that allows a sampling rate of 1 at (epsilon, delta), rounded up.
 

@@ -135,7 +135,7 @@ def _masses(points: FloatArray, exponent: float) -> FloatArray:
     return np.where(np.maximum(power[:-1], power[1:]) <= 1.0, near, far)
 
 
-@remembered(4096)
+@remembered
 def largest_shift(*, exponent: float, pairs: int, epsilon: float, delta: float) -> float:
     """Return the largest weight of a held item, in units of the noise's scale, that keeps the guarantee; rounded down.
 
@@ -195,7 +195,7 @@ def randomized_response_delta(*, local_epsilon: float, answers: int, epsilon: fl
     return min(delta * (1 + 1e-10), 1.0)
 
 
-@remembered(4096)
+@remembered
 def discrete_laplace_epsilon(*, pairs: int, epsilon: float, delta: float) -> float:
     """Find the largest loss of one counter with noise of law e^(-loss |k|) that keeps the guarantee, rounded down.
 
