@@ -56,8 +56,10 @@ def _begun(path: Path, *, new_folders: bool = True, mode: int = 0o666) -> Path:
             raise OSError("there is no such folder; make it first")
         if place.exists() and not place.is_file():
             raise OSError("it is neither a file nor a stream, but a folder or a device")
-        # nobody may read it who may not read the file that it replaces
-        mode &= 0o600 if stream else place.stat().st_mode | 0o600 if place.exists() else mode
+        if stream:
+            mode = 0o600
+        elif place.exists():  # nobody may read it who may not read the file that it replaces
+            mode &= place.stat().st_mode | 0o600
         # not tempfile: its files are readable by the owner only, and the rename would keep that
         temporary = place.with_name(f".{place.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
         if new_folders:

@@ -101,46 +101,51 @@ def _separated(layout: Layout, head: pl.Series, kind: str, separator: str) -> tu
     """Say how csv and tsv are read."""
     if not head.str.contains(separator, literal=True).any():
         raise DataError(f"{shown(head[0])} and the next lines have no {separator!r}. Give separator = CHARACTER.")
-    names = [each.strip() for each in _split(head.head(1), separator)[0]]
     how = f"{kind}, separator {separator!r}, {'header' if layout.header else 'no header'}"
-    if not layout.header:
-        if {"user", "item", "items"} & set(names):
-            raise DataError(
-                f"header = no, but the first line names columns: {listed(names)}. Leave header = no out; if the line "
-                "is not data either, give skip_lines."
-            )
-        if layout.form == "wide" and not (layout.user or layout.item or layout.level_column):
-            columns = Columns("wide", None, ("row",), None)
-            return columns, f"{how}, form wide, every row is a user", lambda rows: _baskets(_split(rows, separator))
-        names = [str(number) for number in range(1, len(names) + 1)]
-    elif layout.skip_lines == 0 and separator not in head[0] and (lines := n_described(head.to_list())):
-        raise DataError(_description(layout, head.to_list(), lines))
-    refuse_twice(names)
+    names = _names(layout, head, separator)
+    if not layout.header and layout.form == "wide" and not (layout.user or layout.item or layout.level_column):
+        columns = Columns("wide", None, ("row",), None)
+        return columns, f"{how}, form wide, every row is a user", lambda rows: _baskets(_split(rows, separator))
     columns = columns_of(dict.fromkeys(names, pl.String()), layout)
     if layout.header and columns.form == "long" and any(each.isdigit() for each in columns.kinds):
         raise DataError(f"the columns are {listed(names)}: are they data? Give header = no, or name the columns.")
-    place = {name: number for number, name in enumerate(names)}
+    return columns, f"{how}, {columns.said()}", lambda rows: _cells(rows, separator, names, columns)
 
-    def cells(rows: pl.Series) -> pl.DataFrame:
-        fields = _split(rows, separator)
-        refuse(
-            fields.list.len() > len(names),
-            lambda row: (
-                f"{shown(rows[row])} has {len(fields[row])} columns, but there should be {len(names)}: "
-                f"{listed(names)}. Quote entries that contain {separator!r}; if lines are baskets of any length, give "
-                "form = wide and header = no."
-            ),
-        )
-        row, items = pl.lit(fields).list, [place[each] for each in columns.items]
-        user, level = (
-            pl.lit(None, pl.String) if each is None else row.get(place[each], null_on_oob=True)
-            for each in (columns.user, columns.level)
-        )
-        if columns.form == "long":
-            return pl.select(user=user, level=level, item=row.get(items[0], null_on_oob=True))
-        return pl.select(user=user, level=level, item=row.gather(items, null_on_oob=True))
 
-    return columns, f"{how}, {columns.said()}", cells
+def _names(layout: Layout, head: pl.Series, separator: str) -> list[str]:
+    """Return the names of all columns: those in the first line or, without a header, their numbers from 1."""
+    names = [each.strip() for each in _split(head.head(1), separator)[0]]
+    if layout.header:
+        if layout.skip_lines == 0 and separator not in head[0] and (lines := n_described(head.to_list())):
+            raise DataError(_description(layout, head.to_list(), lines))
+        refuse_twice(names)
+        return names
+    if {"user", "item", "items"} & set(names):
+        raise DataError(
+            f"header = no, but the first line names columns: {listed(names)}. Leave header = no out; if the line is "
+            "not data either, give skip_lines."
+        )
+    return [str(number) for number in range(1, len(names) + 1)]
+
+
+def _cells(rows: pl.Series, separator: str, names: list[str], columns: Columns) -> pl.DataFrame:
+    """Read the cells of rows with all columns of these names."""
+    fields = _split(rows, separator)
+    refuse(
+        fields.list.len() > len(names),
+        lambda row: (
+            f"{shown(rows[row])} has {len(fields[row])} columns, but there should be {len(names)}: {listed(names)}. "
+            f"Quote entries that contain {separator!r}; if lines are baskets of any length, give form = wide and "
+            "header = no."
+        ),
+    )
+    row, place = pl.lit(fields).list, {name: number for number, name in enumerate(names)}
+    user, level = (
+        pl.lit(None, pl.String) if each is None else row.get(place[each], null_on_oob=True)
+        for each in (columns.user, columns.level)
+    )
+    held = row.gather([place[each] for each in columns.items], null_on_oob=True)
+    return pl.select(user=user, level=level, item=held.list.first() if columns.form == "long" else held)
 
 
 def _baskets(items: pl.Series) -> pl.DataFrame:
