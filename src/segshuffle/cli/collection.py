@@ -18,7 +18,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from segshuffle.cli.options import flag, number
+from segshuffle.cli.options import number
+from segshuffle.cli.terminal import flag
 from segshuffle.errors import DataError, similar
 from segshuffle.files import read_bounded
 

@@ -12,7 +12,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from segshuffle.cli.terminal import seldom
+from segshuffle.cli.terminal import flag, seldom
 from segshuffle.datasets.own.layout import Layout
 from segshuffle.errors import OptionsError, ParameterError
 from segshuffle.files import check_output
@@ -104,10 +104,10 @@ def picture(text: str) -> Path:
 def guarantee(text: str) -> tuple[float, float | None]:
     """Read an epsilon, and optionally a delta after a comma."""
     epsilon, comma, delta = text.partition(",")
-    pair = number(epsilon), number(delta) if comma else None
-    if not (0.0 < pair[0] <= 1e6 and (pair[1] is None or 0.0 < pair[1] < 1.0)):
+    values = number(epsilon), number(delta) if comma else None
+    if not (0.0 < values[0] <= 1e6 and (values[1] is None or 0.0 < values[1] < 1.0)):
         raise ParameterError("guarantee", text, "an epsilon in (0, 1e6], or one with a delta in (0, 1): 1,1e-6")
-    return pair
+    return values
 
 
 #: A level on offer: its epsilon, and its number of users, their share (a float), or None if the data have the levels.
@@ -279,11 +279,6 @@ def add_flags(parser: Any, fields: Mapping[str, Any], *names: str, **changed: di
             told = "; ".join(filter(None, (told, added)))
         own["help"] = told.replace("%", "%%")
         parser.add_argument(flag(name), **{**own, **changed.get(name, {})})
-
-
-def flag(name: str) -> str:
-    """Return the name of an option as it is typed."""
-    return f"--{name.replace('_', '-')}"
 
 
 def given(options: argparse.Namespace, *classes: type) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from segshuffle.accounting.single_message.mechanisms import (
 )
 from segshuffle.accounting.single_message.randomizers.matrix import matrix_randomizer
 from segshuffle.cli.options import levels, spec
-from segshuffle.cli.terminal import as_json, complain, draw, leave_out, need, shown, table, wrapped, write_table
+from segshuffle.cli.terminal import as_json, complain, draw, flag, leave_out, need, shown, table, wrapped, write_table
 from segshuffle.digits import rounded_down, rounded_up
 from segshuffle.errors import DataError, OptionsError, ParameterError
 from segshuffle.files import read_bounded, refuse_overwriting
@@ -46,8 +46,8 @@ Make = Callable[[float | None], Mechanism]
 #: One question: number of users or dummy messages, local epsilon, delta and epsilon; the quantity asked for is missing.
 Point = dict[str, Any]
 #: The parameters, every accountant's number, and the reasons why other accountants have none.
-Found = tuple[Point, list[Entry], dict[str, str]]
-Ask = Callable[[Point], Found]
+Answers = tuple[Point, list[Entry], dict[str, str]]
+Ask = Callable[[Point], Answers]
 
 
 def answer(options: Namespace) -> str:
@@ -136,7 +136,7 @@ def _of_messages(options: Namespace, names: list[str], asked: str) -> tuple[Poin
     given, other = "users", "blanket_messages"
     if any(name in MULTI_MESSAGE for name in names):  # dummies are counted instead of users
         given, other = other, given
-    leave_out(options, [other], f"for {names[0]}: give --{given.replace('_', '-')}")
+    leave_out(options, [other], f"for {names[0]}: give {flag(given)}")
     need(options, given)
     if given != "users":
         check_within("blanket-messages", max(options.blanket_messages), 0, LARGEST_USERS)
@@ -156,8 +156,8 @@ def _maker(options: Namespace) -> Make:
 
     def make(local_epsilon: float | None) -> Mechanism:
         parts = [each(local_epsilon) for each in makers]
-        mechanism = parts[0] if options.compose is None else composed(parts, *options.compose)
-        return mechanism if options.subsample is None else subsampled(mechanism, options.subsample)
+        whole = parts[0] if options.compose is None else composed(parts, *options.compose)
+        return whole if options.subsample is None else subsampled(whole, options.subsample)
 
     return make
 
@@ -230,7 +230,7 @@ def _lines(path: Path, content: bytes) -> tuple[list[int], list[list[float]]]:
     return list(rows), list(rows.values())
 
 
-def _ask(make: Make, point: Point, asked: str, only: tuple[str, ...]) -> Found:
+def _ask(make: Make, point: Point, asked: str, only: tuple[str, ...]) -> Answers:
     """Ask all accountants, or the named ones, for a delta, an epsilon, or the local epsilon for both."""
     n_users = point["n_users"] if "n_users" in point else point["blanket_messages"] + 1
     target = {name: point[name] for name in ("delta", "epsilon", "rounds") if name in point}
@@ -251,7 +251,7 @@ def _ask(make: Make, point: Point, asked: str, only: tuple[str, ...]) -> Found:
     return head, entries, left_out
 
 
-def _told(head: Point, rows: list[Point], answers: list[Found], varied: list[str]) -> str:
+def _told(head: Point, rows: list[Point], answers: list[Answers], varied: list[str]) -> str:
     """Return the parameters, every accountant's numbers, and what is known of them."""
     statuses = {each.accountant: each.status for _, entries, _ in answers for each in entries}
     left = {name: why for _, _, left_out in answers for name, why in left_out.items() if name not in statuses}

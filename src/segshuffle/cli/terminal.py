@@ -164,12 +164,17 @@ class _Help(argparse.Action):
         raise SystemExit(write(parser.prog, text.rstrip("\n")))
 
 
+def flag(name: str) -> str:
+    """Return the name of an option as it is typed."""
+    return f"--{name.replace('_', '-')}"
+
+
 def typed(text: str, options: argparse.Namespace) -> str:
     """Write names of options in a text as they are typed: ``max_messages = 4`` becomes ``--max-messages 4``."""
     names = {name: name for name in vars(options) if name not in _NO_OPTIONS}
     names |= {name: known for name, known in _ALIASES.items() if known in names}
     for name, known in names.items():
-        spelled = "--" + known.replace("_", "-")
+        spelled = flag(known)
         # what a sentence says of an epsilon or a delta need not be about the option
         begin = "^" if name in _NUMBERS else r"(?<![\w-])"
         text = re.sub(rf"{begin}{name} = no(?!\w)", f"--no-{known}", text)
@@ -190,7 +195,7 @@ def told(error: Exception, options: argparse.Namespace) -> str:
 
 def need(options: argparse.Namespace, *names: str) -> None:
     """Exit as argparse does if options are missing."""
-    missing = ["--" + name.replace("_", "-") for name in names if getattr(options, name) is None]
+    missing = [flag(name) for name in names if getattr(options, name) is None]
     if missing:
         options.refuse(f"the following arguments are required: {', '.join(missing)}")
 
@@ -205,7 +210,7 @@ def leave_out(options: argparse.Namespace, names: Iterable[str], rule: str) -> N
     """
     for name in names:
         if getattr(options, name) not in (None, []):
-            raise OptionsError(f"--{name.replace('_', '-')} must be left out {rule}.")
+            raise OptionsError(f"{flag(name)} must be left out {rule}.")
 
 
 def as_json(values: Mapping[str, Any]) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 from segshuffle.errors import ParameterError
 
 Given = ParamSpec("Given")
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 _LIST = (Sequence, np.ndarray)
 #: What classes in annotations take; all other classes take their own objects.
 _TAKES: dict[Any, Any] = {int: Integral, float: Real, Sequence: _LIST, tuple: _LIST}
@@ -26,7 +26,7 @@ def is_many(value: object) -> TypeGuard[Iterable[Any]]:
     return isinstance(value, Iterable) and not alone
 
 
-def typed(function: Callable[Given, Found]) -> Callable[Given, Found]:
+def typed(function: Callable[Given, Result]) -> Callable[Given, Result]:
     """Make a function refuse, by a ParameterError, arguments of another kind than its annotations name.
 
     Ranges, and what a sequence holds, are left to the function.
@@ -39,7 +39,7 @@ def typed(function: Callable[Given, Found]) -> Callable[Given, Found]:
         return {name: _classes(hints[name]) for name in names if name in hints}
 
     @functools.wraps(function)
-    def call(*given: Given.args, **named: Given.kwargs) -> Found:
+    def call(*given: Given.args, **named: Given.kwargs) -> Result:
         for name, value in [*zip(names, given, strict=False), *named.items()]:
             known = kinds().get(name, [object])
             if not any(_fits(value, each) for each in known):

@@ -124,7 +124,7 @@ class ProvenSegmented(CopiesAndDummies):
         return replace(self._plan(self.searches(problem)), method=self.name)
 
     def plans_within(self, problem: Problem, budgets: Sequence[float]) -> list[Plan]:
-        """Plan for the least error within each of several budgets: what is found out for one serves the others."""
+        """Plan for the least error within each of several budgets: what is computed for one serves the others."""
         searches = self.searches(problem)
         return [replace(least_error(searches, budget), method=self.name) for budget in budgets]
 

@@ -90,16 +90,12 @@ def plan_setting(config: Config, setting: Setting, accounting: str, *, left_out:
     for name, (method, rows) in lineup(config, accounting).items():
         if name in left_out:
             continue
-        # what is found out for one plan serves the others of its split and role
-        groups = [
-            (split, role, variants)
-            for split, problem in problems.items()
-            for role, variants in _variants(config, accounting, problem, method, rows).items()
-        ]
-        for split, role, variants in groups:
-            for variant, plan in zip(variants, _planned(accounting, problems[split], variants), strict=True):
-                budget = getattr(variant, "max_messages", None)
-                plans[split].append({"role": role, "max_messages": budget, "plan": plan})
+        for split, problem in problems.items():
+            for role, variants in _variants(config, accounting, problem, method, rows).items():
+                # plans of one split and role share what is computed for them
+                for variant, plan in zip(variants, _planned(accounting, problem, variants), strict=True):
+                    budget = getattr(variant, "max_messages", None)
+                    plans[split].append({"role": role, "max_messages": budget, "plan": plan})
     return plans
 
 

@@ -66,7 +66,7 @@ def plans_of(
     for options in entry.comparisons:
         method: Any = made(entry, {"copies_max": _MOST_COPIES}, options)
         if isinstance(method, ProvenSegmented):
-            # what is found out for one budget serves the others
+            # what is computed for one budget serves the others
             searches = [known.setdefault(each, each) for each in method.searches(problem)]
             for budget in budgets:
                 yield method, partial(least_error, searches, budget)
