@@ -60,8 +60,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command, and return the exit status."""
     # matrices are small: further threads only wait, and numpy reads this when it is loaded
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    words = list(sys.argv[1:] if arguments is None else arguments)
-    chosen = words[0] if words and not words[0].startswith("-") else ""
+    typed_words = list(sys.argv[1:] if arguments is None else arguments)
+    chosen = typed_words[0] if typed_words and not typed_words[0].startswith("-") else ""
     program, options = f"segshuffle {chosen}".strip(), Namespace()
     try:
         if chosen:
@@ -71,8 +71,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             numpy.__dict__.update(f2py=None, testing=numpy.__dict__.get("testing"))
         parser = build_parser(chosen)
         if chosen in parser.commands:
-            _refuse_unknown(parser.commands[chosen], words)
-        options = parser.parse_args(words)
+            _refuse_unknown(parser.commands[chosen], typed_words)
+        options = parser.parse_args(typed_words)
         if options.completion:
             import shtab
 
@@ -96,10 +96,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return write(program, answer)
 
 
-def _refuse_unknown(command: Parser, words: Sequence[str]) -> None:
+def _refuse_unknown(command: Parser, typed_words: Sequence[str]) -> None:
     """Refuse KEY=VALUE, as earlier versions had it, and an option that the command does not have."""
-    pairs = [word.partition("=") for word in words]
-    for before, (name, sign, value) in zip(["", *words[:-1]], pairs, strict=True):
+    pairs = [word.partition("=") for word in typed_words]
+    for before, (name, sign, value) in zip(["", *typed_words[:-1]], pairs, strict=True):
         # after an option that exists it is that option's value
         if sign and f"--{name}" in command.flags and before not in command.flags:
             new = {"yes": f"--{name}", "no": f"--no-{name}"}.get(value, f"--{name} {value}")

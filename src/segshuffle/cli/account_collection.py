@@ -115,9 +115,9 @@ def _given(text: str, needed: tuple[str, ...], allowed: tuple[str, ...] = ()) ->
     """Read the numbers of a collection; refuse missing and unknown ones."""
     name, own = spec(text)
     if not set(needed) <= own.keys() <= {*needed, *allowed}:
-        words = [", ".join(each.replace("_", "-") for each in names) for names in (needed, allowed)]
-        may = f", and may have {words[1]}" if allowed else ""
-        raise ParameterError("randomizer", text, f"{name} with {words[0]}{may}")
+        lists = [", ".join(each.replace("_", "-") for each in names) for names in (needed, allowed)]
+        may = f", and may have {lists[1]}" if allowed else ""
+        raise ParameterError("randomizer", text, f"{name} with {lists[0]}{may}")
     return own
 
 

@@ -51,8 +51,8 @@ _LONGEST = 2**24
 def add_options(parser: ArgumentParser) -> None:
     """Add the options of this command."""
     parser.add_argument("plan", type=Path, metavar="PLAN.json", help="the published plan, as plan --save writes it")
-    held = parser.add_mutually_exclusive_group(required=True)
-    held.add_argument(
+    holding = parser.add_mutually_exclusive_group(required=True)
+    holding.add_argument(
         "--items",
         metavar="FILE",
         help="a file with the items that the user holds, or - for standard input: names or, if the plan has no names, "
@@ -60,7 +60,7 @@ def add_options(parser: ArgumentParser) -> None:
         "('' for none), but others on the machine may read them in the list of processes; if they are more than the "
         "plan's set size, a random choice of them is sent",
     )
-    held.add_argument(
+    holding.add_argument(
         "--users",
         metavar="FILE",
         help="who holds what: csv, tsv, jsonl, parquet, or text with one line per user, as rehearse reads it; - is "

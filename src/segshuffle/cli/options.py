@@ -169,13 +169,13 @@ def set_sizes(text: str) -> dict[int, float]:
     Shares that add up to 100 % but for rounding are divided by their sum, and so are numbers of users.
     """
     pairs = [pair(part) for part in text.split(",")]
-    held = {int(size): users for size, users in pairs if size.is_integer() and users is not None}
-    kinds, total = {type(users) for users in held.values()}, sum(held.values())
-    if len(held) < len(pairs) or len(kinds) > 1 or min(held.values()) < 0 or not total > 0:
+    users_of_size = {int(size): users for size, users in pairs if size.is_integer() and users is not None}
+    kinds, total = {type(users) for users in users_of_size.values()}, sum(users_of_size.values())
+    if len(users_of_size) < len(pairs) or len(kinds) > 1 or min(users_of_size.values()) < 0 or not total > 0:
         raise ValueError(text)
     if float in kinds and abs(total - 1) > _ROUNDING:
         raise ParameterError("sizes", text, f"shares that add up to 100 % (they add up to {100 * total:.8g} %)")
-    return {size: users / total for size, users in held.items()}
+    return {size: users / total for size, users in users_of_size.items()}
 
 
 def spec(text: str) -> tuple[str, dict[str, Any]]:

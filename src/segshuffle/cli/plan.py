@@ -247,8 +247,8 @@ def _frequencies(text: str, names: list[str] | None, domain_size: int) -> float 
 
     from segshuffle.files import read_bounded
 
-    def listed(words: str) -> FloatArray:
-        return np.array([float(part) for part in words.replace(",", " ").split()])
+    def listed(text: str) -> FloatArray:
+        return np.array([float(part) for part in text.replace(",", " ").split()])
 
     with contextlib.suppress(ValueError):
         return float(text[5:]) if text.startswith("zipf:") else listed(text)

@@ -32,8 +32,8 @@ def _paragraphs(sentences: Sequence[str]) -> str:
     return wrapped(sentences, "  ", "  ")
 
 
-def _titled(words: Mapping[str, Sequence[str]]) -> list[str]:
-    return [f"{title}:\n{_paragraphs(sentences)}" for title, sentences in words.items()]
+def _titled(topics: Mapping[str, Sequence[str]]) -> list[str]:
+    return [f"{title}:\n{_paragraphs(sentences)}" for title, sentences in topics.items()]
 
 
 def told(answer: Answer, options: Namespace, more: Mapping[str, Any]) -> str:
@@ -47,21 +47,21 @@ def told(answer: Answer, options: Namespace, more: Mapping[str, Any]) -> str:
     values, proven = _numbers(answer, asked), answer.plan.kind != "published"
     # sentences would promise what is not proven
     sentences = answer.sentences if proven else {}
-    words = {title: [typed(each, options) for each in said] for title, said in sentences.items()}
+    topics = {title: [typed(each, options) for each in said] for title, said in sentences.items()}
     if proven:
         values = {**values, **answer.numbers, **_relied_on(answer.plan)}
     if options.json:
         said: dict[str, Any] = {"by_dummies": rows, "warnings": warnings, "public": PUBLIC_INPUTS}
         if proven:
             guarantees = [each.as_dict() for each in answer.guarantees]
-            said |= {"asked": answer.question.as_dict(), "note": answer.note, "words": words, "guarantees": guarantees}
+            said |= {"asked": answer.question.as_dict(), "note": answer.note, "words": topics, "guarantees": guarantees}
         return as_json({**values, **said, **more})
-    parts = [_decision(answer, words)] if proven else [_details({}, values)]
+    parts = [_decision(answer, topics)] if proven else [_details({}, values)]
     parts += [wrapped([f"Warning: {each}"], hang="  ") for each in warnings]
     if rows:
         parts.append(_laws_table(rows, asked.problem, min(asked.goal.top or TOP, asked.problem.domain_size)))
     parts += _further(more, asked.problem.n_users, options)
-    parts.append(_details(words, values) if options.details and proven else _REST)
+    parts.append(_details(topics, values) if options.details and proven else _REST)
     return "\n\n".join(parts)
 
 
@@ -123,7 +123,7 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _decision(answer: Answer, words: Mapping[str, list[str]]) -> str:
+def _decision(answer: Answer, topics: Mapping[str, list[str]]) -> str:
     """Say what users send, what they are promised, how far off estimates are, and what this relies on."""
     plan, problem = answer.plan, answer.plan.problem
     messages = many(plan.blanket_per_user, "dummy message")
@@ -144,17 +144,17 @@ def _decision(answer: Answer, words: Mapping[str, list[str]]) -> str:
     if len(rows) > _LEVELS:
         more = [f"The {len(rows) - 4} levels in the middle are shown by --details."]
         rows = [*rows[:2], *rows[-2:]]
-    errors = [each for each in words["How far off estimates are"] if not each.startswith(_FURTHER)]
+    errors = [each for each in topics["How far off estimates are"] if not each.startswith(_FURTHER)]
     # the table takes the place of the sentences about single levels
-    changes = [each for each in words["What they are promised"][len(problem.levels) :] if not each.startswith(BETWEEN)]
+    changes = [each for each in topics["What they are promised"][len(problem.levels) :] if not each.startswith(BETWEEN)]
     promise = (
         f"The promise: if a user held other items, {seen(plan)} would be at most this many times as likely, up to this "
         "probability."
     )
-    sent = _paragraphs([*more, promise, dummies, words["What users send"][-1], *changes])
+    sent = _paragraphs([*more, promise, dummies, topics["What users send"][-1], *changes])
     parts = [
         f"What users of each level send, and what they are promised:\n{table(rows)}\n{sent}",
-        *_titled({"How far off estimates are": errors, "What this relies on": words["What this relies on"]}),
+        *_titled({"How far off estimates are": errors, "What this relies on": topics["What this relies on"]}),
     ]
     if answer.note:
         parts.append(wrapped([f"Note: {answer.note}"]))
@@ -204,13 +204,13 @@ def _further(further: Mapping[str, Any], n_users: int, options: Namespace) -> li
             }
             for row in rows
         ]
-        words = [
+        sentences = [
             "+/- users: root of the mean squared error of an item. Only the kinds exact and upper are proven. A "
             "protocol without numbers has no plan; --json says why."
         ]
         if useless := [row["label"] for row in rows if row["useless"]]:
-            words.append(f"Not better than an answer that uses no data: {', '.join(useless)}.")
-        parts.append(f"{table(planned)}\n{_paragraphs(words)}")
+            sentences.append(f"Not better than an answer that uses no data: {', '.join(useless)}.")
+        parts.append(f"{table(planned)}\n{_paragraphs(sentences)}")
     return parts
 
 

@@ -243,25 +243,25 @@ def _compared(options: Namespace) -> str:
             raise OptionsError(
                 "This guess has no set with an item, so there is no size to compare: add one (1:60%,0:40%)."
             )
-        held = guessed_holders(options.data, domain_size, 1.0 if options.guess is None else options.guess)
+        holders = guessed_holders(options.data, domain_size, 1.0 if options.guess is None else options.guess)
         _assume_delta(options, sum(levels[1]), [])
     else:
         users = users_of(options, options.data, options.items, [level for level, _ in options.levels or ()])
         for note in users.notes:
             complain(f"{users.label}: {note}")
-        held, sizes, notes = holders_of(users), options.set_size, [NOT_PRIVATE]
+        holders, sizes, notes = holders_of(users), options.set_size, [NOT_PRIVATE]
         kinds, levels = ("at-most", "exactly"), _levels(options, users, [])
-    question = _question(options, held.holders.shape[1], 1, levels, guess=None)
-    rows = compared(question, held, sizes, kinds)
-    best = min(rows, key=lambda row: row["mse"])
+    question = _question(options, holders.holders.shape[1], 1, levels, guess=None)
+    rows = compared(question, holders, sizes, kinds)
+    least = min(rows, key=lambda row: row["mse"])
     if options.json:
-        return as_json({"users": question.problem.n_users, "rows": rows, "least_error": best, "notes": notes})
-    words = [
+        return as_json({"users": question.problem.n_users, "rows": rows, "least_error": least, "notes": notes})
+    sentences = [
         "mse: expected squared error of all items; squared_bias: its part due to cutting and padding; "
         "messages_per_user: all messages of a user, at most",
         *notes,
     ]
-    return f"{table(rows)}\nleast error: {best['sets']} {best['set_size']}\n{wrapped(words, hang='  ')}"
+    return f"{table(rows)}\nleast error: {least['sets']} {least['set_size']}\n{wrapped(sentences, hang='  ')}"
 
 
 def _question(
@@ -281,9 +281,9 @@ def _levels(options: Namespace, users: Transactions, assumed: list[str]) -> Leve
     if options.levels is None:
         options.levels = ((1.0, 1.0),)
         assumed.append("one level, epsilon = 1, for everybody (--levels)")
-    held = users.level_counts(len(options.levels))
-    if held is not None and all(count is None for _, count in options.levels):
-        levels = tuple(level for level, _ in options.levels), held
+    counts = users.level_counts(len(options.levels))
+    if counts is not None and all(count is None for _, count in options.levels):
+        levels = tuple(level for level, _ in options.levels), counts
     else:
         levels = counted(options.levels, users.n_users)
     _assume_delta(options, sum(levels[1]), assumed)
@@ -421,8 +421,8 @@ def _sent(plan: Plan, users: Transactions, level_messages: float) -> str:
     """Say how many messages a user of the file sends on average."""
     sizes, copies = users.sizes.clip(max=plan.problem.set_size), plan.scheme.copies
     if users.levels is None:
-        held = plan.scheme.weight(plan.problem.level_counts) / plan.problem.n_users * float(sizes.mean())
+        own = plan.scheme.weight(plan.problem.level_counts) / plan.problem.n_users * float(sizes.mean())
     else:
-        held = sum(copies[level] * float(sizes[users.levels == level].sum()) for level in range(len(copies)))
-        held /= users.n_users
-    return f"With the sets of this file the average is {held + plan.blanket_per_user + level_messages:.4g} messages."
+        own = sum(copies[level] * float(sizes[users.levels == level].sum()) for level in range(len(copies)))
+        own /= users.n_users
+    return f"With the sets of this file the average is {own + plan.blanket_per_user + level_messages:.4g} messages."

@@ -189,10 +189,10 @@ def _matrix(path: Path, claimed_epsilon: float | None) -> Any:
     if path.suffix == ".npy":
         try:
             # a file mapped to memory cannot claim more numbers than it has
-            held = np.load(path, mmap_mode="r", allow_pickle=False)
-            if held.dtype.kind not in "biuf":
-                raise TypeError(f"its entries are {held.dtype}")
-            rows: Any = np.array(held, dtype=float)
+            entries = np.load(path, mmap_mode="r", allow_pickle=False)
+            if entries.dtype.kind not in "biuf":
+                raise TypeError(f"its entries are {entries.dtype}")
+            rows: Any = np.array(entries, dtype=float)
         except Exception as error:  # numpy reads the header as Python code, so damage has errors of many kinds
             raise DataError(f"{path}: is no .npy file of numbers ({error}). Write one with numpy.save.") from error
     else:
@@ -216,12 +216,12 @@ def _lines(path: Path, content: bytes) -> tuple[list[int], list[list[float]]]:
     for number, line in enumerate(content.decode("utf-8-sig", errors="replace").splitlines(), start=1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
-        words = line.split(",") if "," in line else line.split()
-        width = width or len(words)
+        fields = line.split(",") if "," in line else line.split()
+        width = width or len(fields)
         try:
-            if len(words) != width:
-                raise ValueError(f"{len(words)} entries, not {width}")
-            rows[number] = [float(Fraction(word)) if "/" in word else float(word) for word in words]
+            if len(fields) != width:
+                raise ValueError(f"{len(fields)} entries, not {width}")
+            rows[number] = [float(Fraction(word)) if "/" in word else float(word) for word in fields]
         except (ValueError, ArithmeticError) as error:
             raise DataError(
                 f"{path}, line {number}: {line[:40]!r} is no list of numbers as long as the first row ({error!s:.99}). "

@@ -106,7 +106,7 @@ def zipf_shares(size: float, domain_size: int, zipf: float) -> FloatArray:
     return np.asarray(-np.expm1(-scale * popular))
 
 
-def error_of_sets(method: ProvenSegmented, problem: Problem, held: Holders) -> tuple[Plan, float, float]:
+def error_of_sets(method: ProvenSegmented, problem: Problem, holders: Holders) -> tuple[Plan, float, float]:
     """Plan for the problem's kind of sets, and compute its error for n users like the counted ones.
 
     Parameters
@@ -116,7 +116,7 @@ def error_of_sets(method: ProvenSegmented, problem: Problem, held: Holders) -> t
     problem : Problem
         Number of users n, and size and kind of the sets. With "exactly", users who hold fewer items pad with random
         ones.
-    held : Holders
+    holders : Holders
         Who holds what. The number of these users may differ from n; only shares are used.
 
     Returns
@@ -134,19 +134,19 @@ def error_of_sets(method: ProvenSegmented, problem: Problem, held: Holders) -> t
         If the items are not those of the problem.
     """
     d, s, n_users = problem.sizes
-    size, users, holders = held
-    if holders.shape != (size.size, d):
-        raise ParameterError("holders", holders.shape, f"of shape {(size.size, d)}")
+    size, users, item_counts = holders
+    if item_counts.shape != (size.size, d):
+        raise ParameterError("holders", item_counts.shape, f"of shape {(size.size, d)}")
     plan, all_users = method.plan(problem), float(users.sum())
     kept = np.minimum(1.0, s / np.maximum(size, 1))
     added = np.maximum(s - size, 0) / np.maximum(d - size, 1) * (problem.assumptions.sets == "exactly")
     sent, chance = np.zeros(d), 0.0
     # size by size, because all sizes together may be as many numbers as the memory holds
-    for keeps, adds, of_size, holding in zip(kept, added, users, holders, strict=True):
+    for keeps, adds, of_size, holding in zip(kept, added, users, item_counts, strict=True):
         others = of_size - holding
         sent += (keeps * holding + adds * others) / all_users
         chance += float((keeps * (1 - keeps) * holding + adds * (1 - adds) * others).sum()) / all_users / n_users
-    missed = sent - holders.sum(axis=0) / all_users
+    missed = sent - item_counts.sum(axis=0) / all_users
     # the frequencies after cutting and padding are random: their variance is an error, and lowers the mean of w (1 - w)
     mse = method.expected_mse(plan, n_users * sent) + chance * (1 - variance_sources(plan)[2])
     return plan, float(missed @ missed), mse + float(missed @ missed)

@@ -115,9 +115,9 @@ class Original:
         """Draw users with these numbers of items; items beyond `users_per_item` are equally frequent."""
         from segshuffle.datasets.stand_in import draw_stand_in
 
-        held = sum(size * users for size, users in enumerate(self.users_per_size, 1))
+        entries = sum(size * users for size, users in enumerate(self.users_per_size, 1))
         others = self.domain_size - len(self.users_per_item)
-        rest = [(held - sum(self.users_per_item)) / others] * others if others else []
+        rest = [(entries - sum(self.users_per_item)) / others] * others if others else []
         return draw_stand_in(self.users_per_size, (*self.users_per_item, *rest), rng)
 
     def rows(self, path: Path) -> BoolArray:
@@ -136,8 +136,8 @@ class Original:
             for _ in range(3):  # a zip of a gzip, which a server may have packed once more
                 if content.startswith(b"PK"):
                     archive = zipfile.ZipFile(io.BytesIO(content))
-                    held = [name for name in archive.namelist() if self.name in PurePosixPath(name).name]
-                    content = archive.open(held[0]).read(_MOST_BYTES)
+                    members = [name for name in archive.namelist() if self.name in PurePosixPath(name).name]
+                    content = archive.open(members[0]).read(_MOST_BYTES)
                 elif content.startswith(b"\x1f\x8b"):
                     content = gzip.GzipFile(fileobj=io.BytesIO(content)).read(_MOST_BYTES)
         content = self.same(content)

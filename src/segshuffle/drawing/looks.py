@@ -190,9 +190,9 @@ def looks_of(names: Iterable[str], listed: Mapping[str, Look]) -> dict[str, Look
         `ACCOUNTANTS`, or the methods of one accounting.
     """
     given = dict.fromkeys(names)
-    found = {name: look for name, look in listed.items() if name in given}
+    looks = {name: look for name, look in listed.items() if name in given}
     others = [name for name in given if name not in listed]
-    return found | {name: spare_look(name, index) for index, name in enumerate(others)}
+    return looks | {name: spare_look(name, index) for index, name in enumerate(others)}
 
 
 def looks_in(table: pd.DataFrame, accounting: str) -> dict[str, Look]:
@@ -206,13 +206,13 @@ def looks_in(table: pd.DataFrame, accounting: str) -> dict[str, Look]:
         Whose methods are meant.
     """
     first = table.drop_duplicates(["accounting", "method"])
-    spare, found = itertools.count(), {}
+    spare, looks = itertools.count(), {}
     for row in first.to_dict("records"):
         side, name = row["accounting"], row["method"]
         look = METHODS[side].get(name) or spare_look(name, next(spare))
         if side == accounting:
-            found[name] = look._replace(label=label_of(name, side, row.get("parameters")))
-    return found
+            looks[name] = look._replace(label=label_of(name, side, row.get("parameters")))
+    return looks
 
 
 def label_of(name: str, accounting: str, parameters: str | None = None) -> str:

@@ -133,8 +133,8 @@ class CopiesAndDummies:
         """Return the closed form of `simulate`'s mean squared error."""
         problem, (noise, own, spread) = plan.problem, variance_sources(plan)
         shares = np.asarray(item_counts) / problem.n_users
-        held = problem.set_size if problem.assumptions.sets == "exactly" else shares.sum()
-        return float(problem.domain_size * noise + held * own + spread * (shares @ (1 - shares)))
+        size = problem.set_size if problem.assumptions.sets == "exactly" else shares.sum()
+        return float(problem.domain_size * noise + size * own + spread * (shares @ (1 - shares)))
 
     def sum_variance(self, plan: Plan) -> float:
         """Return the variance of the sum of all estimates. Levels and a fixed number of dummies add nothing."""

@@ -193,9 +193,9 @@ def counter_losses(pair: CounterPair, interval: float) -> list[tuple[Mapping[int
     # a wrong ratio moves the loss: what that can add to any delta goes to +inf
     given_away = table.truncated + 4 * table.ratio_error
     grown = 1 + table.mass_error
-    held = mass * np.exp(index * table.step) * grown
+    with_item = mass * np.exp(index * table.step) * grown
     return [
-        (dict(zip(index.tolist(), held.tolist(), strict=True)), given_away),
+        (dict(zip(index.tolist(), with_item.tolist(), strict=True)), given_away),
         (dict(zip((-index).tolist(), (mass * grown).tolist(), strict=True)), given_away + table.zero_mass * grown),
     ]
 
@@ -242,6 +242,6 @@ def capped_distribution(
     least = int(np.argmin(deltas)) + 1
     table = dominating_pair(np.arange(least + 1), np.minimum.accumulate(np.append(1.0, deltas[:least])), interval)
     index = table.first + np.arange(table.mass.size)
-    held = table.mass * np.exp(index * interval)
-    losses = dict(zip(index.tolist(), held.tolist(), strict=True))
+    with_item = table.mass * np.exp(index * interval)
+    losses = dict(zip(index.tolist(), with_item.tolist(), strict=True))
     return pld.PrivacyLossDistribution.create_from_rounded_probability(losses, table.zero_mass, interval)

@@ -47,7 +47,7 @@ class SimulatedClients:
             Names the first wrong user (from 0), the value and what is allowed.
         """
         n, d = problem.n_users, problem.domain_size
-        held = checked("items", items, (n, problem.set_size))
+        sets = checked("items", items, (n, problem.set_size))
         chosen = checked("user_levels (numbers from 0, not epsilons)", levels, (n,))
         missing = np.flatnonzero((chosen < 0) | (chosen >= len(problem.levels)))
         if missing.size:
@@ -55,13 +55,13 @@ class SimulatedClients:
             raise DataError(f"user {missing[0]} chose level {chosen[missing[0]]}; levels are numbered 0..{most}.")
         least = NO_ITEM if problem.assumptions.sets == "at-most" else 0
         for start in range(0, n, _ROWS):
-            rows = np.sort(held[start : start + _ROWS], axis=1)
+            rows = np.sort(sets[start : start + _ROWS], axis=1)
             wrong = (rows < least) | (rows >= d)
             wrong[:, 1:] |= (rows[:, 1:] == rows[:, :-1]) & (rows[:, 1:] != NO_ITEM)
             if wrong.any():
                 user = start + int(wrong.any(axis=1).argmax())
-                raise DataError(f"user {user} holds {held[user].tolist()}; a user holds different items in 0..{d - 1}.")
-        return cls(held, chosen)
+                raise DataError(f"user {user} holds {sets[user].tolist()}; a user holds different items in 0..{d - 1}.")
+        return cls(sets, chosen)
 
     def __len__(self) -> int:
         return int(self.levels.size)

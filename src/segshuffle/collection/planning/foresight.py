@@ -135,10 +135,10 @@ def hardest_share(shares: FloatArray, top: int) -> float:
     ParameterError
         If all shares are 0.
     """
-    best = np.sort(shares[shares > 0.0])[::-1][:top]
-    if not best.size:
+    top_shares = np.sort(shares[shares > 0.0])[::-1][:top]
+    if not top_shares.size:
         raise ParameterError("frequencies", "all 0", "positive for some item")
-    return float(best[-1])
+    return float(top_shares[-1])
 
 
 def threshold_of(plan: Plan) -> float:

@@ -97,12 +97,12 @@ def summary(rehearsal: Rehearsal, top: int) -> dict[str, Any]:
     """Return the numbers that matter most, JSON-ready; see `Rehearsal`."""
     first, cutting = rehearsal.first, (rehearsal.sent - rehearsal.true) ** 2
     held, told = rehearsal.true > 0, rehearsal.told_from_zero
-    best = rehearsal.order[:top]
-    best = best[held[best]]
+    most_held = rehearsal.order[:top]
+    most_held = most_held[held[most_held]]
     largest: dict[str, Any] = dict.fromkeys(("top_error", "top_error_from_cutting", "top_error_simulated"), math.nan)
     largest["top_worst"] = None
-    if best.size:
-        worst = int(best[np.argmax(rehearsal.expected[best] / rehearsal.true[best] ** 2)])
+    if most_held.size:
+        worst = int(most_held[np.argmax(rehearsal.expected[most_held] / rehearsal.true[most_held] ** 2)])
         squares = (rehearsal.expected[worst], cutting[worst], rehearsal.squared_error[worst])
         relative = (np.sqrt(squares) / rehearsal.true[worst]).tolist()
         largest = dict(zip(largest, (*relative, first.name(worst)), strict=True))
@@ -111,9 +111,9 @@ def summary(rehearsal: Rehearsal, top: int) -> dict[str, Any]:
         "items": first.plan.problem.domain_size,
         "items_held": int(held.sum()),
         "repetitions": rehearsal.repetitions,
-        "top": int(best.size),
+        "top": int(most_held.size),
         **largest,
-        "top_found": next((each.mean for each in rehearsal.recovery if each.k == best.size), None),
+        "top_found": next((each.mean for each in rehearsal.recovery if each.k == most_held.size), None),
         "users_cut": rehearsal.users_cut,
         "entries_lost": rehearsal.entries_lost,
         "largest_bias": None if rehearsal.bias is None else float(np.abs(rehearsal.bias).max()),

@@ -101,7 +101,7 @@ def holders_of(users: Transactions) -> Holders:
 
 def compared(
     question: Question,
-    held: Holders,
+    holders: Holders,
     sizes: Sequence[int],
     kinds: Sequence[SetKind] = ("at-most",),
 ) -> list[dict[str, Any]]:
@@ -111,7 +111,7 @@ def compared(
     ----------
     question : Question
         How to plan; set size and kind of sets of its problem are replaced.
-    held : Holders
+    holders : Holders
         As from `holders_of` or `collection.padding.guessed_holders`; the problem's users have the same shares.
     sizes : sequence of int
         Largest numbers of items that a user sends.
@@ -128,7 +128,7 @@ def compared(
     def row(kind: SetKind, size: int) -> dict[str, Any]:
         problem = question.problem
         asked = replace(problem, set_size=size, assumptions=replace(problem.assumptions, sets=kind))
-        plan, squared_bias, mse = error_of_sets(question.planner, asked, held)
+        plan, squared_bias, mse = error_of_sets(question.planner, asked, holders)
         return {
             "sets": kind,
             "set_size": size,

@@ -108,9 +108,9 @@ class Columns(NamedTuple):
     def _held(self, cells: pl.Series) -> pl.Series:
         """Return the names of the items that every user of a matrix holds, null for the others."""
         flat, width = cells.explode(), len(self.items)
-        words = flat.fill_null("").str.strip_chars(BLANKS).str.to_lowercase()
-        holds = words.is_in(["1", "true", "yes", "1.0"])
-        wrong = ~holds & ~words.is_in(["0", "false", "no", "", "0.0"])
+        answers = flat.fill_null("").str.strip_chars(BLANKS).str.to_lowercase()
+        holds = answers.is_in(["1", "true", "yes", "1.0"])
+        wrong = ~holds & ~answers.is_in(["0", "false", "no", "", "0.0"])
         if wrong.any():
             row, column = divmod(wrong.arg_max() or 0, width)
             raise RowError(

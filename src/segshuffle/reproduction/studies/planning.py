@@ -167,8 +167,8 @@ def blocks(population: Population, n_levels: int, repetitions: int, block: int =
 
 def sample_of(population: Population, drawn: Callable[[int], Numbers], block: range) -> Sample:
     """Return the repetitions of a block, of each of which `drawn` returns the holders, shape (n_levels, d)."""
-    held = np.array([drawn(repetition) for repetition in block], np.int32)
-    return Sample(population.items, population.domain_size, held)
+    holders = np.array([drawn(repetition) for repetition in block], np.int32)
+    return Sample(population.items, population.domain_size, holders)
 
 
 def _draws_by_user(population: Population, counts: Sequence[int]) -> Callable[[np.random.Generator], Numbers]:
@@ -201,9 +201,9 @@ def _draws_by_set(population: Population, counts: Sequence[int]) -> Callable[[np
 
 def holders_by_level(population: Population, levels: IntArray, n_levels: int) -> Numbers:
     """Count the users of each level that hold each item, shape (n_levels, domain_size)."""
-    held = np.empty((n_levels, population.domain_size), dtype=np.int32)
+    holders = np.empty((n_levels, population.domain_size), dtype=np.int32)
     for level in range(n_levels):
         # a boolean index takes three times as long as `compress`
         items = population.items.compress(levels == level, axis=0).ravel()
-        held[level] = np.bincount(items, minlength=population.domain_size)
-    return held
+        holders[level] = np.bincount(items, minlength=population.domain_size)
+    return holders

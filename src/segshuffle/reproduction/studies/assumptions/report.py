@@ -74,7 +74,7 @@ def _sent(max_messages: float) -> str:
 
 
 def draw_influence(table: pd.DataFrame) -> Figure:
-    """Draw one panel per population and one row per method, with words where there is no bound.
+    """Draw one panel per population and one row per method, with a text where there is no bound.
 
     Parameters
     ----------
@@ -91,8 +91,8 @@ def draw_influence(table: pd.DataFrame) -> Figure:
         log_axes(axis, "x")
         for place, shift in zip(places, rows["item"], strict=True):
             if not np.isfinite(shift):
-                words = "no bound" if np.isinf(shift) else "not known"
-                axis.text(0.99, place, words, transform=axis.get_yaxis_transform(), ha="right", va="center")
+                text = "no bound" if np.isinf(shift) else "not known"
+                axis.text(0.99, place, text, transform=axis.get_yaxis_transform(), ha="right", va="center")
         axis.set_xlabel(f"share of the users; {common(rows, 'corrupt')[0]:.0%} of them lie")
     return finished(figure)
 
