@@ -1,6 +1,7 @@
 """Any value of any option, and any content of any file: an answer, or one sentence about what is wrong, and in time."""
 
 import contextlib
+import copy
 import functools
 import gzip
 import hashlib
@@ -271,7 +272,7 @@ def with_odd_values(rng, content):
         while isinstance(part[place], dict | list) and part[place] and (place == "" or rng.random() < 0.9):
             part = part[place]
             place = rng.choice([*part] if isinstance(part, dict) else range(len(part)))
-        part[place] = rng.choice(ODD)
+        part[place] = copy.deepcopy(rng.choice(ODD))
     if "digest" in whole:
         rest = json.dumps({name: each for name, each in whole.items() if name != "digest"})
         written = json.dumps(json.loads(rest), sort_keys=True, separators=(",", ":"))
