@@ -7,6 +7,7 @@ renamed. Links are followed. A stream (a pipe, a terminal, /dev/stdout) gets all
 import contextlib
 import hashlib
 import os
+import re
 import secrets
 import shutil
 import stat
@@ -14,12 +15,23 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from segshuffle.errors import DataError, ParameterError
 
 #: Seconds to wait for a program at the other end of a pipe.
 PATIENCE = 5.0
+#: How files begin that are no text, and what to do with them.
+_OTHERS = (
+    (rb"PK\x03\x04", "a zip archive, or a workbook (xlsx): unpack it, or save the table as csv"),
+    (rb"\xd0\xcf\x11\xe0", "an old workbook (xls): save the table as csv"),
+    (rb"BZh\d1AY", "a file packed by bzip2: unpack it by bunzip2"),
+    (rb"\xfd7zXZ", "a file packed by xz: unpack it by unxz"),
+    (rb"7z\xbc\xaf", "a 7z archive: unpack it"),
+    (rb"\xff\xfe|\xfe\xff|[^\0]\0[^\0]\0|\0[^\0]\0[^\0]", "text in UTF-16: convert it by iconv -f utf-16 -t utf-8"),
+    (rb"PAR1", "Parquet, a table of users: give format = parquet"),
+    (rb"ARROW1|\x89HDF|SQLite format 3|%PDF|\x1f\x8b", "a file of another kind: save its table as csv or Parquet"),
+)
 
 
 @contextlib.contextmanager
@@ -232,12 +244,47 @@ def read_bounded(path: Path | str, *, limit: int) -> bytes:
     """
     try:
         with open_file(named(path)) as stream:
-            content: bytes = stream.read(limit + 1)
+            return bounded(stream, path, limit=limit)
     except (OSError, ValueError) as error:  # ValueError: a NUL character in the name
         raise unreadable(path, error) from error
+
+
+def bounded(stream: IO[bytes], name: object, *, limit: int) -> bytes:
+    """Read a stream of at most `limit` bytes."""
+    content = stream.read(limit + 1)
     if len(content) > limit:
-        raise DataError(f"{path}: larger than {limit} bytes, the most that is read. Is this the right file?")
+        raise DataError(f"{name}: larger than {limit} bytes, the most that is read. Is this the right file?")
     return content
+
+
+def read_text(path: Path | str, *, limit: int) -> str:
+    """Read a text of at most `limit` bytes; see `read_bounded` and `text_of`."""
+    return text_of(read_bounded(path, limit=limit), path)
+
+
+def text_of(content: bytes, name: object) -> str:
+    """Return the text of a file in UTF-8, without a byte order mark.
+
+    Raises
+    ------
+    DataError
+        If it is none; says what the file is, or names the first line that is not UTF-8.
+    """
+    refuse_other_kinds(content, name)
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise DataError(
+            f"{name}, line {line}: this is not UTF-8. A text in Latin-1 is converted by iconv -f latin1 -t utf-8."
+        ) from None
+
+
+def refuse_other_kinds(begin: bytes, name: object = "") -> None:
+    """Refuse a file that begins as one that is no text in UTF-8; errors begin with its name, if it is given."""
+    for known, what in _OTHERS:
+        if re.match(known, begin):
+            raise DataError(f"{name and f'{name}: '}this is {what}.")
 
 
 def sha256_of(path: Path | str) -> str:

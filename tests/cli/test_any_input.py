@@ -20,7 +20,7 @@ import numpy as np
 import polars as pl
 import pytest
 import requests
-from commands import printed, run
+from commands import printed, refusal, run
 
 from segshuffle.cli import build_parser
 from segshuffle.collection.planning.what_if import VARIED
@@ -300,6 +300,24 @@ def test_a_damaged_file_is_read_or_refused(folder, capsys, name, seed):
     for _ in range(10):
         (folder / name).write_bytes(damaged(rng, content))
         check(capsys, FILES[name].split())
+
+
+#: Files of text, with commands that read them.
+TEXTS = {name: asked for name, asked in FILES.items() if not name.endswith((".parquet", ".gz", ".npy"))}
+TEXTS["held"] = "client plan.json --items held --level 1 --sets exactly --delta 1e-3 --account mine.json"
+
+
+@pytest.mark.parametrize(("encoding", "says"), [("utf-16", "this is text in UTF-16"), ("latin1", "iconv -f latin1")])
+def test_a_text_in_another_encoding_is_refused_by_the_name_of_the_encoding(folder, capsys, encoding, says):
+    (folder / "held").write_text("1\n", encoding="utf-8")
+    # those of numbers alone are no text in Latin-1 either
+    for name in TEXTS.keys() - ({"messages", "counts"} if encoding == "latin1" else set()):
+        kept = (folder / name).read_text(encoding="utf-8")
+        (folder / name).write_bytes(f"{kept}\xe9\n".encode(encoding))
+        said = refusal(capsys, TEXTS[name])
+        assert name in said, said
+        assert says in said, said
+        (folder / name).write_text(kept, encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -212,11 +212,19 @@ def test_items_are_read_from_a_file_that_the_list_of_processes_does_not_show(pla
             patched.setattr(sys, "stdin", stream)
             assert printed(capsys, client(plan, items="-")) == first
     (tmp_path / "held.txt").write_bytes(b"\xff")
-    assert "held.txt: the items are not written in UTF-8" in refusal(capsys, client(plan, items="held.txt"))
+    assert "held.txt, line 1: this is not UTF-8" in refusal(capsys, client(plan, items="held.txt"))
     assert "(no file has this name): item 'none.txt' is none of" in refusal(capsys, client(plan, items="none.txt"))
     (tmp_path / "3").write_text("0,3")
     assert "--items 3 is an item and a file" in refusal(capsys, client(plan, items="3"))
     assert printed(capsys, client(plan, items="./3")) == first
+
+
+def test_no_item_of_a_long_list_is_left_out_silently(plan, tmp_path, monkeypatch, capsys):
+    (tmp_path / "held.txt").write_text("," * 2**24 + "3")
+    with (tmp_path / "held.txt").open() as stream, monkeypatch.context() as patched:
+        patched.setattr(sys, "stdin", stream)
+        assert "standard input: larger than" in refusal(capsys, client(plan, items="-"))
+    assert "held.txt: larger than" in refusal(capsys, client(plan, items=str(tmp_path / "held.txt")))
 
 
 # --- time ------------------------------------------------------------------------------------------------------------

@@ -275,7 +275,7 @@ def _items(options: Namespace, document: Document) -> tuple[int, ...]:
 
 def _text_of(items: str, number_of_item: Callable[[str], int | None]) -> tuple[str, str]:
     """Return where the items stand and how they are written, from what --items gives."""
-    from segshuffle.files import read_bounded
+    from segshuffle.files import bounded, read_text, text_of
 
     is_file = False
     with contextlib.suppress(OSError):  # a list may be longer than any name
@@ -284,13 +284,11 @@ def _text_of(items: str, number_of_item: Callable[[str], int | None]) -> tuple[s
         raise OptionsError(
             f"--items {items} is an item and a file: write {items}, for the item or ./{items} to read it."
         )
-    try:
-        if items == "-":
-            return "standard input", sys.stdin.buffer.read(_LONGEST).decode("utf-8-sig")
-        if is_file:
-            return items, read_bounded(items, limit=_LONGEST).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DataError(f"{items}: the items are not written in UTF-8 ({error.reason}).") from None
+    if items == "-":
+        place = "standard input"
+        return place, text_of(bounded(sys.stdin.buffer, place, limit=_LONGEST), place)
+    if is_file:
+        return items, read_text(items, limit=_LONGEST)
     return f"items = {items[:60]!r} (no file has this name)", items
 
 

@@ -17,7 +17,7 @@ from typing import Any, get_args
 from segshuffle.cli.client_account import HEAD, Account, Answer, Entry, counted
 from segshuffle.cli.terminal import complain
 from segshuffle.errors import DataError, OptionsError
-from segshuffle.files import read_bounded
+from segshuffle.files import read_text
 from segshuffle.numerics.ranges import check_choice, check_integer, check_kind, check_within
 from segshuffle.numerics.typed import typed
 from segshuffle.plans.plan import MOST_ROUNDS, SetKind
@@ -110,8 +110,9 @@ def _holder(folder: int) -> str:
 
 
 def _read(path: Path) -> Account:
+    text = read_text(path, limit=_LARGEST)
     try:
-        values = _fields(json.loads(read_bounded(path, limit=_LARGEST).decode("utf-8")), Account, *HEAD)
+        values = _fields(json.loads(text), Account, *HEAD)
         for name, known in HEAD.items():
             if repr(given := values.pop(name)) != repr(known):  # True is no version
                 raise ValueError(f"{name} = {given!r:.30} must be {known!r}")

@@ -21,7 +21,7 @@ from typing import Any
 from segshuffle.cli.options import number
 from segshuffle.cli.terminal import flag
 from segshuffle.errors import DataError, similar
-from segshuffle.files import read_bounded
+from segshuffle.files import read_text
 
 #: Largest file, in bytes.
 _LARGEST = 2**20
@@ -63,7 +63,7 @@ class Collection(argparse.Action):
 
     def _read(self, path: Path) -> dict[str, tuple[int, Any]]:
         """Return the line and the value of every key."""
-        text = read_bounded(path, limit=_LARGEST).decode("utf-8-sig", errors="replace")
+        text = read_text(path, limit=_LARGEST)
         try:
             table = tomllib.loads(text)
         except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:

@@ -245,7 +245,7 @@ def _frequencies(text: str, names: list[str] | None, domain_size: int) -> float 
     """Read zipf:EXPONENT, numbers separated by commas, a file with numbers, or a table of shares by item."""
     import numpy as np
 
-    from segshuffle.files import read_bounded
+    from segshuffle.files import read_text
 
     def listed(text: str) -> FloatArray:
         return np.array([float(part) for part in text.replace(",", " ").split()])
@@ -253,7 +253,7 @@ def _frequencies(text: str, names: list[str] | None, domain_size: int) -> float 
     with contextlib.suppress(ValueError):
         return float(text[5:]) if text.startswith("zipf:") else listed(text)
     try:
-        content = read_bounded(Path(text), limit=2**28).decode("utf-8-sig", errors="replace")
+        content = read_text(Path(text), limit=2**28)
         # only the first lines say how a table was made: a later one may be about an item called #1
         lines = [*itertools.dropwhile(lambda line: line.startswith("#"), content.splitlines())]
         is_table = bool(lines) and "item" in lines[0].split(",")

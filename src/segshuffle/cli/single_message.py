@@ -31,7 +31,7 @@ from segshuffle.cli.options import levels, spec
 from segshuffle.cli.terminal import as_json, complain, draw, flag, leave_out, need, shown, table, wrapped, write_table
 from segshuffle.digits import rounded_down, rounded_up
 from segshuffle.errors import DataError, OptionsError, ParameterError
-from segshuffle.files import read_bounded, refuse_overwriting
+from segshuffle.files import read_bounded, refuse_overwriting, text_of
 from segshuffle.numerics.ranges import LARGEST_USERS, check_within
 
 #: Largest file of a matrix, in bytes.
@@ -213,7 +213,7 @@ def _lines(path: Path, content: bytes) -> tuple[list[int], list[list[float]]]:
     """Return the numbers of the lines that are rows of the table, and the rows."""
     rows: dict[int, list[float]] = {}
     width = None
-    for number, line in enumerate(content.decode("utf-8-sig", errors="replace").splitlines(), start=1):
+    for number, line in enumerate(text_of(content, path).splitlines(), start=1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         fields = line.split(",") if "," in line else line.split()

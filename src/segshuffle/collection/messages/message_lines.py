@@ -23,9 +23,8 @@ from typing import IO, NamedTuple
 import numpy as np
 
 from segshuffle.arrays import IntArray
-from segshuffle.datasets.own.doubts import refuse_other_kinds
 from segshuffle.errors import DataError
-from segshuffle.files import named, open_file, unreadable
+from segshuffle.files import named, open_file, refuse_other_kinds, unreadable
 from segshuffle.numerics.ranges import check_kind, check_within
 from segshuffle.plans.plan import Plan
 from segshuffle.plans.scheme import Scheme

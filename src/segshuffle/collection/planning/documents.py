@@ -22,7 +22,7 @@ from segshuffle.blankets.base import COPIES_RANGE
 from segshuffle.collection.messages.verification import Exchange
 from segshuffle.digits import rounded_up
 from segshuffle.errors import DataError
-from segshuffle.files import read_bounded, write_atomically
+from segshuffle.files import read_text, write_atomically
 from segshuffle.numerics.ranges import check_choice, check_kind, check_within, name_of_number
 from segshuffle.numerics.typed import is_many
 from segshuffle.plans.plan import Assumptions, Plan, Problem
@@ -138,13 +138,13 @@ def read_announcement(path: Path | str) -> Document:
 
 
 def _read(path: Path | str, *, promises: bool) -> Document:
-    content = read_bounded(path, limit=_LARGEST)
+    content = read_text(path, limit=_LARGEST)
     try:
         document = _document(json.loads(content))
         if promises:
             _check_promises(document.plan)
         return document
-    except (json.JSONDecodeError, UnicodeDecodeError):
+    except json.JSONDecodeError:
         raise DataError(f"{path} is no JSON file, as segshuffle plan --save makes. Give the file of a plan.") from None
     except (ValueError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
         reason = str(error).rstrip(".")

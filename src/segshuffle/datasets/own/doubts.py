@@ -11,28 +11,10 @@ MARKS = "\t,;|:=^~"
 _COMMENT = r"[#%@!]|//|--"
 #: What no line of one user has: the begin of a comment, of JSON or XML, a quoted entry, or a number below zero.
 DOUBTFUL = rf'^\s*(?:{_COMMENT}|[\[{{<])|(?:^|[\s,;|])"|(?:^|\s)-\d+(?:\s|$)'
-#: How files begin that are no text, and what to do with them.
-_OTHERS = (
-    (rb"PK\x03\x04", "a zip archive, or a workbook (xlsx): unpack it, or save the table as csv"),
-    (rb"\xd0\xcf\x11\xe0", "an old workbook (xls): save the table as csv"),
-    (rb"BZh\d1AY", "a file packed by bzip2: unpack it by bunzip2"),
-    (rb"\xfd7zXZ", "a file packed by xz: unpack it by unxz"),
-    (rb"7z\xbc\xaf", "a 7z archive: unpack it"),
-    (rb"\xff\xfe|\xfe\xff|[^\0]\0[^\0]\0|\0[^\0]\0[^\0]", "text in UTF-16: convert it by iconv -f utf-16 -t utf-8"),
-    (rb"PAR1", "Parquet, a table of users: give format = parquet"),
-    (rb"ARROW1|\x89HDF|SQLite format 3|%PDF|\x1f\x8b", "a file of another kind: save its table as csv or Parquet"),
-)
 #: Names of columns that hold no users if nobody says so.
 COUNTED = ("count", "counts", "n", "number", "quantity", "qty", "amount", "frequency", "share", "weight", "users")
 # lines of comments, blank lines, and single lines between blank ones
 _DESCRIBED = re.compile(rf"(?:{_COMMENT})[^\n]*\n(?:(?:{_COMMENT})[^\n]*\n|[ \t]*\n|(?<=\n\n)[^\n]+\n(?=[ \t]*\n))*")
-
-
-def refuse_other_kinds(begin: bytes, name: str = "") -> None:
-    """Refuse a file that begins as one that is no text in UTF-8; errors begin with its name, if it is given."""
-    for known, what in _OTHERS:
-        if re.match(known, begin):
-            raise DataError(f"{name and f'{name}: '}this is {what}.")
 
 
 def n_described(head: Sequence[str]) -> int:

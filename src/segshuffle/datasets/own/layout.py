@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from segshuffle.errors import DataError, ParameterError
-from segshuffle.files import read_bounded
+from segshuffle.files import read_text
 from segshuffle.option_fields import described, option, options_of
 
 BLANKS = " \t\r\n"
@@ -101,13 +101,13 @@ def read_items(path: Path) -> list[str]:
     DataError
         If the file cannot be read, has a blank line or an item twice (names the line), or is a table.
     """
-    text = read_bounded(path, limit=2**28).decode("utf-8-sig", errors="replace")
+    text = read_text(path, limit=2**28)
     line_of: dict[str, int] = {}
     for number, line in enumerate(text.rstrip(BLANKS).split("\n"), start=1):
         item = tidied(line)
         if not item or item in line_of or UNREADABLE.search(item):
             why = f"{shown(item)} is on line {line_of[item]} already" if item in line_of else shown(item)
-            raise DataError(f"{path}, line {number}: {why}; expected is one item per line, in UTF-8, each once.")
+            raise DataError(f"{path}, line {number}: {why}; expected is one item per line, each once.")
         line_of[item] = number
     for mark in ",;{":
         if len(line_of) > 1 and all(mark in item for item in line_of):

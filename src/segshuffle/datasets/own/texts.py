@@ -10,9 +10,10 @@ from pathlib import Path
 import polars as pl
 
 from segshuffle.datasets.own.columns import Columns, RowError, columns_of, listed, refuse, refuse_twice
-from segshuffle.datasets.own.doubts import DOUBTFUL, MARKS, doubt, n_described, refuse_other_kinds, refuse_table
+from segshuffle.datasets.own.doubts import DOUBTFUL, MARKS, doubt, n_described, refuse_table
 from segshuffle.datasets.own.layout import Layout, shown
 from segshuffle.errors import DataError
+from segshuffle.files import refuse_other_kinds
 
 #: Makes cells (columns user, level and item) of the rows of a text.
 Read = Callable[[pl.Series], pl.DataFrame]
