@@ -19,7 +19,7 @@ REPLACED = """
 use rule limit from segshuffle as segshuffle_limit with:
     output:
         table="results/my/limit.csv",
-        figure=multiext("results/my/figures/limit", ".pdf", ".svg", ".png"),
+        drawing=multiext("results/my/figures/limit", ".pdf", ".svg", ".png"),
     params:
         set_sizes=[3],
         deltas=[1e-5],

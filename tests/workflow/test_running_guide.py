@@ -32,7 +32,7 @@ def test_every_command_runs(root, new_checkout, tmp_path):
     environ = {**made.environ(), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     found = commands(root)
     moved = [line for line in found if line.startswith("cp -r ")]
-    assert len(found) > 14
+    assert len(found) >= 14
     assert len(moved) == 1, "the test below takes it"
     for line in found:
         if line not in moved:
