@@ -78,7 +78,7 @@ def test_a_matrix_is_read_from_every_format(capsys, tmp_path, name):
         ("# x\n\n0.5,0.5\n1,1\n", "{path}, line 4: its probabilities sum to 2; every row must sum to 1"),
         ("0.5,0.5\n0.5,half\n", "{path}, line 2: '0.5,half' is no list of numbers"),
         ("\n", "{path}: matrix: its shape is (0,)"),
-        ("\xff", "{path}, line 1: '�' is no list of numbers"),
+        ("\xff", "{path}, line 1: this is not UTF-8"),
         ("0.5,0.5\n0.2,0.8\n", "the local epsilon is 0.9162907319, more than the 0.5 that is claimed"),
     ],
 )
