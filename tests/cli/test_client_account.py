@@ -133,6 +133,8 @@ def test_an_account_is_believed_only_as_a_client_writes_it(plan, tmp_path, capsy
             part = damaged
             for key in place[:-1]:
                 part = part[key]
+            if json.dumps(value, default=str) == json.dumps(part.get(place[-1], "absent")):
+                continue  # messages are drawn at random: no messages at all, or one 1, are no damage then
             if value is _ABSENT:
                 del part[place[-1]]
             else:
