@@ -120,7 +120,7 @@ def test_a_question_is_answered_as_a_value(top):
         less = replace(problem, levels=tuple(level / 1.03 for level in safer.plan.problem.levels))
         missed = ask(Question(less, Goal(top=top), limits, guess))
         assert missed.numbers["mse_sample"] > 1.5 * error
-        with pytest.raises(InfeasibleError, match="with any epsilon up to 100"):
+        with pytest.raises(InfeasibleError, match="with an epsilon up to 100"):
             ask(Question(problem, Goal(1e-9, "epsilon", top), guess=guess))
 
 
