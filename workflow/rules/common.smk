@@ -136,11 +136,10 @@ def of_configuration(found, pattern, wildcards):
 
 def published_first(wildcards):
     """Prefer the jobs of the paper's own figures to those of the proven protocol and of other data."""
-    names = [wildcards.get(name) for name in ("accounting", "methods", "panels")]
-    other = wildcards.get("dataset") not in (None, *PAPER)
-    return int(
-        not other
-        and not any(
-            str(name).startswith("panels-") or "proven" in str(name) for name in names
-        )
-    )
+    if wildcards.get("dataset") not in (None, *PAPER):
+        return 0
+    for wildcard in ("accounting", "methods", "panels"):
+        name = str(wildcards.get(wildcard))
+        if "proven" in name or name.startswith("panels-"):  # figures of other data
+            return 0
+    return 1

@@ -116,6 +116,7 @@ def simulate_settings(wildcards):
 def plans_of_panel(wildcards):
     """Name the plans of a panel: the paper's protocol and its competitors, or the proven methods."""
     both = ["published", "competitors"]
+    # double braces: the wildcards of the job
     return collect(
         "<results>/plans/{methods}/{{dataset}}-n{{n_users}}-s{{set_size}}.json",
         methods=both if wildcards.accounting == "published" else ["proven"],

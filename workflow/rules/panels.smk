@@ -44,7 +44,7 @@ rule simulate:
 
 
 rule aggregate:
-    """The tidy table of all panels: mean, standard error, closed form and plan of every curve point."""
+    """The tidy table of all panels, for readers and for comparisons; figures and verdicts need single panels only."""
     input:
         collect(
             "<results>/panels/{accounting}/{setting}.csv",

@@ -2,6 +2,9 @@
 
 A user of level k sends each held item with probability lambda_k, and m uniform blanket messages on average (ceil(m)
 slots, each filled with probability m/ceil(m)). The server estimates w_j = (C_j - n m/d)/N with N = sum_k n_k lambda_k.
+
+This file picks m and the rates lambda_k. In a plan the rates are the expected copies of a held item, and so
+`CopiesAndDummies` (plans/method.py) simulates the protocol and has the formula of its error.
 """
 
 import math
@@ -17,7 +20,8 @@ from segshuffle.plans.method import CopiesAndDummies, MethodEntry
 from segshuffle.plans.plan import Plan, Problem, collection_of
 
 _BRACKET_POINTS = 16
-_BLANKET_RTOL = 1e-3
+#: How near the search comes to the best log m.
+_LOG_TOLERANCE = 1e-3
 
 
 def sampling_rates(problem: Problem, blanket_per_user: float) -> tuple[float, ...]:
@@ -60,7 +64,8 @@ class Segmented(CopiesAndDummies):
 def plan_at(problem: Problem, blanket_per_user: float, rates: tuple[float, ...] | None = None) -> Plan:
     """Plan with given m and rates (by default the largest); the error bound is the paper's, (n m + s N)/N^2."""
     rates = sampling_rates(problem, blanket_per_user) if rates is None else rates
-    (_, s, n), weight = problem.sizes, float(np.dot(problem.level_counts, rates))
+    _, s, n = problem.sizes  # the first is d
+    weight = float(np.dot(problem.level_counts, rates))
     messages = blanket_per_user + s * weight / n
     return Plan(
         method="segmented",
@@ -94,7 +99,7 @@ def optimize_parameters(problem: Problem) -> Plan:
     values = [bound(z) for z in grid]
     best = int(np.argmin(values))
     bracket = (grid[max(best - 1, 0)], grid[min(best + 1, grid.size - 1)])
-    minimum = optimize.minimize_scalar(bound, bounds=bracket, method="bounded", options={"xatol": _BLANKET_RTOL})
+    minimum = optimize.minimize_scalar(bound, bounds=bracket, method="bounded", options={"xatol": _LOG_TOLERANCE})
     # the published bound jumps where ceil(m) grows, so the best point of the grid may be better
     log_blanket = float(minimum.x) if minimum.fun <= values[best] else float(grid[best])
     # the rates are calibrated at the rounded m
