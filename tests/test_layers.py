@@ -29,6 +29,7 @@ FOUND = ("protocols.segmented", "protocols.balls_into_bins", "protocols.subset_e
 FOUND += ("datasets.msnbc", "datasets.synthetic")
 #: What only the proven side, or only files of one's own, need.
 BEYOND = r"plans\.planner|blankets\.(poisson|signed|clustered|pairs)|numerics\.loss_distribution|datasets\.own"
+BEYOND += r"|reproduction\.studies\.deployments"
 
 
 def modules():

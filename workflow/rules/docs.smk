@@ -5,6 +5,7 @@
 DOCUMENTS = {
     "amplification/claims.md": "amplification-claims.md",
     "claims.md": "claims.md",
+    "deployments.md": "deployments.md",
     "pareto.md": "pareto.md",
     "referee.md": "referee-table.md",
     "proven-summary.md": "proven-summary.md",
@@ -24,6 +25,7 @@ DOCUMENTS |= {
         "levels",
         "limit",
         "referee",
+        "deployments",
         "fig2",
         "fig3",
         "fig4",

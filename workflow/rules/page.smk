@@ -18,6 +18,7 @@ MADE = {
     "pareto": rules.pareto.input,
     "amplification": rules.amplification.input,
     "referee": rules.referee.input,
+    "deployments": rules.deployments.output,
 }
 TABLES_OF_PAGE = {
     "paper": [rules.aggregate.output, rules.verdicts.output.table],
@@ -28,6 +29,7 @@ TABLES_OF_PAGE = {
     "limit": rules.limit.output.table,
     "amplification": rules.amplification_report.output.claims,
     "referee": rules.referee_verdicts.output.table,
+    "deployments": rules.deployments.output.table,
 }
 for part in config["parts"]:
     if part not in MADE:

@@ -1,0 +1,1 @@
+"""What constants that others have published are worth."""
