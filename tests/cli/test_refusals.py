@@ -83,6 +83,8 @@ PLANS = [
     ("--levels 0.5:200,1:100 --delta 1e-4,1e-111", "--delta 1e-111 is not allowed: it must be in [1e-110, 1)"),
     ("--dummies signed --blanket-cap 9", "left out with other dummies than poisson ones"),
     ("--levels 1:150,2:150 --hide-level 1 --save p.json", "cannot be carried out. Leave --save out to see the plan"),
+    ("--levels 1:150,2:150 --hide-level 1 --record r.yaml", "Leave --record out to see the plan"),
+    ("--dummies published --record r.yaml", "--dummies published does not go with record"),
     ("--dummies best", "must be given with --max-messages or --target-error"),
     ("--dummies loud", "--dummies 'loud' is not allowed: it must be one of "),
     ("--hide-level 1", "left out with one level"),

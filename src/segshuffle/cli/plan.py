@@ -99,6 +99,12 @@ def add_options(parser: ArgumentParser) -> None:
         metavar="PLAN.json",
         help="write the plan to a file for client and estimate; if possible with the least blanket-cap",
     )
+    shown.add_argument(
+        "--record",
+        type=output,
+        metavar="RECORD.yaml",
+        help="write a draft of a record for OpenDP's registry of deployments; what only you know says TODO",
+    )
     shown.add_argument("--details", action="store_true", help="also print every number and what it means")
     shown.add_argument("--json", action="store_true", help="print JSON, with everything")
 
@@ -107,21 +113,14 @@ def run(options: Namespace) -> str:
     """Make the plan, save it, and return its text."""
     from segshuffle.cli import plan_text
     from segshuffle.collection.planning.answer import PATIENCE, Answer, answer
-    from segshuffle.collection.planning.documents import save_plan
     from segshuffle.datasets.own.layout import read_items
     from segshuffle.files import refuse_overwriting
     from segshuffle.protocols.segmented import Segmented
 
     need(options, "items", "set_size", "levels", "delta")
     varied = _varied(options)
-    if options.save is not None and options.hide_level is not None:
-        raise OptionsError(
-            "--save does not go with --hide-level: no command sends or counts the messages about hidden levels, so "
-            "such a plan cannot be carried out. Leave --save out to see the plan (rehearse --messages tries it), or "
-            "leave --hide-level out if the server may know how many users picked each level; every client still limits "
-            "what its messages reveal about its own level (client --level-budget)."
-        )
-    outputs = (("save", options.save), ("plot", options.plot))
+    _refuse_hidden(options)
+    outputs = (("save", options.save), ("plot", options.plot), ("record", options.record))
     refuse_overwriting(outputs, (str(options.items), options.guess, options.collection))
     names = read_items(options.items) if isinstance(options.items, Path) else None
     of_paper, waits, named = (options.dummies == law for law in ("published", "all", None))
@@ -150,6 +149,27 @@ def run(options: Namespace) -> str:
         if options.save is not None:
             answered = _with_cap(answered)
     more = _more(options, answered, varied)
+    _write(answered, options, names)
+    return plan_text.told(answered, options, more)
+
+
+def _refuse_hidden(options: Namespace) -> None:
+    """Refuse to write a plan with hidden levels."""
+    for name in ("save", "record"):
+        if vars(options)[name] is not None and options.hide_level is not None:
+            raise OptionsError(
+                f"--{name} does not go with --hide-level: no command sends or counts the messages about hidden levels, "
+                f"so such a plan cannot be carried out. Leave --{name} out to see the plan (rehearse --messages tries "
+                "it), or leave --hide-level out if the server may know how many users picked each level; every client "
+                "still limits what its messages reveal about its own level (client --level-budget)."
+            )
+
+
+def _write(answered: Answer, options: Namespace, names: list[str] | None) -> None:
+    """Write the files of --save and --record, and say what is left to do."""
+    from segshuffle.collection.planning.documents import save_plan
+    from segshuffle.collection.record import save_record
+
     if options.save is not None:
         save_plan(answered.plan, options.save, names, answered.question.as_dict())
         most = answered.plan.scheme.most_messages
@@ -160,7 +180,9 @@ def run(options: Namespace) -> str:
                 "on the messages of one sender"
             )
         complain(f"segshuffle plan: {options.save}: {told}")
-    return plan_text.told(answered, options, more)
+    if options.record is not None:
+        save_record(answered.plan, options.record)
+        complain(f"segshuffle plan: {options.record}: write what says TODO, and the date of publication")
 
 
 def _varied(options: Namespace) -> dict[str, tuple[float, ...]]:
@@ -202,7 +224,7 @@ def _with_cap(answered: Answer) -> Answer:
 
 def _refuse_unpublished(options: Namespace, question: Question) -> None:
     """Refuse options that the paper's analysis does not cover."""
-    others = [name for name in ("target_error", "what_if", "alternatives", "save") if getattr(options, name)]
+    others = [name for name in ("target_error", "what_if", "alternatives", "save", "record") if getattr(options, name)]
     for name in (*others, *(name for name in question.as_dict() if name in vars(question.limits))):
         if name != "blanket_per_user":
             raise OptionsError(f"dummies = published does not go with {name}: leave one of them out.")

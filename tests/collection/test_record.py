@@ -1,0 +1,75 @@
+"""Records for OpenDP's registry of deployments: YAML with the registry's fields and nothing else, from a plan."""
+
+import pytest
+import yaml
+from jsonschema import Draft7Validator
+
+from segshuffle.cli import main
+from segshuffle.collection.planning.documents import read_plan
+
+#: Sections of a deployment and the fields of the registry that a record may have; those with * are required.
+FIELDS = {
+    "basic": "name* data_curators* intended_use* data_product_type* data_product_region* description* "
+    "publication_date*",
+    "dp_variant": "variant_name data_domain unprotected_quantities",
+    "privacy_loss": "privacy_unit privacy_unit_details privacy_parameters privacy_parameters_details",
+    "deployment_model": "model_name actors release_type data_source_type access_type",
+    "accounting": "post_processing composition",
+    "implementation": "preprocessing_and_hyperparameter_tuning mechanisms justification",
+    "administrative": "sources notes registry_authors*",
+}
+LIST = {"type": "array", "items": {"type": "string"}, "minItems": 1}
+#: Fields that are not any text.
+TYPES = {
+    "data_curators": LIST,
+    "registry_authors": LIST,
+    "publication_date": {"type": "string", "format": "date"},
+    "data_product_type": {"enum": ["Summary statistics", "Machine learning model", "Dataset", "Synthetic data"]},
+    "variant_name": {"enum": ["Pure DP", "Approximate DP", "Zero-concentrated DP", "Renyi DP", "Custom"]},
+    "model_name": {"enum": ["Local", "Central", "Shuffle", "Federated", "Varies"]},
+    "release_type": {"enum": ["One release", "Many releases"]},
+    "access_type": {"enum": ["Interactive", "Non-interactive"]},
+    "privacy_parameters": {
+        "properties": {"epsilon": {"type": "number"}, "delta": {"type": "number"}},
+        "additionalProperties": False,
+    },
+}
+
+
+def closed(properties, required):
+    """Return the schema of a mapping with these properties and no others."""
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
+def schema():
+    sections = {}
+    for name, fields in FIELDS.items():
+        names = fields.replace("*", "").split()
+        required = [field[:-1] for field in fields.split() if field.endswith("*")]
+        sections[name] = closed({field: TYPES.get(field, {"type": "string"}) for field in names}, required)
+    top = {
+        "url_slug": {"type": "string"},
+        "status": {"enum": ["Draft", "Pending"]},
+        "tier": {"enum": [1, 2, 3]},
+        "deployment": closed(sections, ["basic"]),
+    }
+    return closed(top, list(top))
+
+
+@pytest.mark.parametrize(
+    "more", ["--levels 1:2000", "--levels 0.5:1000,2:1000 --rounds 3 --honest-fraction 0.9 --dummies clustered"]
+)
+def test_a_record_has_the_fields_of_the_registry_and_the_guarantee_of_the_plan(tmp_path, more):
+    saved, file = tmp_path / "plan.json", tmp_path / "record.yaml"
+    call = f"plan --items 12 --set-size 2 --delta 1e-5 {more} --save {saved} --record {file}"
+    assert main(call.split()) == 0
+    record = yaml.safe_load(file.read_text(encoding="utf-8"))
+    Draft7Validator(schema(), format_checker=Draft7Validator.FORMAT_CHECKER).validate(record)
+    told, plan = record["deployment"], read_plan(saved).plan
+    assert told["deployment_model"]["model_name"] == "Shuffle"
+    parameters = told["privacy_loss"]["privacy_parameters"]
+    assert parameters["epsilon"] == max(plan.problem.levels)
+    proven = max(row["delta_upper"] for row in plan.certificate)
+    assert proven <= parameters["delta"] <= proven * (1 + 1e-5)
+    assert f"{plan.problem.assumptions.rounds} collections together" in str(told) or len(plan.problem.levels) == 1
+    assert f"At least {plan.problem.honest_users} of 2000 users" in told["deployment_model"]["actors"]
