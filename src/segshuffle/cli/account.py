@@ -96,7 +96,10 @@ def add_options(parser: ArgumentParser) -> None:
         "--delta", type=numbers, help="probability of failure, in [1e-280, 1), at which epsilons are computed"
     )
     asked.add_argument(
-        "--accountant", metavar="NAMES", help="names of analyses, separated by commas; default: all that apply"
+        "--accountant",
+        metavar="NAMES",
+        help="names of analyses, separated by commas (blanket is the blanket bound, not the dummies); default: all that "
+        "apply",
     )
     asked.add_argument(
         "--save",

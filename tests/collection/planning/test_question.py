@@ -253,6 +253,14 @@ def test_a_private_level_is_promised_what_both_rounds_leave_of_it(capsys):
 SMALL = "plan --items 6 --set-size 2 --levels 1:300 --delta 1e-4"
 
 
+@pytest.mark.parametrize(
+    "hidden, differs", [("", " "), ("--levels 1:300,2:300 --hide-level 1", ", and perhaps the level, too ")]
+)
+def test_a_plan_names_the_relation_of_its_neighbours(capsys, hidden, differs):
+    text = " ".join(printed(capsys, f"{SMALL} {hidden}").split())
+    assert f"the user's set is exchanged for another{differs}(replace-one), and n is public." in text
+
+
 @pytest.mark.quick("one", "private")
 @pytest.mark.parametrize(
     "options",
