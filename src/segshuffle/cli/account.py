@@ -98,8 +98,7 @@ def add_options(parser: ArgumentParser) -> None:
     asked.add_argument(
         "--accountant",
         metavar="NAMES",
-        help="names of analyses, separated by commas (blanket is the blanket bound, not the dummies); default: all that "
-        "apply",
+        help="names of analyses, separated by commas (blanket: the blanket bound); default: all that apply",
     )
     asked.add_argument(
         "--save",

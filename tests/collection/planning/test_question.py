@@ -254,11 +254,11 @@ SMALL = "plan --items 6 --set-size 2 --levels 1:300 --delta 1e-4"
 
 
 @pytest.mark.parametrize(
-    "hidden, differs", [("", " "), ("--levels 1:300,2:300 --hide-level 1", ", and perhaps the level, too ")]
+    ("hidden", "differs"), [("", "set of items"), ("--levels 1:300,2:300 --hide-level 1", "set and level")]
 )
 def test_a_plan_names_the_relation_of_its_neighbours(capsys, hidden, differs):
     text = " ".join(printed(capsys, f"{SMALL} {hidden}").split())
-    assert f"the user's set is exchanged for another{differs}(replace-one), and n is public." in text
+    assert f"Neighbours differ in one user's {differs} (replace-one); n is public." in text
 
 
 @pytest.mark.quick("one", "private")

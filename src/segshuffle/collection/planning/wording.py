@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 
 from segshuffle.accounting.collections.levels import UserGuarantee
-from segshuffle.accounting.collections.neighbours import NEIGHBOURS
 from segshuffle.digits import rounded_up
 from segshuffle.plans.plan import Plan
 
@@ -113,9 +112,9 @@ def resting_on(plan: Plan) -> list[str]:
     """Say what the guarantee relies on, one sentence per assumption."""
     problem, assumed = plan.problem, plan.problem.assumptions
     sets = "exactly" if assumed.sets == "exactly" else "at most"
-    level = ", and perhaps the level, too" if assumed.private_levels else ""
+    differs = "set and level" if assumed.private_levels else "set of items"
     sentences = [
-        f"Neighbours differ in one user: {NEIGHBOURS['replace-one']}{level} (replace-one), and n is public.",
+        f"Neighbours differ in one user's {differs} (replace-one); n is public.",
         f"{problem.honest_users:,} of {problem.n_users:,} users send their dummies and tell nobody which these are.",
         "The shuffler mixes all messages and tells nobody who sent what.",
         f"Users hold {sets} {problem.set_size} of {problem.domain_size:,} items. This rule, the list of items, the "
