@@ -148,8 +148,7 @@ def _decision(answer: Answer, topics: Mapping[str, list[str]]) -> str:
     # the table takes the place of the sentences about single levels
     changes = [each for each in topics["What they are promised"][len(problem.levels) :] if not each.startswith(BETWEEN)]
     promise = (
-        f"The promise: if a user held other items, {seen(plan)} would be at most this many times as likely, up to this "
-        "probability."
+        f"If a user held other items, {seen(plan)} would be at most this many times as likely, up to this probability."
     )
     sent = _paragraphs([*more, promise, dummies, topics["What users send"][-1], *changes])
     parts = [
