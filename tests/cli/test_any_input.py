@@ -6,6 +6,7 @@ import functools
 import gzip
 import hashlib
 import importlib
+import io
 import json
 import math
 import os
@@ -108,6 +109,7 @@ def folder(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("requests.get", unreachable)
     monkeypatch.setattr("time.sleep", lambda _: None)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"1\n2\n"), encoding="utf-8"))
     held = [(user, item) for user in range(60) for item in {user % 6, user % 4}]
     table = pl.DataFrame(held, schema=["user", "item"], orient="row")
     table.write_csv("users.csv")

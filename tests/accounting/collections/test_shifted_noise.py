@@ -66,7 +66,9 @@ def test_a_shift_past_all_noise_is_not_called_private(exponent, shift):
     assert log_delta_bound([(ShiftPair(exponent, shift), 1)], 1.0) > -1e-6
 
 
-@pytest.mark.parametrize(("pairs", "epsilon", "delta"), [(1, 1.0, 1e-6), (4, 0.5, 1e-9), (30, 3.0, 1e-3)])
+@pytest.mark.parametrize(
+    ("pairs", "epsilon", "delta"), [(1, 1.0, 1e-6), (4, 0.5, 1e-9), (30, 3.0, 1e-3), (3, 5e-324, 1e-6)]
+)
 def test_the_largest_loss_of_discrete_noise_meets_its_target_and_no_larger_one_does(pairs, epsilon, delta):
     loss = discrete_laplace_epsilon(pairs=pairs, epsilon=epsilon, delta=delta)
 

@@ -211,4 +211,5 @@ def discrete_laplace_epsilon(*, pairs: int, epsilon: float, delta: float) -> flo
     def excess(local: float) -> float:
         return log_excess(randomized_response_delta(local_epsilon=local, answers=2 * pairs, epsilon=epsilon), delta)
 
-    return safe_edge(excess, safe=epsilon / (2 * pairs), unsafe=epsilon + 50.0, tolerance=1e-6)
+    # a loss of 1e-300 meets every delta, and half of a tiny epsilon may be 0
+    return safe_edge(excess, safe=max(epsilon / (2 * pairs), 1e-300), unsafe=epsilon + 50.0, tolerance=1e-6)
