@@ -3,13 +3,12 @@
 The fields are those of `schemas/deployments-schema.yaml` in github.com/opendp/deployments-registry-data, of July 2026.
 """
 
-import json
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from segshuffle.digits import rounded_up
 from segshuffle.errors import ParameterError
+from segshuffle.extras import require
 from segshuffle.files import write_atomically
 from segshuffle.plans.plan import Plan
 
@@ -23,8 +22,13 @@ def save_record(plan: Plan, path: Path | str) -> None:
     ------
     ParameterError
         If nothing is proven for the plan.
+    MissingExtraError
+        Without PyYAML.
     """
-    write_atomically(path, "\n".join(_yaml(record(plan))) + "\n")
+    require("pipeline", "A record", "yaml")
+    import yaml
+
+    write_atomically(path, yaml.safe_dump(record(plan), sort_keys=False, allow_unicode=True, width=100))
 
 
 def record(plan: Plan) -> dict[str, Any]:
@@ -85,16 +89,3 @@ def record(plan: Plan) -> dict[str, Any]:
             "administrative": {"sources": "TODO", "registry_authors": ["TODO"]},
         },
     }
-
-
-def _yaml(values: Mapping[str, Any], indent: str = "") -> Iterator[str]:
-    """Yield the lines of a mapping; texts are quoted as in JSON, which YAML reads."""
-    for name, value in values.items():
-        if isinstance(value, Mapping):
-            yield f"{indent}{name}:"
-            yield from _yaml(value, f"{indent}  ")
-        elif isinstance(value, float):
-            # YAML takes 1e-06 for a text
-            yield f"{indent}{name}: {value:.{_DIGITS - 1}e}" if value < 1e-4 else f"{indent}{name}: {value!r}"
-        else:
-            yield f"{indent}{name}: {json.dumps(value, ensure_ascii=False)}"

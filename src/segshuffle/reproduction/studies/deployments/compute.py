@@ -12,13 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtr
 
 from segshuffle.accounting.collections.calibration import epsilon_upper
 from segshuffle.accounting.collections.product import EPSILON_LIMIT, closest_interval
 from segshuffle.accounting.collections.sample_threshold import SampleThreshold
 from segshuffle.accounting.single_message.bit_sums import BitSums
-from segshuffle.arrays import FloatArray
 from segshuffle.blankets.singles import SINGLES
 from segshuffle.errors import InfeasibleError
 from segshuffle.numerics.intervals import SMALLEST_DELTA, DeltaInterval
@@ -46,20 +44,27 @@ class _Dummies(Bound):
         interval, _ = closest_interval(
             self.pair, pairs=self.pairs, epsilon=epsilon, rtol=rtol, smallest=SMALLEST_DELTA, expected=None
         )
-        return DeltaInterval(*interval)
+        return interval
 
     def epsilon(self, *, delta: float) -> float:
         return epsilon_upper([(self.pair, self.pairs)], delta=delta)
 
 
-class _Noise(Bound):
-    """A count with noise that another party adds, against the count moved by `shift`: a sum over all values."""
+class _Curator(Bound):
+    """Discrete Gaussian noise of another party on two counts, one of which loses what the other gains.
+
+    The ratio of the probabilities depends on the difference of the two noises alone, which moves by 2. The bound is a
+    sum over all its values.
+    """
 
     ceiling = math.inf
 
-    def __init__(self, masses: FloatArray, shift: int) -> None:
-        rest = np.zeros(shift)
-        self.laws = np.append(masses, rest), np.append(rest, masses)
+    def __init__(self, *, deviation: float) -> None:
+        reach = math.ceil(_REACH * deviation)
+        weight = np.exp(-0.5 * (np.arange(-reach, reach + 1) / deviation) ** 2)
+        one = weight / weight.sum()
+        difference, moved = np.convolve(one, one), np.zeros(2)
+        self.laws = np.append(difference, moved), np.append(moved, difference)
 
     def interval(self, epsilon: float, rtol: float) -> DeltaInterval:
         gain, (one, other) = math.exp(epsilon), self.laws
@@ -69,25 +74,6 @@ class _Noise(Bound):
             lower = max(lower, float(np.maximum(loss - error, 0).sum()) * (1 - _MASS_ERROR) - gain * _LEFT_OUT)
             upper = max(upper, float(np.maximum(loss + error, 0).sum()) * (1 + _MASS_ERROR) + _LEFT_OUT)
         return DeltaInterval(max(lower, 0.0), min(upper, 1.0))
-
-
-def _curator(*, deviation: float) -> Bound:
-    """Add discrete Gaussian noise to two counts, one of which loses what the other gains.
-
-    The ratio of the probabilities depends on the difference of the two noises alone, which moves by 2.
-    """
-    reach = math.ceil(_REACH * deviation)
-    weight = np.exp(-0.5 * (np.arange(-reach, reach + 1) / deviation) ** 2)
-    one = weight / weight.sum()
-    return _Noise(np.convolve(one, one), 2)
-
-
-def _dropped(*, deviation: float, mean: float) -> Bound:
-    """Drop a number of reports of a group: a Gaussian number, rounded, or none if it is negative."""
-    edge = (np.arange(0.5, mean + _REACH * deviation) - mean) / deviation
-    # differences of the smaller of the two tails
-    inner = np.where(edge[:-1] < 0, np.diff(ndtr(edge)), -np.diff(ndtr(-edge)))
-    return _Noise(np.append(ndtr(edge[0]), inner), 1)
 
 
 def _bits(*, local_epsilon: float, n_users: int) -> Bound:
@@ -111,8 +97,7 @@ KINDS = {
     "bit-sums": Kind(_bits, "local_epsilon", lambda local: 0.25 / math.sinh(local / 2) ** 2, rises=False, around=1.15),
     "sample-threshold": Kind(SampleThreshold, "threshold"),
     "poisson-dummies": Kind(_Dummies, "mean", lambda mean: mean),
-    "dropped": Kind(_dropped, "deviation", lambda deviation: deviation**2),
-    "curator": Kind(_curator, "deviation", lambda deviation: deviation**2),
+    "curator": Kind(_Curator, "deviation", lambda deviation: deviation**2),
 }
 
 
