@@ -1,4 +1,4 @@
-"""Plans with given numbers: what they guarantee does not matter where they are used. And plans that were edited."""
+"""Plans with given numbers: what they guarantee does not matter here. Also edited plans, and messages of all users."""
 
 import hashlib
 import json
@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from segshuffle import simulate
 from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.blankets.poisson import POISSON
+from segshuffle.collection.messages.message_lines import lines_of
 from segshuffle.plans.plan import PLAIN, Plan, Problem, collection_of
 
 #: One collection of the paper, and a small one.
@@ -50,3 +52,9 @@ def edited(path, *, signed=True, **changes):
         content = json.dumps(rest, sort_keys=True, separators=(",", ":"))
         values["digest"] = hashlib.sha256(content.encode("ascii")).hexdigest()
     path.write_text(json.dumps(values), encoding="utf-8")
+
+
+def sent_by(plan):
+    """Return the lines of all users of a plan, who hold the first items."""
+    counts = simulate(plan, [range(plan.problem.set_size)] * plan.problem.n_users, seed=1)
+    return lines_of(np.repeat(np.arange(counts.size), counts).tolist(), plan.scheme)
