@@ -177,7 +177,7 @@ function uncapped([held, other, lost, error], pairs, ratio, expected, width, tin
     joined = product(joined, joined, least << BigInt(place + 1), bits);
     if (digit === "1") joined = product(joined, pair, least << BigInt(place + 1), bits);
   });
-  return excessMass(joined, power(up(top * topOther, 1n << bits), pairs, bits, 1n), ratio, BigInt(fine), bits);
+  return [excessMass(joined, power(up(top * topOther, 1n << bits), pairs, bits, 1n), ratio, BigInt(fine), bits), joined[0].length];
 }
 
 function root(value) {
@@ -205,10 +205,13 @@ function deltaBound({ law, m, cap, honest, domainSize, copies, pairs, epsilon, d
   const tiny = delta / (1e6 * pairs), [columns, lack, error] = blanket(law, mean, tiny), [held, other, left] = atoms(columns, copies, tiny);
   const counters = [held, other, left.map((mass) => (mass + lack) * (1 + 1e-6)), error];
   for (const width of [8e-3, 8e-4, 8e-5, 8e-6, 8e-7]) {
-    const before = best, found = up((uncapped(counters, pairs, ratio, delta, width, tiny, bits) + tail) * one, one - kappa);
+    const before = best, [uncut, places] = uncapped(counters, pairs, ratio, delta, width, tiny, bits), found = up((uncut + tail) * one, one - kappa);
     if (found < best) best = found;
     const hopeless = best > 1000n * target || (width < 1e-4 && 2n * (before - best) < best - target);
-    if (best <= target ? (before - best) * 250n < target : hopeless) break;
+    const between = best * 2000n > target && best * 100n < target * 99n;
+    const rough = between && pairs * held.length < 128 && places < 30_000; // single masses may be very near to e^epsilon
+    const settled = (before - best) * 250n < target && !rough;
+    if (best <= target ? settled : hopeless) break;
   }
   return [best <= target, Number(best + (best >> 50n) + 1n) / 2 ** Number(bits)];
 }

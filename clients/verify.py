@@ -158,7 +158,7 @@ def excess_mass(joined, top, ratio, fine, bits):
 
 
 def uncapped(counters, pairs, ratio, expected, width, tiny, bits):
-    """Bound delta at the epsilon of e^epsilon = ratio. It is about `width` too large if it is about `expected`."""
+    """Bound delta at the log of a ratio, about `width` too large if it is near `expected`, and count the places."""
     z, epsilon = math.sqrt(-2 * math.log(expected)), max(math.log(ratio / 2**bits), 1e-9)
     tilt = max((z + math.sqrt(z * z + 2 * epsilon)) ** 2 / (4 * epsilon) - 0.5, 1)
     fine = math.ceil(math.sqrt((tilt * (1 + tilt) * pairs / 6 + 1) / width))
@@ -167,7 +167,7 @@ def uncapped(counters, pairs, ratio, expected, width, tiny, bits):
     for place, digit in enumerate(f"{pairs:b}"[1:], 1):
         joined = product(joined, joined, tiny << place, bits)
         joined = product(joined, pair, tiny << place, bits) if digit == "1" else joined
-    return excess_mass(joined, power(up(top * top_other, 1 << bits), pairs, bits, 1), ratio, fine, bits)
+    return excess_mass(joined, power(up(top * top_other, 1 << bits), pairs, bits, 1), ratio, fine, bits), len(joined[0])
 
 
 def delta_bound(scheme, honest, mean, copies, pairs, epsilon, delta, rounds):
@@ -191,10 +191,13 @@ def delta_bound(scheme, honest, mean, copies, pairs, epsilon, delta, rounds):
     columns, lost, excess = blanket(scheme["law"], mean, tiny, bits)
     counters = [(listed, lost + left) for listed, left in atoms(columns, copies, excess, tiny)]
     for width in (8e-3, 8e-4, 8e-5, 8e-6, 8e-7):
-        found = uncapped(counters, pairs, ratio, float(delta), width, tiny, bits)
+        found, places = uncapped(counters, pairs, ratio, float(delta), width, tiny, bits)
         before, best, most = best, min(best, up((found + tail) * one, one - kappa)), delta * one
         hopeless = best > 1000 * most or (width < 1e-4 and 2 * (before - best) < best - most)
-        if before - best < most / 250 if best <= most else hopeless:
+        # single atoms may be so near to e^epsilon that only a fine lattice tells on which side they are
+        rough = most < 2000 * best < 1980 * most and pairs * len(counters[0][0]) < 128 and places < 30_000
+        settled = before - best < most / 250 and not rough
+        if settled if best <= most else hopeless:
             break  # finer lattices save less and less: they would hardly change the bound, or cannot show the promise
     return Fraction(best, one)
 

@@ -59,6 +59,9 @@ def plans():
         "a cap": capped,
         "a cap that is often exceeded": given(one(1.0, 1e-3), (1.0,), 200.0, cap=3),
         "clusters": given(one(1.0, 1e-4, set_size=2), (0.75,), 20.0, Clustered(0.5)),
+        "few clusters: one loss is just above epsilon": given(
+            one(0.25, 2e-6), (0.009200007724,), 0.0337925046, Clustered(0.032687)
+        ),
         "signs": given(one(2.0, 0.01, set_size=2), (1.0,), 16.0, SIGNED),
     }
 
