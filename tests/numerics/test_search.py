@@ -7,10 +7,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from segshuffle.errors import InfeasibleError
+from segshuffle.numerics.gaussian import gaussian_log_delta
 from segshuffle.numerics.intervals import DeltaInterval
 from segshuffle.numerics.search import (
     certified_root,
     edge_epsilon,
+    gaussian_excess,
     safe_edge,
 )
 
@@ -52,6 +54,31 @@ def test_power_laws_in_both_directions(low, high, share, slope, rising):
 def test_infeasible_names_the_factor_and_the_point():
     with pytest.raises(InfeasibleError, match=r"missed by a factor 2 even at 0\.25"):
         safe_edge(lambda x: math.log(2.0), safe=0.25, unsafe=1.0)
+
+
+# -- how far a delta is from its target ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("epsilon", "ratio"), [(0.1, 0.02), (1.0, 0.2), (4.0, 1.0)])
+def test_the_excess_of_a_gaussian_mechanism_is_nearly_linear_in_the_log_of_its_sensitivity(epsilon, ratio):
+    def excess(factor):
+        return gaussian_excess(math.exp(gaussian_log_delta(ratio=ratio * factor, epsilon=epsilon)), target, epsilon)
+
+    target = math.exp(gaussian_log_delta(ratio=ratio, epsilon=epsilon))
+    slopes = [excess(factor) / math.log(factor) for factor in (0.7, 0.99, 1.01, 1.4)]
+    assert max(slopes) < 1.2 * min(slopes)  # the slope of log(delta) itself varies by a factor of 1.85
+    near = math.log(1.001)
+    assert gaussian_excess(1.001 * target, target, epsilon) == pytest.approx(near, rel=1e-3)
+
+
+@pytest.mark.parametrize("target", [1e-280, 1e-9, 0.3])
+def test_the_excess_is_positive_exactly_where_the_target_is_missed(target):
+    least_above = math.nextafter(target, 1.0)
+    assert gaussian_excess(target, target, 0.5) == 0.0
+    assert gaussian_excess(least_above, target, 0.5) > 0.0 > gaussian_excess(math.nextafter(target, 0.0), target, 0.5)
+    assert gaussian_excess(0.0, target, 0.5) == -math.inf
+    assert gaussian_excess(math.nan, target, 0.5) == math.inf
+    assert gaussian_excess(1.0, target, 0.5) > gaussian_excess(0.9, target, 0.5) > 0.0
 
 
 # -- bounds that are no number ----------------------------------------------------------------------------------------

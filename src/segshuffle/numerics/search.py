@@ -1,9 +1,9 @@
 """Monotone searches that end on the safe side: at an argument where the condition was seen to hold.
 
-`safe_edge` finds where a monotone function crosses zero. `edge_epsilon` finds the epsilon at which a bound of delta
-meets its target, to a relative accuracy in delta, and `certified_root` to one in epsilon. A `Bound` gives delta at an
-epsilon and epsilon at a delta. `largest_local_epsilon` finds the largest local epsilon that shuffling makes private
-enough.
+`safe_edge` finds where a monotone function crosses zero, and so does `solve`, from a good start. `edge_epsilon` finds
+the epsilon at which a bound of delta meets its target, to a relative accuracy in delta, and `certified_root` to one in
+epsilon. A `Bound` gives delta at an epsilon and epsilon at a delta. `largest_local_epsilon` finds the largest local
+epsilon that shuffling makes private enough.
 """
 
 import math
@@ -49,6 +49,23 @@ def log_excess(value: float, target: float) -> float:
     return math.log(value / target) if value > 0 else -math.inf
 
 
+def gaussian_excess(value: float, target: float, epsilon: float) -> float:
+    """Return about log(value/target) near 0, with its sign, bent to be linear in the log of a Gaussian's sensitivity.
+
+    Up to a factor that varies slowly, delta of a Gaussian mechanism is exp(-z^2/2) where its sensitivity is
+    sqrt(z^2 + 2 epsilon) - z, in deviations.
+    """
+    excess = log_excess(value, target)
+    if math.isinf(excess):
+        return excess
+    square = -2 * math.log(target)
+    z, z_there = math.sqrt(square), math.sqrt(max(square - 2 * excess, 0.0))
+    w, w_there = math.sqrt(square + 2 * epsilon), math.hypot(z_there, math.sqrt(2 * epsilon))
+    # the log of the ratio of the sensitivities, without a difference that could lose the sign
+    change = 2 * excess * (1 / (z + z_there) + 1 / (w + w_there)) / (z_there + w_there)
+    return z * w * math.log1p(change)
+
+
 def safe_edge(excess: Function, *, safe: float, unsafe: float, tolerance: float = 5e-4) -> float:
     """Find where a monotone function crosses zero and return a point on the side where it is <= 0.
 
@@ -86,6 +103,49 @@ def safe_edge(excess: Function, *, safe: float, unsafe: float, tolerance: float 
     low, high = _End(math.log(safe), at_safe), _End(math.log(unsafe), at_unsafe)
     best = _edge(lambda log: excess(math.exp(log)), low, high, lambda height: height, tolerance, _RESOLUTION)
     return safe if best == low.argument else math.exp(best)
+
+
+def solve(
+    log_excess: Function,
+    start: float,
+    slope: float,
+    limits: tuple[float, float],
+    rtol: float = 1e-3,
+    steps: int = 120,
+    proven: bool = True,
+) -> float:
+    """Find x with ``-0.9 rtol <= log_excess(x) <= 0``, or the upper limit if ``log_excess`` is not above 0 there.
+
+    `log_excess` is nondecreasing up to its own error; `slope` > 0 is a guess. The answer is a point where the bound was
+    evaluated, so it is safe even if `log_excess` falls somewhere. It is NaN if even the lower limit is not safe.
+    Without `proven` the search ends once the next point is near the last one, and returns this next point unevaluated.
+    """
+    low, high = limits
+    tried: dict[float, float] = {}
+    x, safe = min(max(start, low), high), math.nan
+    for iteration in range(steps):
+        value = tried[x] = log_excess(x)
+        if value <= 0:
+            safe, low = x, x
+            if value >= -0.9 * rtol or x == limits[1]:
+                return x
+        else:
+            high = x
+            if x == limits[0]:
+                return math.nan
+        # Secant through the last two points, to the middle of the accepted interval; now and then a bisection.
+        (x0, value0), (x1, value1) = [(x, value), *tried.items()][-2:]
+        if (value1 - value0) * (x1 - x0) > 0:
+            slope = (value1 - value0) / (x1 - x0)
+        guess = x - (value + 0.4 * rtol) / slope
+        if not proven and abs(guess - x) < 0.1 * rtol:
+            return min(max(guess, low), high)
+        if low in tried and high in tried and (iteration % 4 == 3 or not low < guess < high):
+            guess = 0.5 * (low + high)
+        x = min(max(guess, low), high)
+        if x in tried:
+            break
+    return safe
 
 
 class _End(NamedTuple):

@@ -27,6 +27,7 @@ from segshuffle.numerics.gaussian import gaussian_log_delta
 from segshuffle.numerics.loss_distribution import AccuracyError
 from segshuffle.numerics.ranges import check_within
 from segshuffle.numerics.search import Function
+from segshuffle.numerics.search import solve as solve
 
 
 def _root_and_slope(function: Function, low: float, high: float, change: float = 1e-3) -> tuple[float, float]:
@@ -37,49 +38,6 @@ def _root_and_slope(function: Function, low: float, high: float, change: float =
     root = 0.5 * (low + high)
     rise = function(root) - function(root - change)
     return root, max(rise / change, 1e-3) if rise > 0 else 1e-3  # the difference of two logarithms of 0 is nan
-
-
-def solve(
-    log_excess: Function,
-    start: float,
-    slope: float,
-    limits: tuple[float, float],
-    rtol: float = BOUND_RTOL,
-    steps: int = 120,
-    proven: bool = True,
-) -> float:
-    """Find x with ``-0.9 rtol <= log_excess(x) <= 0``, or the upper limit if ``log_excess`` is not above 0 there.
-
-    `log_excess` is nondecreasing up to its own error; `slope` > 0 is a guess. The answer is a point where the bound was
-    evaluated, so it is safe even if `log_excess` falls somewhere. It is NaN if even the lower limit is not safe.
-    Without `proven` the search ends once the next point is near the last one, and returns this next point unevaluated.
-    """
-    low, high = limits
-    tried: dict[float, float] = {}
-    x, safe = min(max(start, low), high), math.nan
-    for iteration in range(steps):
-        value = tried[x] = log_excess(x)
-        if value <= 0:
-            safe, low = x, x
-            if value >= -0.9 * rtol or x == limits[1]:
-                return x
-        else:
-            high = x
-            if x == limits[0]:
-                return math.nan
-        # Secant through the last two points, to the middle of the accepted interval; now and then a bisection.
-        (x0, value0), (x1, value1) = [(x, value), *tried.items()][-2:]
-        if (value1 - value0) * (x1 - x0) > 0:
-            slope = (value1 - value0) / (x1 - x0)
-        guess = x - (value + 0.4 * rtol) / slope
-        if not proven and abs(guess - x) < 0.1 * rtol:
-            return min(max(guess, low), high)
-        if low in tried and high in tried and (iteration % 4 == 3 or not low < guess < high):
-            guess = 0.5 * (low + high)
-        x = min(max(guess, low), high)
-        if x in tried:
-            break
-    return safe
 
 
 def _calibrate(

@@ -17,6 +17,7 @@ from bisect import bisect_left
 from typing import Any
 
 from segshuffle.errors import InfeasibleError, ParameterError
+from segshuffle.numerics.gaussian import gaussian_ratio
 from segshuffle.numerics.hockey_stick import CountPair, hockey_stick
 from segshuffle.numerics.intervals import DeltaInterval
 from segshuffle.numerics.laws import BinomialLaw
@@ -30,12 +31,12 @@ from segshuffle.numerics.ranges import (
     check_within,
     remembered,
 )
-from segshuffle.numerics.search import Function, log_excess, safe_edge
+from segshuffle.numerics.search import Function, gaussian_excess, solve
 
 #: Smallest sampling rate, and half of the smallest item-level delta.
 SMALLEST_RATE = 1e-290
-#: Relative widths of the intervals that a search asks for, far from the target and near it.
-_COARSE, _SEARCH_RTOL = 0.02, 2e-4
+#: Relative widths of the intervals that a search asks for, far from the target and near it, and where it ends.
+_COARSE, _FINE, _CLOSE = 0.02, 5e-5, 2e-4
 
 
 def _pair(domain_size: int, n_users: int, blanket_per_user: float, sampling_rate: float, others: int) -> CountPair:
@@ -114,7 +115,7 @@ def largest_sampling_rate(
     Returns
     -------
     float
-        In (0, 1]; its item-level delta (upper end) is at most the target and, below 1, within 0.1 % of it.
+        In (0, 1]; its item-level delta (upper end) is at most the target and, below 1, within 0.03 % of it.
 
     Raises
     ------
@@ -125,8 +126,12 @@ def largest_sampling_rate(
     item = item_target(epsilon=epsilon, delta=delta, set_size=set_size)
     known = {"domain_size": domain_size, "n_users": n_users, "blanket_per_user": blanket_per_user}
     # delta(rate) <= rate: with probability 1 - rate the item is sent in neither dataset (and the interval has a width)
-    safe = item[1] * (1 - 2 * _SEARCH_RTOL)
-    return safe_edge(lambda rate: _log_excess(*item, **known, sampling_rate=rate), safe=safe, unsafe=1.0)
+    limits = (math.log(item[1] * (1 - 2 * _FINE)), 0.0)
+    start, slope = _near(item, domain_size, n_users)
+    start += 0.5 * math.log(blanket_per_user)
+    return math.exp(
+        solve(lambda log: _excess(*item, **known, sampling_rate=math.exp(log)), start, slope, limits, _CLOSE)
+    )
 
 
 @remembered
@@ -146,21 +151,34 @@ def least_blanket_per_user(*, domain_size: int, set_size: int, n_users: int, eps
     known = {"domain_size": domain_size, "n_users": n_users, "sampling_rate": 1.0}
 
     def excess(blanket: float) -> float:
-        return _log_excess(*item, **known, blanket_per_user=blanket)
+        return _excess(*item, **known, blanket_per_user=blanket)
 
     feasible = _least_integer(excess, min(int(LARGEST_BLANKET), LARGEST_COUNT // n_users))
     floor = max(feasible - 1, 1e-9 / n_users)
     just_above = floor * (1 + 1e-12) if feasible > 1 else floor
-    return safe_edge(excess, safe=float(feasible), unsafe=just_above)
+
+    def blanket_at(x: float) -> float:
+        return min(max(math.exp(-x), just_above), feasible)
+
+    start, slope = _near(item, domain_size, n_users)
+    limits = (-math.log(feasible), -math.log(just_above))
+    return blanket_at(solve(lambda x: excess(blanket_at(x)), 2 * start, slope / 2, limits, _CLOSE))
 
 
-def _log_excess(epsilon: float, delta: float, **protocol: Any) -> float:
-    """Return the log of the published item-level delta (upper end) over `delta`; intervals are wide far from 0."""
-    for rtol in (_COARSE, _SEARCH_RTOL):
-        ratio = log_excess(published_item_delta(**protocol, epsilon=epsilon, rtol=rtol).upper, delta)
-        if abs(ratio) > 10 * _COARSE:
+def _near(item: tuple[float, float], domain_size: int, n_users: int) -> tuple[float, float]:
+    """Return the log of rate/sqrt(m) at which normal counts meet the target, and about the slope of `_excess` there."""
+    # the item moves the difference of the two counts, of variance 2 n m/d, by twice the rate
+    log_ratio = math.log(gaussian_ratio(epsilon=item[0], delta=item[1]))
+    return log_ratio + 0.5 * math.log(n_users / (2 * domain_size)), -2 * math.log(item[1])
+
+
+def _excess(epsilon: float, delta: float, **protocol: Any) -> float:
+    """Return by how much the published item-level delta (upper end) exceeds `delta`; intervals are wide far from 0."""
+    for rtol in (_COARSE, _FINE):
+        excess = gaussian_excess(published_item_delta(**protocol, epsilon=epsilon, rtol=rtol).upper, delta, epsilon)
+        if abs(excess) > 10 * _COARSE:
             break
-    return ratio
+    return excess
 
 
 def _least_integer(excess: Function, largest: int) -> int:
