@@ -49,7 +49,7 @@ _ROUND_OFF = 1e-9
 #: Widths below this come from the mass outside the windows: no refinement helps.
 _LOST = 1e-12
 _RTOL = 1e-3
-_FIRST_PIECES = 6
+_FIRST_PIECES = 3
 _MAX_REFINEMENTS = 5
 #: Half widths of the windows in standard deviations; what lies outside is counted (upper) or dropped (lower).
 _TOTAL_WIDTH, _CELL_WIDTH = 7.5, 8.0
@@ -161,7 +161,7 @@ class FullView:
         if self._is_pair or not self.computable:
             return self.delta(epsilon)[upper]
         grid, tanh = count_grid(self._slots, self._chance), math.tanh(0.5 * epsilon)
-        odds = (1.0 - self.sampling_rate) / self.sampling_rate * grid.ratio
+        odds = (1.0 - self.sampling_rate) / self.sampling_rate * grid.ratio * tanh
         count = min(_FIRST_PIECES * 2**self._refinement, grid.total.size)
         bounds = np.unique(np.linspace(0, grid.total.size, count + 1).round().astype(np.int64))
         total = 0.0
@@ -173,10 +173,10 @@ class FullView:
             elsewhere = self._slots - int(grid.total[last - 1 if upper else first]) + 1
             law = silence_law(self._rest, self._refinement, elsewhere, upper)
             rows = slice(first, last)
-            # (1 - short)/tanh - 1 with 1 - tanh = 2/(1 + e^eps): the plain difference cancels, and e^eps multiplies it
-            excess = (2.0 / (1.0 + math.exp(epsilon)) - grid.short[rows, column:]) / tanh
-            total += law.gain(excess, odds[rows, None], grid.mass[rows, column:])
-        value = self.sampling_rate * (math.expm1(epsilon) * total)
+            # 1 - short - tanh with 1 - tanh = 2/(1 + e^eps): the plain difference cancels, and e^eps multiplies it
+            excess = 2.0 / (1.0 + math.exp(epsilon)) - grid.short[rows, column:]
+            total += float(np.vdot(grid.mass[rows, column:], law.gain(excess, odds[rows, None])))
+        value = self.sampling_rate * ((1.0 + math.exp(epsilon)) * total)  # (e^eps - 1)/tanh
         if not upper:
             return value * (1.0 - _ROUND_OFF)
         return min((value + self.sampling_rate * grid.lost) * (1.0 + _ROUND_OFF), self.sampling_rate)

@@ -23,6 +23,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+from scipy import special
 
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.numerics.laws import BinomialLaw, convolution
@@ -31,8 +32,8 @@ from segshuffle.numerics.laws import BinomialLaw, convolution
 _REST_WIDTH = 8.5
 #: Relative height under which a convolved point probability is left out: well above the round-off of the transform.
 _FLOOR = 1e-12
-#: Width of a block of merged points, in standard deviations, before any refinement.
-_FIRST_STEP = 0.25
+#: Number of blocks of merged points before any refinement.
+_FIRST_BLOCKS = 40
 
 
 def window(mean: float, std: float, width: float, largest: float) -> tuple[int, int]:
@@ -112,7 +113,7 @@ def _anchors(rest: Rest, refinement: int) -> IntArray:
     users = mass @ (place - mass @ place) ** 2
     # the less the users' messages vary on the covered items, the more the number of free slots matters
     share = blanket / (blanket + users) if blanket > 0 else 0.0
-    count = 3 + math.ceil(48 * share) * 2**refinement
+    count = 3 + math.ceil(24 * share) * 2**refinement
     inner = np.linspace(max(rest.least * rest.free - reach, 1.0), rest.most * rest.free + reach, count)
     return np.unique(np.append(inner.astype(np.int64), [1, rest.most + 1]))
 
@@ -128,13 +129,13 @@ def _hidden(rest: Rest, slots: int) -> RatioLaw:
     return RatioLaw(value[order], mass[order])
 
 
-def _edges(law: RatioLaw, step: float) -> IntArray:
-    """Cut the points into intervals, `step` standard deviations wide inside, more in the tails: ascending indices."""
+def _edges(law: RatioLaw, blocks: int) -> IntArray:
+    """Cut the points into at most so many intervals: ascending indices."""
     mass = law.mass.sum()
     mean = law.mass @ law.value / mass
     std = math.sqrt(max(law.mass @ (law.value - mean) ** 2 / mass, 1e-300))
-    outer = 4.0 + np.cumsum(np.arange(2.0, 12.0) * step)
-    marks = np.concatenate([-outer[::-1], np.arange(-4.0, 4.0 + step, step), outer])
+    # a block costs its mass times its width squared; so the tails, on which small deltas hang, get wider ones
+    marks = 2.0 * special.ndtri(np.arange(1.0, blocks) / blocks)
     return np.unique(np.concatenate([[0], np.searchsorted(law.value, mean + std * marks), [law.value.size]]))
 
 
@@ -166,10 +167,10 @@ def _free_law(slots: int, probability: float) -> RatioLaw:
 
 
 @lru_cache(maxsize=256)
-def _few_free(slots: int, probability: float, step: float, upper: bool) -> tuple[RatioLaw, IntArray]:
+def _few_free(slots: int, probability: float, blocks: int, upper: bool) -> tuple[RatioLaw, IntArray]:
     """Bound the law of K/E K with few points, each with the K behind it on the safe side; cached for all levels."""
     law = _free_law(slots, probability)
-    edges = _edges(law, step)
+    edges = _edges(law, blocks)
     few, block = _few(law, edges, upper)
     ends = edges[:-1] if upper else edges[1:] - 1
     return few, _windowed(slots, probability).start + ends[block]
@@ -179,7 +180,7 @@ def _few_free(slots: int, probability: float, step: float, upper: bool) -> tuple
 def _few_covered(rest: Rest, refinement: int) -> list[RatioLaw]:
     """Bound the laws of the covered items at all anchors from below, and from above."""
     laws = [_hidden(rest, anchor) for anchor in _anchors(rest, refinement).tolist()]
-    cut = [(law, _edges(law, _FIRST_STEP / 2**refinement)) for law in laws]
+    cut = [(law, _edges(law, _FIRST_BLOCKS * 2**refinement)) for law in laws]
     return [_rows([_few(*each, upper)[0] for each in cut]) for upper in (False, True)]
 
 
@@ -194,7 +195,7 @@ def _rows(laws: list[RatioLaw]) -> RatioLaw:
 
 def _mixed(rest: Rest, refinement: int, slots: int, upper: bool) -> RatioLaw:
     """Return the law of (K/E K) * (ratio of the covered items given K), K ~ Binomial(slots, free)."""
-    free, count = _few_free(slots, rest.free, _FIRST_STEP / 2**refinement, upper)
+    free, count = _few_free(slots, rest.free, _FIRST_BLOCKS * 2**refinement, upper)
     anchors, hidden = _anchors(rest, refinement), _few_covered(rest, refinement)[upper]
     # the nearest anchors on the safe side
     place = np.searchsorted(anchors, count, side="right") - 1 if upper else np.searchsorted(anchors, count)
@@ -205,36 +206,21 @@ def _mixed(rest: Rest, refinement: int, slots: int, upper: bool) -> RatioLaw:
 
 
 class SilenceLaw(NamedTuple):
-    """A law that bounds that of L from one side: points in any order, and `lost` mass that is put at L = 0."""
+    """Psi(x) = E max(0, x - L) of a law that bounds that of L from one side.
 
-    value: FloatArray
-    mass: FloatArray
-    least: float
-    most: float
+    It is linear between the knots, which ascend, and past the last one its slope is `total`, the mass of the law.
+    """
+
+    knot: FloatArray
+    psi: FloatArray
     total: float
-    mean: float
-    lost: float
 
-    def gain(self, excess: FloatArray, odds: FloatArray, weight: FloatArray) -> float:
-        """Return the sum over cells of weight * E max(0, excess - odds L), that is of weight * odds * Psi(excess/odds).
-
-        A row of the arrays is a total, `odds` has one column.
-        """
-        gain = self.lost * np.vdot(weight, np.maximum(excess, 0.0))
-        # whatever L is, these cells gain
-        sure = excess >= self.most * odds
-        gain += np.vdot(weight * sure, self.total * excess - self.mean * odds)
-        # these gain where L is below their knot; the knots of a total ascend
-        between = (excess > self.least * odds) & ~sure
-        scale = np.broadcast_to(odds, excess.shape)[between]
-        if scale.size == 0:
-            return float(gain)
-        knot = excess[between] / scale
-        order = np.argsort(knot, kind="stable")[::-1]
-        slope, knot = (weight[between] * scale)[order], np.append(knot[order], 0.0)
-        # what all of them gain is piecewise linear in L: no sum over pairs, and no sorting of the points of L
-        gains = np.append(0.0, np.cumsum(np.cumsum(slope) * -np.diff(knot)))
-        return float(gain + self.mass @ np.interp(self.value, knot[::-1], gains[::-1]))
+    def gain(self, excess: FloatArray, odds: FloatArray) -> FloatArray:
+        """Return E max(0, excess - odds L), elementwise, for odds >= 0 and an excess of at most 1."""
+        odds = np.maximum(odds, 1e-300)
+        x = excess / odds
+        psi: FloatArray = np.interp(x, self.knot, self.psi) + self.total * np.maximum(x - self.knot[-1], 0.0)
+        return odds * psi
 
 
 @lru_cache(maxsize=128)
@@ -248,6 +234,8 @@ def silence_law(rest: Rest, refinement: int, slots: int, upper: bool) -> Silence
         law = _hidden(rest, slots)
     else:
         law = _mixed(rest, refinement, slots, upper)
-    total, mean = float(law.mass.sum()), float(law.mass @ law.value)
-    lost = max(1.0 - total, 0.0) + 1e-15 if upper else 0.0
-    return SilenceLaw(*law, float(law.value.min()), float(law.value.max()), total, mean, lost)
+    lost = max(1.0 - float(law.mass.sum()), 0.0) + 1e-15 if upper else 0.0
+    order = np.argsort(law.value)
+    knot = np.append(0.0, law.value[order])
+    below = np.cumsum(np.append(lost, law.mass[order]))
+    return SilenceLaw(knot, np.append(0.0, np.cumsum(below[:-1] * np.diff(knot))), float(below[-1]))
