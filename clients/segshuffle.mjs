@@ -49,9 +49,9 @@ function expLow([a, b], bits) {
 
 /** Convolve by one product of long numbers, and round up. */
 function convolved(a, b, bits) {
-  const width = Number(bits) / 2 + 8, n = a.length + b.length - 1, one = 1n << bits;
+  const width = (sum(a) * sum(b)).toString(16).length, n = a.length + b.length - 1, one = 1n << bits;
   const long = (values) => BigInt("0x" + values.map((value) => value.toString(16).padStart(width, "0")).join(""));
-  const digits = (long(a) * long(b)).toString(16).padStart(n * width, "0");
+  const first = long(a), digits = (first * (a === b ? first : long(b))).toString(16).padStart(n * width, "0");
   return Array.from({ length: n }, (_, i) => up(BigInt("0x" + digits.slice(i * width, (i + 1) * width)), one));
 }
 
@@ -121,7 +121,7 @@ function atoms(columns, copies, tiny) {
 }
 
 /** Step 5: split masses between the ratios top, top/rho, ..., rho = 1 + 1/fine, and turn them into whole numbers. */
-function table(masses, others, lost, error, fine, bits) {
+function table(masses, others, lost, error, fine, tiny, bits) {
   let top = 1e-140, bottom = 1e140;
   masses.forEach((mass, i) => { const ratio = mass / others[i]; top = Math.max(top, ratio); bottom = Math.min(bottom, ratio); });
   const size = Math.max(3, Math.ceil(Math.log(Math.max(top / bottom, 1)) * (fine + 1)) + 3), wrong = 4 * size * U + 4 * error;
@@ -140,27 +140,42 @@ function table(masses, others, lost, error, fine, bits) {
   });
   const safe = 1 + 2 * (masses.length + 16) * U + 2 * error, whole = (mass) => BigInt(Math.ceil(mass * safe * units)) + 1n;
   const [a, b] = exact(top);
-  return [[Array.from(cells, whole), 0, whole(lost)], up(a << bits, b)];
+  const listed = Array.from(cells, whole);
+  return [trimmed(listed, 0, sum(listed) + whole(lost), tiny), up(a << bits, b)];
 }
 
-/** Step 6: join tables of independent counters; small ends are raised, those of the largest ratios to infinity. */
-function product(a, b, tiny, bits) {
-  limit(a[0].length + b[0].length);
-  const lost = up(a[2] * (sum(b[0]) + b[2]) + sum(a[0]) * b[2], 1n << bits), masses = convolved(a[0], b[0], bits);
+/** Step 6: raise small masses at both ends, those of the largest ratios to infinity. */
+function trimmed(masses, first, total, tiny) {
   let start = 0, low = 0n, high = 0n;
   while (masses.length > 1 && low + masses.at(-1) <= tiny) low += masses.pop();
   masses[masses.length - 1] += low;
   while (start < masses.length - 1 && high + masses[start] <= tiny) high += masses[start++];
-  return [masses.slice(start), a[1] + b[1] + start, lost + high];
+  return [masses.slice(start), first + start, total];
 }
 
-/** Step 7: the sum of (mass of P - ratio mass of Q) where it is positive. */
-function excessMass([masses, first, lost], top, ratio, fine, bits) {
-  const shift = BigInt(top.toString(2).length), unit = 1n << shift, rho = (1n << bits) + (1n << bits) / fine;
-  let total = lost, other = (((ratio << shift) / top) * power(rho, first, bits, 0n)) >> bits;
-  for (const mass of masses) {
-    if (other >= unit) break;
-    total += up(mass * (unit - other), unit);
+/** Step 6: join tables of independent counters. */
+function product(a, b, tiny, bits) {
+  limit(a[0].length + b[0].length);
+  const total = up(a[2] * b[2], 1n << bits) + BigInt(a[0].length + b[0].length);
+  return trimmed(convolved(a[0], b[0], bits), a[1] + b[1], total, tiny);
+}
+
+/** Step 7: the sum of (mass of P - ratio mass of Q) over the places of the product, where it is positive. */
+function excessMass(a, b, top, ratio, fine, bits) {
+  const shift = BigInt(top.toString(2).length), limit = 1n << (shift + bits), rho = (1n << bits) + (1n << bits) / fine;
+  const powers = [1n << bits], sums = [0n], scaled = [0n]; // of rho; of masses of b, and of these masses times powers of rho
+  b[0].forEach((mass, j) => {
+    sums.push(sums[j] + mass);
+    scaled.push(scaled[j] + ((mass * powers[j]) >> bits));
+    powers.push((powers[j] * rho) >> bits);
+  });
+  let total = up(a[2] * b[2] - sum(a[0]) * sum(b[0]), 1n << bits); // the mass at the ratio infinity
+  // other is what mass of Q counts where the mass of P is 1; from the end on it outweighs that
+  let end = b[0].length, other = (((ratio << shift) / top) * power(rho, a[1] + b[1], bits, 0n)) >> bits;
+  for (const mass of a[0]) {
+    while (end && other * powers[end - 1] >= limit) end--;
+    if (!end) break;
+    total += up(mass * ((sums[end] << shift) - other * scaled[end]), limit);
     other = (other * rho) >> bits;
   }
   return total;
@@ -170,14 +185,14 @@ function uncapped([held, other, lost, error], pairs, ratio, expected, width, tin
   const z = Math.sqrt(-2 * Math.log(expected)), epsilon = Math.max(Math.log(Number(ratio) / 2 ** Number(bits)), 1e-9);
   const tilt = Math.max((z + Math.sqrt(z * z + 2 * epsilon)) ** 2 / (4 * epsilon) - 0.5, 1);
   const fine = Math.ceil(Math.sqrt(((tilt * (1 + tilt) * pairs) / 6 + 1) / width)), least = BigInt(Math.floor(tiny * 2 ** Number(bits)));
-  const [one, top] = table(held, other, lost[0], error, fine, bits), [two, topOther] = table(other, held, lost[1], error, fine, bits);
-  const pair = product(one, two, least, bits);
-  let joined = pair;
-  [...pairs.toString(2)].slice(1).forEach((digit, place) => {
-    joined = product(joined, joined, least << BigInt(place + 1), bits);
-    if (digit === "1") joined = product(joined, pair, least << BigInt(place + 1), bits);
+  let [a, top] = table(held, other, lost[0], error, fine, least, bits), [b, topOther] = table(other, held, lost[1], error, fine, least, bits), pair = null;
+  [...pairs.toString(2)].slice(1).forEach((digit, place) => { // a and b are still to be joined
+    const small = least << BigInt(place + 1), joined = product(a, b, small, bits);
+    pair ??= joined;
+    [a, b] = digit === "1" ? [product(joined, joined, small, bits), pair] : [joined, joined];
   });
-  return [excessMass(joined, power(up(top * topOther, 1n << bits), pairs, bits, 1n), ratio, BigInt(fine), bits), joined[0].length];
+  top = power(up(top * topOther, 1n << bits), pairs, bits, 1n);
+  return [excessMass(a, b, top, ratio, BigInt(fine), bits), a[0].length + b[0].length];
 }
 
 function root(value) {
@@ -188,7 +203,7 @@ function root(value) {
 /** Step 8: [whether delta is at most this at epsilon, a bound of delta], with the cost of a cap. */
 function deltaBound({ law, m, cap, honest, domainSize, copies, pairs, epsilon, delta, rounds }) {
   if (pairs === 0 || copies === 0) return [true, 0];
-  const bits = 32n * BigInt(Math.ceil((48 - Math.log2(delta)) / 32)), one = 1n << bits, n = BigInt(honest);
+  const bits = 4n * BigInt(Math.ceil((48 + Math.log2(pairs / delta)) / 4)), one = 1n << bits, n = BigInt(honest);
   const mean = ((m * honest) / domainSize) * (1 - 4 * U), [most, unit] = exact(delta), target = (most * one) / unit;
   let ratio = expLow(exact(epsilon), bits), kappa = 0n, tail = 0n, best = one;
   if (cap !== null) {
@@ -204,14 +219,14 @@ function deltaBound({ law, m, cap, honest, domainSize, copies, pairs, epsilon, d
   }
   const tiny = delta / (1e6 * pairs), [columns, lack, error] = blanket(law, mean, tiny), [held, other, left] = atoms(columns, copies, tiny);
   const counters = [held, other, left.map((mass) => (mass + lack) * (1 + 1e-6)), error];
-  for (const width of [8e-3, 8e-4, 8e-5, 8e-6, 8e-7]) {
+  const signed = law.name === "signed", few = pairs * held.length < 128;
+  const enough = signed ? 16_000 : few ? 30_000 : 0; // places: losses of signs end near epsilon, few outcomes have gaps
+  for (const width of signed ? [6e-6, 6e-7] : [6e-4, 6e-5, 6e-6, 6e-7]) {
     const before = best, [uncut, places] = uncapped(counters, pairs, ratio, delta, width, tiny, bits), found = up((uncut + tail) * one, one - kappa);
     if (found < best) best = found;
     const hopeless = best > 1000n * target || (width < 1e-4 && 2n * (before - best) < best - target);
-    const between = best * 2000n > target && best * 100n < target * 99n;
-    const rough = between && pairs * held.length < 128 && places < 30_000; // single masses may be very near to e^epsilon
-    const settled = (before - best) * 250n < target && !rough;
-    if (best <= target ? settled : hopeless) break;
+    const rough = best * 2000n > target && places < enough;
+    if (best > target ? hopeless : !rough) break;
   }
   return [best <= target, Number(best + (best >> 50n) + 1n) / 2 ** Number(bits)];
 }

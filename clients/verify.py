@@ -13,14 +13,14 @@ import hashlib
 import json
 import math
 import sys
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, ROUND_CEILING, Context, Decimal, Inexact
 from fractions import Fraction
+from itertools import accumulate
 from pathlib import Path
 
 LAWS = {"poisson": {"name"}, "clustered": {"name", "p"}, "signed": {"name", "p", "flood_p", "flood"}}
 EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[Inexact])
-SHOWN = Context(prec=6, rounding=ROUND_CEILING)
 
 
 def limit(size, most=200_000):
@@ -116,8 +116,8 @@ def atoms(columns, copies, excess, tiny):
     return (held, lost_held), (other, lost_other)
 
 
-def table(listed, lost, fine, bits):
-    """Step 5: split atoms between the ratios top, top/rho, ..., rho = 1 + 1/fine: (masses, first, lost mass), top."""
+def table(listed, lost, fine, tiny, bits):
+    """Step 5: split atoms between the ratios top, top/rho, ..., rho = 1 + 1/fine: (masses, first, all mass), top."""
     one, ratios = 1 << bits, [up(mass << bits, rest) for mass, rest in listed]
     rungs, bottom = [max(ratios, default=one)], min(ratios, default=one)
     while rungs[-1] >= bottom:
@@ -130,75 +130,81 @@ def table(listed, lost, fine, bits):
         raised = up(mass * share, one)
         masses[place] += raised
         masses[place + 1] += mass - raised
-    return (masses, 0, lost), rungs[0]
+    return trimmed(masses, 0, sum(masses) + lost, tiny), rungs[0]
+
+
+def trimmed(masses, first, total, tiny):
+    """Step 6: raise small masses at both ends, those of the largest ratios to infinity."""
+    start = bisect_right(list(accumulate(masses)), tiny)
+    last = max(start, len(masses) - 1 - bisect_right(list(accumulate(masses[::-1])), tiny))
+    return [*masses[start:last], sum(masses[last:])], first + start, total
 
 
 def product(a, b, tiny, bits):
-    """Step 6: join tables of independent counters; small ends are raised, those of the largest ratios to infinity."""
+    """Step 6: join tables of independent counters."""
     limit(len(a[0]) + len(b[0]))
-    lost = up(a[2] * (sum(b[0]) + b[2]) + sum(a[0]) * b[2], 1 << bits)
-    masses, start, low, high = convolved(a[0], b[0], bits), 0, 0, 0
-    while len(masses) > 1 and low + masses[-1] <= tiny:
-        low += masses.pop()
-    masses[-1] += low
-    while start < len(masses) - 1 and high + masses[start] <= tiny:
-        high, start = high + masses[start], start + 1
-    return masses[start:], a[1] + b[1] + start, lost + high
+    total = up(a[2] * b[2], 1 << bits) + len(a[0]) + len(b[0])
+    return trimmed(convolved(a[0], b[0], bits), a[1] + b[1], total, tiny)
 
 
-def excess_mass(joined, top, ratio, fine, bits):
-    """Step 7: the sum of (mass of P - ratio mass of Q) where it is positive."""
-    masses, first, total = joined
+def excess_mass(a, b, top, ratio, fine, bits):
+    """Step 7: the sum of (mass of P - ratio mass of Q) over the places of the product, where it is positive."""
     unit, rho = 1 << top.bit_length(), (1 << bits) + (1 << bits) // fine
-    other = ratio * unit // top * power(rho, first, bits, 0) >> bits  # ratio mass of Q, over mass of P
-    for mass in masses:
-        total += up(mass * max(0, unit - other), unit)
+    total = up(a[2] * b[2] - sum(a[0]) * sum(b[0]), 1 << bits)  # the mass at the ratio infinity
+    powers, sums = [1 << bits], [(0, 0)]  # of rho; of masses of b, and of these masses times powers of rho
+    for mass in b[0]:
+        sums.append((sums[-1][0] + mass, sums[-1][1] + (mass * powers[-1] >> bits)))
+        powers.append(powers[-1] * rho >> bits)
+    # other is what mass of Q counts where the mass of P is 1; from the end on it outweighs that
+    other, end = ratio * unit // top * power(rho, a[1] + b[1], bits, 0) >> bits, len(b[0])
+    for mass in a[0]:
+        while end and other * powers[end - 1] >= unit << bits:
+            end -= 1
+        total += up(mass * (sums[end][0] * unit - other * sums[end][1]), unit << bits)
         other = other * rho >> bits
     return total
 
 
 def uncapped(counters, pairs, ratio, expected, width, tiny, bits):
     """Bound delta at the log of a ratio, about `width` too large if it is near `expected`, and count the places."""
-    z, epsilon = math.sqrt(-2 * math.log(expected)), max(math.log(ratio / 2**bits), 1e-9)
-    tilt = max((z + math.sqrt(z * z + 2 * epsilon)) ** 2 / (4 * epsilon) - 0.5, 1)
+    tilt = 0.5 - 2 * math.log(expected) / max(math.log(ratio / 2**bits), 1e-9)
     fine = math.ceil(math.sqrt((tilt * (1 + tilt) * pairs / 6 + 1) / width))
-    (held, top), (other, top_other) = (table(listed, lost, fine, bits) for listed, lost in counters)
-    joined = pair = product(held, other, tiny, bits)
+    (held, top), (other, top_other) = (table(listed, lost, fine, tiny, bits) for listed, lost in counters)
+    a, b, pair = held, other, None  # what is still to be joined
     for place, digit in enumerate(f"{pairs:b}"[1:], 1):
-        joined = product(joined, joined, tiny << place, bits)
-        joined = product(joined, pair, tiny << place, bits) if digit == "1" else joined
-    return excess_mass(joined, power(up(top * top_other, 1 << bits), pairs, bits, 1), ratio, fine, bits), len(joined[0])
+        joined = product(a, b, tiny << place, bits)
+        pair = pair or joined
+        a, b = (joined, joined) if digit == "0" else (product(joined, joined, tiny << place, bits), pair)
+    tops = power(up(top * top_other, 1 << bits), pairs, bits, 1)
+    return excess_mass(a, b, tops, ratio, fine, bits), len(a[0]) + len(b[0])
 
 
 def delta_bound(scheme, honest, mean, copies, pairs, epsilon, delta, rounds):
     """Step 8: bound delta at epsilon, with the cost of a cap, closely enough to compare it with a promise."""
     bits = 64 * math.ceil((88 - 2 * math.log2(delta)) / 64)
     one, cap, best = 1 << bits, scheme["blanket_cap"], 1 << bits
-    if copies == 0 or pairs == 0:
-        return Fraction(0)
     ratio, kappa, tail = exp_low(epsilon, bits), 0, 0
     if cap is not None:
         log = Fraction(math.ceil(1000 * (epsilon + math.log(1000 * rounds / delta))), 1000)
         total, k = honest * scheme["blanket_per_user"], cap + 1
         x = (total + Fraction(math.isqrt(math.floor(2 * total * log * one**2)) + 1, one) + log / 3) / honest
-        if k > x:
-            chance = power(math.ceil(x / k * one**2 / exp_low(x / k - 1, bits)), k, bits, 1)
-            kappa, tail = honest * rounds * chance, up(rounds * one**2, exp_low(log - epsilon, bits))
-        if k <= x or kappa >= one:
+        share = min(1, x / k)  # 1 makes kappa at least 1: then nothing is shown
+        chance = power(math.ceil(share * one**2 / exp_low(share - 1, bits)), k, bits, 1)
+        kappa, tail = honest * rounds * chance, up(rounds * one**2, exp_low(log - epsilon, bits))
+        if kappa >= one:
             return Fraction(1)
         ratio = ratio * (one - kappa) >> bits
     tiny = math.floor(delta * Fraction(one, 10**6 * pairs))
     columns, lost, excess = blanket(scheme["law"], mean, tiny, bits)
     counters = [(listed, lost + left) for listed, left in atoms(columns, copies, excess, tiny)]
-    for width in (8e-3, 8e-4, 8e-5, 8e-6, 8e-7):
+    signed = scheme["law"]["name"] == "signed"  # losses of signs end near epsilon; those of few outcomes have gaps
+    places_enough = 16_000 if signed else 30_000 * (pairs * len(counters[0][0]) < 128)
+    for width in (6e-6, 6e-7) if signed else (6e-4, 6e-5, 6e-6, 6e-7):
         found, places = uncapped(counters, pairs, ratio, float(delta), width, tiny, bits)
         before, best, most = best, min(best, up((found + tail) * one, one - kappa)), delta * one
         hopeless = best > 1000 * most or (width < 1e-4 and 2 * (before - best) < best - most)
-        # single atoms may be so near to e^epsilon that only a fine lattice tells on which side they are
-        rough = most < 2000 * best < 1980 * most and pairs * len(counters[0][0]) < 128 and places < 30_000
-        settled = before - best < most / 250 and not rough
-        if settled if best <= most else hopeless:
-            break  # finer lattices save less and less: they would hardly change the bound, or cannot show the promise
+        if hopeless or (best <= most and (2000 * best < most or places >= places_enough)):
+            break  # finer lattices cannot show the promise, or would hardly change the bound
     return Fraction(best, one)
 
 
@@ -226,9 +232,6 @@ def verify(plan, honest_users=None):
         raise ValueError("nothing is proven here for private levels, or for sets that are not exactly or at-most")
     if set(law) != LAWS.get(law["name"]):
         raise ValueError(f"nothing is proven here for dummies of the law {law!r:.80}")
-    lists = [asked["levels"], asked["level_deltas"], plan["scheme"]["copies"], asked["level_counts"]]
-    if any(type(each) is not list for each in lists):
-        raise ValueError("levels, level_deltas, level_counts and copies must be lists")
     law = {name: value if name == "name" else number(value, 0, 0.999999) for name, value in law.items()}
     m, cap = number(plan["scheme"]["blanket_per_user"], 0, 1e9), plan["scheme"]["blanket_cap"]
     if cap is not None and (law["name"] != "poisson" or number(cap, 0, 2**40, True) < m):
@@ -236,9 +239,9 @@ def verify(plan, honest_users=None):
     d, rounds = number(asked["domain_size"], 2, 1e9, True), number(assumed["rounds"], 1, 10000, True)
     s, n = number(asked["set_size"], 1, d, True), sum(number(n, 0, 1e15, True) for n in asked["level_counts"])
     honest = honest_users or honest_of(number(assumed["honest_fraction"], 0, 1), n)
-    pairs = rounds * (min(s, d - s) if assumed["sets"] == "exactly" else s)
-    scheme = {"law": law, "blanket_per_user": m, "blanket_cap": cap}
-    deltas, found = asked["level_deltas"] or [asked["delta"]] * len(asked["levels"]), []
+    pairs = rounds * (max(1, min(s, d - s)) if assumed["sets"] == "exactly" else s)
+    scheme, found = {"law": law, "blanket_per_user": m, "blanket_cap": cap}, []
+    deltas = [asked["delta"]] * len(asked["levels"]) if asked["level_deltas"] == [] else asked["level_deltas"]
     for epsilon, delta, copies in zip(asked["levels"], deltas, plan["scheme"]["copies"], strict=True):
         epsilon, delta, copies = number(epsilon, 1e-9, 100), number(delta, 1e-110, 0.999999), number(copies, 0, 64)
         bound = delta_bound(scheme, honest, m * honest / d, copies, pairs, epsilon, delta, rounds)
@@ -255,7 +258,7 @@ def main(arguments):
         print(f"refused: {error}" if arguments else __doc__)
         return 2
     for epsilon, promised, bound in levels:
-        shown = SHOWN.divide(Decimal(bound.numerator), Decimal(bound.denominator))
+        shown = Context(prec=6, rounding=ROUND_CEILING).divide(Decimal(bound.numerator), Decimal(bound.denominator))
         verdict = "accepted" if bound <= promised else "REFUSED"
         print(f"{verdict}: at epsilon {float(epsilon):g} delta is at most {shown:.5e}, promised is {float(promised):g}")
     return 0 if all(bound <= promised for _, promised, bound in levels) else 1

@@ -11,7 +11,7 @@ from clients.verifier import CLIENTS, verifier
 ENTRIES = json.loads(FILE.read_text(encoding="utf-8"))
 #: What a wrong verifier does: the plan that it decides wrongly, a text of clients/verify.py, and what it has instead.
 FAULTS = {
-    "ignores the rounds": ("promised for seven rounds, made for one", "pairs = rounds * (min", "pairs = (min"),
+    "ignores the rounds": ("promised for seven rounds, made for one", "pairs = rounds * (max", "pairs = (max"),
     "takes all users for honest": (
         "promised for 90 % honest users, made for all",
         "honest_of(number(assumed[",
@@ -25,8 +25,8 @@ FAULTS = {
     "takes whole copies": ("two and a half copies", "more, none = copies.numerator - whole * unit,", "more, none = 0,"),
     "looks at the held item alone": (
         "sets of exactly 4 of 5 items",
-        "joined = pair = product(held, other, tiny, bits)",
-        "joined, top_other = (pair := held), 1 << bits",
+        "a, b, pair = held, other, None",
+        "a, b, pair, top_other = held, ([1 << bits], 0, 0), None, 1 << bits",
     ),
     "takes the noise's p for the flood": ("signs", 'law["flood_p"], tiny', 'law["p"], tiny'),
     "does not halve the flood": ("signs", 'law["flood"] * mean / 2', 'law["flood"] * mean'),
