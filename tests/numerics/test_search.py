@@ -157,6 +157,22 @@ def test_epsilon_of_a_bound_is_the_root_to_its_accuracy(lower, delta, share):
 
 
 @pytest.mark.parametrize("lower", [False, True])
+@pytest.mark.parametrize("delta", [1e-12, 1e-6])
+@pytest.mark.parametrize("ratio", [1e-3, 0.03])
+def test_a_bound_that_falls_like_a_gaussian_mechanism_takes_few_steps(ratio, delta, lower):
+    asked = []
+
+    def bound(epsilon, width):
+        asked.append(epsilon)
+        return math.exp(gaussian_log_delta(ratio=ratio, epsilon=epsilon)) * (1 + epsilon)
+
+    found = edge_epsilon(bound, ceiling=5.0, delta=delta, rtol=1e-4, lower=lower)
+    assert (bound(found, 1e-4) > delta) == lower
+    assert bound(found, 1e-4) == pytest.approx(delta, rel=2.1e-4, abs=0)
+    assert len(set(asked)) <= 5
+
+
+@pytest.mark.parametrize("lower", [False, True])
 def test_epsilons_where_a_bound_never_or_always_meets_the_target(lower):
     asked = {"ceiling": 2.0, "delta": 1e-6, "rtol": 1e-4, "lower": lower}
     assert edge_epsilon(lambda epsilon, width: 0.0, **asked) == 0.0

@@ -38,6 +38,8 @@ _SMALLEST_GAP = 1e-12
 _RESOLUTION, _SMALLEST_STEP = 1e-13, 1e-10
 #: The same for lower bounds, which jump only where they are mostly round-off.
 _LOWER_STEP = 1e-7
+#: How often the Gaussian mechanism is asked for the next point, and how far beyond its answer this is, by that step.
+_STEPS, _BEYOND = 3, 1.25
 #: Factor by which a search lowers epsilon while delta underflows to 0.
 _DESCENT = 8.0
 
@@ -196,6 +198,32 @@ def _gaussian_height(excess: float, delta: float, sign: int) -> float:
     return sign * (math.sqrt(target) - math.sqrt(max(target - sign * excess, 0.0)))
 
 
+def _answers(end: _End, sign: int) -> bool:
+    """Return whether the answer is at `end` or below it."""
+    return (end.excess <= 0) == (sign > 0)
+
+
+def _gaussian_bracket(excess: Function, inner: _End, most: float, delta: float, sign: int) -> tuple[_End, _End]:
+    """Enclose the root near that of a Gaussian mechanism, or between 0 (`inner`) and `most` where this misleads.
+
+    Its delta is about delta(0) e^(-z^2/2)/(1 + z^2), where z = epsilon/r - r/2, and r = sqrt(2 pi) delta(0) is the
+    ratio of its sensitivity to its deviation.
+    """
+    room = 2 * sign * inner.excess  # z^2 without the fraction, which takes one step of Newton's method
+    z = math.sqrt(room - math.log1p(room) / (0.5 + 1 / (1 + room)))
+    ratio = math.sqrt(2 * math.pi) * delta * math.exp(0.5 * room)
+    start, slope = ratio * (z + 0.5 * ratio), (z + 4 / (3 + z)) / ratio
+    low, high = inner, _End(most, math.nan)
+    for _ in range(_STEPS):
+        enclosed = low is not inner and high.argument < most
+        if enclosed or not max(low.argument, _SMALLEST_SHARE * most) < start < high.argument:
+            break
+        end = _End(start, excess(start))
+        low, high = (low, end) if _answers(end, sign) else (end, high)
+        start += _BEYOND * sign * end.excess / slope
+    return low, _End(most, excess(most)) if high.argument == most else high
+
+
 def _next_point(z_safe: float, z_unsafe: float, f_safe: float, f_unsafe: float) -> float:
     """Return the zero of the secant through the bracket's ends, or the bracket's middle if the secant is of no use."""
     if not (math.isfinite(f_safe) and f_safe < 0 < f_unsafe < 700):
@@ -231,14 +259,12 @@ def edge_epsilon(
     sign, top = -1 if lower else 1, min(ceiling, LARGEST_EPSILON)
     excess = _staged(bound, delta, rtol, sign)
 
-    def answers(end: _End) -> bool:
-        """Return whether the answer is at `end` or below it."""
-        return (end.excess <= 0) == (sign > 0)
-
+    answers = partial(_answers, sign=sign)
     half, gap, tolerance = 0.5 * top, _SMALLEST_GAP * top, 2 * rtol
     if top == 0.0 or answers(inner := _End(0.0, excess(0.0))):
         return 0.0
-    if answers(outer := _End(half, excess(half))):
+    inner, outer = _gaussian_bracket(excess, inner, half, delta, sign)
+    if answers(outer):
         # where delta has underflowed, nothing says how far down to look
         while outer.excess == -sign * math.inf and outer.argument > _SMALLEST_SHARE * top:
             below = max(outer.argument / _DESCENT, _SMALLEST_SHARE * top)
