@@ -31,7 +31,7 @@ from segshuffle.numerics.ranges import (
     check_within,
     remembered,
 )
-from segshuffle.numerics.search import Function, gaussian_excess, solve
+from segshuffle.numerics.search import Function, gaussian_excess, safe_edge, solve
 
 #: Smallest sampling rate, and half of the smallest item-level delta.
 SMALLEST_RATE = 1e-290
@@ -127,8 +127,10 @@ def largest_sampling_rate(
     known = {"domain_size": domain_size, "n_users": n_users, "blanket_per_user": blanket_per_user}
     # delta(rate) <= rate: with probability 1 - rate the item is sent in neither dataset (and the interval has a width)
     limits = (math.log(item[1] * (1 - 2 * _FINE)), 0.0)
-    start, slope = _near(item, domain_size, n_users)
-    start += 0.5 * math.log(blanket_per_user)
+    # as if the counts were normal: the item moves their difference, of variance 2 n m/d, by twice the rate
+    ratio = gaussian_ratio(epsilon=item[0], delta=item[1])
+    start = math.log(ratio * math.sqrt(n_users * blanket_per_user / (2 * domain_size)))
+    slope = -2 * math.log(item[1])
     return math.exp(
         solve(lambda log: _excess(*item, **known, sampling_rate=math.exp(log)), start, slope, limits, _CLOSE)
     )
@@ -157,19 +159,7 @@ def least_blanket_per_user(*, domain_size: int, set_size: int, n_users: int, eps
     floor = max(feasible - 1, 1e-9 / n_users)
     just_above = floor * (1 + 1e-12) if feasible > 1 else floor
 
-    def blanket_at(x: float) -> float:
-        return min(max(math.exp(-x), just_above), feasible)
-
-    start, slope = _near(item, domain_size, n_users)
-    limits = (-math.log(feasible), -math.log(just_above))
-    return blanket_at(solve(lambda x: excess(blanket_at(x)), 2 * start, slope / 2, limits, _CLOSE))
-
-
-def _near(item: tuple[float, float], domain_size: int, n_users: int) -> tuple[float, float]:
-    """Return the log of rate/sqrt(m) at which normal counts meet the target, and about the slope of `_excess` there."""
-    # the item moves the difference of the two counts, of variance 2 n m/d, by twice the rate
-    log_ratio = math.log(gaussian_ratio(epsilon=item[0], delta=item[1]))
-    return log_ratio + 0.5 * math.log(n_users / (2 * domain_size)), -2 * math.log(item[1])
+    return safe_edge(excess, safe=float(feasible), unsafe=just_above)
 
 
 def _excess(epsilon: float, delta: float, **protocol: Any) -> float:
