@@ -38,8 +38,8 @@ _SMALLEST_GAP = 1e-12
 _RESOLUTION, _SMALLEST_STEP = 1e-13, 1e-10
 #: The same for lower bounds, which jump only where they are mostly round-off.
 _LOWER_STEP = 1e-7
-#: How often the Gaussian mechanism is asked for the next point, and how far beyond its answer this is, by that step.
-_STEPS, _BEYOND = 3, 1.25
+#: Points that the Gaussian mechanism suggests, and how far beyond its second answer the second one lies, by the step.
+_STEPS, _BEYOND = 2, 1.25
 #: Factor by which a search lowers epsilon while delta underflows to 0.
 _DESCENT = 8.0
 
@@ -215,12 +215,10 @@ def _gaussian_bracket(excess: Function, inner: _End, most: float, delta: float, 
     start, slope = ratio * (z + 0.5 * ratio), (z + 4 / (3 + z)) / ratio
     low, high = inner, _End(most, math.nan)
     for _ in range(_STEPS):
-        enclosed = low is not inner and high.argument < most
-        if enclosed or not max(low.argument, _SMALLEST_SHARE * most) < start < high.argument:
-            break
-        end = _End(start, excess(start))
-        low, high = (low, end) if _answers(end, sign) else (end, high)
-        start += _BEYOND * sign * end.excess / slope
+        if max(low.argument, _SMALLEST_SHARE * most) < start < high.argument:
+            end = _End(start, excess(start))
+            low, high = (low, end) if _answers(end, sign) else (end, high)
+            start += _BEYOND * sign * end.excess / slope
     return low, _End(most, excess(most)) if high.argument == most else high
 
 

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from segshuffle.accounting.collections.calibration import gaussian_start, solve
+from segshuffle.accounting.collections.calibration import gaussian_start
 from segshuffle.accounting.collections.product import check_product, log_delta_bound
 from segshuffle.arrays import FloatArray
 from segshuffle.numerics.laws import binomial_pmf
 from segshuffle.numerics.loss_distribution import AccuracyError, LossTable
 from segshuffle.numerics.ranges import check_within, remembered
-from segshuffle.numerics.search import log_excess, safe_edge
+from segshuffle.numerics.search import log_excess, safe_edge, solve
 
 EXPONENTS = (1.0, 2.0)
 SHIFTS = (1e-12, 1e3)
