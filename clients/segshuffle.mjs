@@ -220,8 +220,8 @@ function deltaBound({ law, m, cap, honest, domainSize, copies, pairs, epsilon, d
   const tiny = delta / (1e6 * pairs), [columns, lack, error] = blanket(law, mean, tiny), [held, other, left] = atoms(columns, copies, tiny);
   const counters = [held, other, left.map((mass) => (mass + lack) * (1 + 1e-6)), error];
   const signed = law.name === "signed", few = pairs * held.length < 128;
-  const enough = signed ? 16_000 : few ? 30_000 : 0; // places: losses of signs end near epsilon, few outcomes have gaps
-  for (const width of signed ? [6e-6, 6e-7] : [6e-4, 6e-5, 6e-6, 6e-7]) {
+  const enough = signed ? 18_000 : few ? 30_000 : 0; // places: losses of signs end near epsilon, few outcomes have gaps
+  for (const width of [6e-4, 6e-5, 6e-6, 6e-7].slice(signed ? (pairs > 2 ? 1 : 2) : 0)) {
     const before = best, [uncut, places] = uncapped(counters, pairs, ratio, delta, width, tiny, bits), found = up((uncut + tail) * one, one - kappa);
     if (found < best) best = found;
     const hopeless = best > 1000n * target || (width < 1e-4 && 2n * (before - best) < best - target);

@@ -198,8 +198,8 @@ def delta_bound(scheme, honest, mean, copies, pairs, epsilon, delta, rounds):
     columns, lost, excess = blanket(scheme["law"], mean, tiny, bits)
     counters = [(listed, lost + left) for listed, left in atoms(columns, copies, excess, tiny)]
     signed = scheme["law"]["name"] == "signed"  # losses of signs end near epsilon; those of few outcomes have gaps
-    places_enough = 16_000 if signed else 30_000 * (pairs * len(counters[0][0]) < 128)
-    for width in (6e-6, 6e-7) if signed else (6e-4, 6e-5, 6e-6, 6e-7):
+    places_enough = 18_000 if signed else 30_000 * (pairs * len(counters[0][0]) < 128)
+    for width in (6e-4, 6e-5, 6e-6, 6e-7)[1 + (pairs <= 2) if signed else 0 :]:
         found, places = uncapped(counters, pairs, ratio, float(delta), width, tiny, bits)
         before, best, most = best, min(best, up((found + tail) * one, one - kappa)), delta * one
         hopeless = best > 1000 * most or (width < 1e-4 and 2 * (before - best) < best - most)
