@@ -8,7 +8,7 @@ import tarfile
 import tomllib
 
 import pytest
-from clients.verifier import CLIENTS, CLOSE, random_plan, saved, verifier
+from clients.verifier import CLIENTS, CLOSE, saved, verifier
 
 from segshuffle import Assumptions, Demand, Problem
 from segshuffle.collection.messages.verification import guaranteed_delta
@@ -56,13 +56,6 @@ def plan(tmp_path_factory):
 
 def test_the_promises_of_a_plan_are_confirmed(plan):
     check_as_certified(plan)
-
-
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("seed", range(20))
-def test_random_saved_plans_are_accepted(tmp_path, seed):
-    if (plan := random_plan(seed, tmp_path / "plan.json")) is not None:
-        check_as_certified(plan)
 
 
 def test_every_vector_is_drawn_or_refused(root):

@@ -11,7 +11,7 @@ import time
 from fractions import Fraction
 
 import pytest
-from clients.verifier import CLIENTS, CLOSE, random_plan, saved, verifier
+from clients.verifier import CLIENTS, CLOSE, saved, verifier
 from given_plans import edited, given_plan
 from oracles.clusters import compound_poisson, exchange_divergence, logarithmic_moves, with_copies
 
@@ -106,13 +106,6 @@ def test_bounds_are_just_above_enumerated_deltas(law, mean, copies, pairs, epsil
 @pytest.mark.parametrize("name", PLANS)
 def test_bounds_agree_with_the_certificates_of_saved_plans(plans, name):
     check_bounds(read(plans[name]))
-
-
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("seed", range(12))
-def test_random_saved_plans_are_accepted(tmp_path, seed):
-    if (plan := random_plan(seed, tmp_path / "plan.json")) is not None:
-        check_bounds(plan)
 
 
 @pytest.mark.exhaustive
