@@ -26,8 +26,7 @@ from segshuffle.errors import InfeasibleError
 from segshuffle.numerics.gaussian import gaussian_log_delta
 from segshuffle.numerics.loss_distribution import AccuracyError
 from segshuffle.numerics.ranges import check_within
-from segshuffle.numerics.search import Function
-from segshuffle.numerics.search import solve as solve
+from segshuffle.numerics.search import Function, solve
 
 
 def _root_and_slope(function: Function, low: float, high: float, change: float = 1e-3) -> tuple[float, float]:

@@ -10,12 +10,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from segshuffle.accounting.collections.calibration import gaussian_start, solve
+from segshuffle.accounting.collections.calibration import gaussian_start
 from segshuffle.accounting.collections.product import saddle_point
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.base import COPIES_RANGE, Blanket, CounterPair
 from segshuffle.numerics.gaussian import gaussian_ratio
 from segshuffle.numerics.loss_distribution import AccuracyError, LossTable, infinite_loss, log_delta_upper
+from segshuffle.numerics.search import solve
 
 #: Cells per standard deviation of the loss, for several pairs and an accuracy of 1 (the error of delta falls with the
 #: square of the width), and for one pair.

@@ -158,7 +158,6 @@ def least_blanket_per_user(*, domain_size: int, set_size: int, n_users: int, eps
     feasible = _least_integer(excess, min(int(LARGEST_BLANKET), LARGEST_COUNT // n_users))
     floor = max(feasible - 1, 1e-9 / n_users)
     just_above = floor * (1 + 1e-12) if feasible > 1 else floor
-
     return safe_edge(excess, safe=float(feasible), unsafe=just_above)
 
 
