@@ -230,6 +230,8 @@ def verify(plan, honest_users=None):
     asked, assumed, law = plan["problem"], plan["assumptions"], plan["scheme"]["law"]
     if assumed["private_levels"] is not False or assumed["sets"] not in ("exactly", "at-most"):
         raise ValueError("nothing is proven here for private levels, or for sets that are not exactly or at-most")
+    if any(type(each) is not list or not each for each in (asked["levels"], asked["level_counts"])):
+        raise ValueError("nothing is proven here without a list of levels and one of their users")
     if set(law) != LAWS.get(law["name"]):
         raise ValueError(f"nothing is proven here for dummies of the law {law!r:.80}")
     law = {name: value if name == "name" else number(value, 0, 0.999999) for name, value in law.items()}
@@ -244,8 +246,7 @@ def verify(plan, honest_users=None):
     deltas = [asked["delta"]] * len(asked["levels"]) if asked["level_deltas"] == [] else asked["level_deltas"]
     for epsilon, delta, copies in zip(asked["levels"], deltas, plan["scheme"]["copies"], strict=True):
         epsilon, delta, copies = number(epsilon, 1e-9, 100), number(delta, 1e-110, 0.999999), number(copies, 0, 64)
-        bound = delta_bound(scheme, honest, m * honest / d, copies, pairs, epsilon, delta, rounds)
-        found.append((epsilon, delta, bound))
+        found += [(epsilon, delta, delta_bound(scheme, honest, m * honest / d, copies, pairs, epsilon, delta, rounds))]
     return found
 
 

@@ -151,6 +151,8 @@ def test_a_thousandth_less_is_decided_as_the_package_decides_it(plans, tmp_path,
         ("assumptions", {"rounds": True}),
         ("problem", {"set_size": 18}),
         ("problem", {"level_counts": [1250, 2500, float("nan")]}),
+        ("problem", {"levels": "1"}),
+        ("problem", {"levels": [], "level_counts": []}),
     ],
 )
 def test_a_plan_without_a_proof_is_refused_by_name(plans, tmp_path, capsys, part, change):
