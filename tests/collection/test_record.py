@@ -6,6 +6,7 @@ from jsonschema import Draft7Validator
 
 from segshuffle.cli import main
 from segshuffle.collection.planning.documents import read_plan
+from segshuffle.collection.record import save_record
 
 #: Sections of a deployment and the fields of the registry that a record may have; those with * are required.
 FIELDS = {
@@ -73,3 +74,33 @@ def test_a_record_has_the_fields_of_the_registry_and_the_guarantee_of_the_plan(t
     assert proven <= parameters["delta"] <= proven * (1 + 1e-5)
     assert f"{plan.problem.assumptions.rounds} collections together" in str(told) or len(plan.problem.levels) == 1
     assert f"At least {plan.problem.honest_users} of 2000 users" in told["deployment_model"]["actors"]
+
+
+@pytest.fixture
+def saved(tmp_path):
+    assert (
+        main(f"plan --items 12 --set-size 2 --delta 1e-5 --levels 1:2000 --save {tmp_path / 'plan.json'}".split()) == 0
+    )
+    return tmp_path / "plan.json"
+
+
+def test_a_saved_plan_has_the_record_that_it_had_when_it_was_made(saved, tmp_path, capsys):
+    made, later = tmp_path / "made.yaml", tmp_path / "later.yaml"
+    save_record(read_plan(saved).plan, made)
+    capsys.readouterr()
+    assert main(["plan", str(saved), "--record", str(later)]) == 0
+    assert later.read_bytes() == made.read_bytes()
+    assert capsys.readouterr().out.startswith(f"{saved} keeps its promises.\nAt epsilon 1, delta is at most ")
+
+
+@pytest.mark.parametrize("more", ["--sets exactly", "--json", "--save other.json", "--what-if users 1e4,1e5"])
+def test_a_saved_plan_takes_no_other_options(saved, capsys, more):
+    assert main(["plan", str(saved), *more.split()]) == 2
+    assert f"{more.split()[0]} does not go with" in capsys.readouterr().err
+
+
+def test_an_edited_plan_gets_no_record(saved, tmp_path, capsys):
+    saved.write_text(saved.read_text(encoding="utf-8").replace("2000", "3000"), encoding="utf-8")
+    assert main(["plan", str(saved), "--record", str(tmp_path / "record.yaml")]) == 2
+    assert "edited" in capsys.readouterr().err
+    assert not (tmp_path / "record.yaml").exists()

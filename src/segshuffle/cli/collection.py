@@ -8,7 +8,7 @@
     guess = "zipf:1"
     target_error = "10%"
 
-Paths in it are relative to its folder.
+Paths in it are relative to its folder. A saved plan may stand in its place.
 """
 
 import argparse
@@ -23,6 +23,8 @@ from segshuffle.cli.terminal import flag
 from segshuffle.errors import DataError, similar
 from segshuffle.files import read_text
 
+#: How the names of saved plans end.
+SAVED = ".json"
 #: Largest file, in bytes.
 _LARGEST = 2**20
 #: Options whose value may be the name of a file.
@@ -48,6 +50,8 @@ class Collection(argparse.Action):
             return
         namespace.collection = path = Path(values)
         namespace.lines = {}
+        if path.suffix == SAVED:
+            return
         for name, (line, value) in self._read(path).items():
             parser.place = f"{path}, line {line}: "
             if wanted := _wanted(self.fields[name].metadata.get("type"), value):

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from segshuffle.cli.collection import Collection
+from segshuffle.cli.collection import SAVED, Collection
 from segshuffle.cli.options import (
     MOST,
     add_flags,
@@ -26,8 +26,9 @@ from segshuffle.cli.options import (
     picture,
     question_of,
 )
-from segshuffle.cli.terminal import complain, draw, need
+from segshuffle.cli.terminal import complain, draw, flag, need
 from segshuffle.datasets.own.layout import tidied
+from segshuffle.digits import rounded_up
 from segshuffle.errors import DataError, InfeasibleError, OptionsError, ParameterError, similar
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 COMMON = ("collection", "items", "set_size", "levels", "delta", "sets", "guess", "target_error", "max_messages", "save")
 #: Seconds from which on long work is announced, and from which on it is refused.
 _LONG, _LONGEST = 10.0, 600.0
+#: What is left to do in a record.
+_TO_WRITE = "write what says TODO, and the date of publication"
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -57,7 +60,7 @@ def add_options(parser: ArgumentParser) -> None:
         fields=options_of(Problem, Assumptions, Goal, Limits, Guess, Question),
         metavar="COLLECTION.toml",
         help="file with any of the options of the first six groups, such as set_size = 8 (text in quotes); options "
-        "of the command override it",
+        "of the command override it. A saved plan (.json) is only verified, and --record written",
     )
     add_flags(public, options_of(Problem))
     groups = {"what the guarantee assumes": Assumptions, "limits": Limits, "guess": Guess, "goal": Goal}
@@ -117,6 +120,8 @@ def run(options: Namespace) -> str:
     from segshuffle.files import refuse_overwriting
     from segshuffle.protocols.segmented import Segmented
 
+    if options.collection is not None and options.collection.suffix == SAVED:
+        return _recorded(options)
     need(options, "items", "set_size", "levels", "delta")
     varied = _varied(options)
     _refuse_hidden(options)
@@ -153,6 +158,31 @@ def run(options: Namespace) -> str:
     return plan_text.told(answered, options, more)
 
 
+def _recorded(options: Namespace) -> str:
+    """Compute that a saved plan keeps its promises, write its record, and return the delta of every level."""
+    from segshuffle.collection.planning.documents import read_plan
+    from segshuffle.collection.record import save_record
+    from segshuffle.files import refuse_overwriting
+
+    fixed = {"command", "collection", "record", "run", "refuse", "lines"}
+    for name, value in vars(options).items():
+        is_given = value not in (None, False, []) or (name == "equal_copies" and value is False)
+        if is_given and name not in fixed:
+            raise OptionsError(
+                f"{flag(name)} does not go with {options.collection}: a saved plan is verified as it is. Leave "
+                f"{flag(name)} out, or give the file of a question (.toml) to make another plan."
+            )
+    refuse_overwriting((("record", options.record),), (str(options.collection),))
+    plan = read_plan(options.collection).plan
+    if options.record is not None:
+        save_record(plan, options.record)
+        complain(f"segshuffle plan: {options.record}: {_TO_WRITE}")
+    told = [f"{options.collection} keeps its promises."]
+    for row in plan.certificate:
+        told.append(f"At epsilon {row['epsilon']:g}, delta is at most {rounded_up(row['delta_upper'], 6):g}.")
+    return "\n".join(told)
+
+
 def _refuse_hidden(options: Namespace) -> None:
     """Refuse to write a plan with hidden levels."""
     for name in ("save", "record"):
@@ -182,7 +212,7 @@ def _write(answered: Answer, options: Namespace, names: list[str] | None) -> Non
         complain(f"segshuffle plan: {options.save}: {told}")
     if options.record is not None:
         save_record(answered.plan, options.record)
-        complain(f"segshuffle plan: {options.record}: write what says TODO, and the date of publication")
+        complain(f"segshuffle plan: {options.record}: {_TO_WRITE}")
 
 
 def _varied(options: Namespace) -> dict[str, tuple[float, ...]]:
