@@ -60,7 +60,7 @@ def add_options(parser: ArgumentParser) -> None:
         fields=options_of(Problem, Assumptions, Goal, Limits, Guess, Question),
         metavar="COLLECTION.toml",
         help="file with any of the options of the first six groups, such as set_size = 8 (text in quotes); options "
-        "of the command override it. A saved plan (.json) is only verified, and --record written",
+        "of the command override it. Or a saved plan (.json): it is verified, and only --record may go with it",
     )
     add_flags(public, options_of(Problem))
     groups = {"what the guarantee assumes": Assumptions, "limits": Limits, "guess": Guess, "goal": Goal}
@@ -121,7 +121,7 @@ def run(options: Namespace) -> str:
     from segshuffle.protocols.segmented import Segmented
 
     if options.collection is not None and options.collection.suffix == SAVED:
-        return _recorded(options)
+        return _verified(options)
     need(options, "items", "set_size", "levels", "delta")
     varied = _varied(options)
     _refuse_hidden(options)
@@ -158,15 +158,15 @@ def run(options: Namespace) -> str:
     return plan_text.told(answered, options, more)
 
 
-def _recorded(options: Namespace) -> str:
-    """Compute that a saved plan keeps its promises, write its record, and return the delta of every level."""
+def _verified(options: Namespace) -> str:
+    """Verify a saved plan, write its record, and return the delta of every level as text."""
     from segshuffle.collection.planning.documents import read_plan
     from segshuffle.collection.record import save_record
     from segshuffle.files import refuse_overwriting
 
     fixed = {"command", "collection", "record", "run", "refuse", "lines"}
     for name, value in vars(options).items():
-        is_given = value not in (None, False, []) or (name == "equal_copies" and value is False)
+        is_given = value is not None and value != [] and (value is not False or name == "equal_copies")
         if is_given and name not in fixed:
             raise OptionsError(
                 f"{flag(name)} does not go with {options.collection}: a saved plan is verified as it is. Leave "
