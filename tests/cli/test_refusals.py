@@ -106,7 +106,7 @@ PLANS = [
         "(Round 1, about the levels, takes",
     ),
     (
-        "--items 1e7 --levels 0.02:5 --delta 1e-6 --copies-max 64",
+        "--items 1e7 --levels 0.01:5 --delta 1e-9 --copies-max 64",
         "and at most 1e+09 can be announced: set --max-messages",
     ),
     (

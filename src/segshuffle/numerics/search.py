@@ -25,6 +25,8 @@ from segshuffle.numerics.ranges import (
 #: A number as a function of another.
 Function = Callable[[float], float]
 _MAX_STEPS = 200
+#: After this many steps an unproven search bisects only.
+_MANY = 8
 #: Width of the narrowest intervals, and distance from the target, in log(delta), below which narrow ones are used.
 _FINEST, _NEAR = 1e-9, 0.03
 #: Relative width of the intervals asked for far away from a target.
@@ -142,7 +144,9 @@ def solve(
         guess = x - (value + 0.4 * rtol) / slope
         if not proven and abs(guess - x) < 0.1 * rtol:
             return min(max(guess, low), high)
-        if low in tried and high in tried and (iteration % 4 == 3 or not low < guess < high):
+        # a search that takes long is at a jump
+        bisects = iteration % 4 == 3 or (not proven and iteration >= _MANY)
+        if low in tried and high in tried and (bisects or not low < guess < high):
             guess = 0.5 * (low + high)
         x = min(max(guess, low), high)
         if x in tried:

@@ -6,7 +6,7 @@ import functools
 import itertools
 import math
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from segshuffle.errors import InfeasibleError
 from segshuffle.plans.plan import Plan, Problem, collection_of
 from segshuffle.plans.targets import (
     Target,
+    announced,
     attained,
     certified_delta,
     checked_mean,
@@ -27,6 +28,16 @@ from segshuffle.plans.targets import (
 )
 from segshuffle.plans.time_limit import check_time
 from segshuffle.plans.weights import ErrorTerms, best_copies, simple_copies
+
+
+class Candidate(NamedTuple):
+    """The blanket with the least error, its copies, shape (n_levels,), and an estimate of the error."""
+
+    point: FloatArray
+    law: Blanket
+    mean: float
+    copies: FloatArray
+    error: float
 
 
 @dataclass(frozen=True)
@@ -65,6 +76,14 @@ class CopyRules:
     def counts(self) -> FloatArray:
         """Number of users of every level."""
         return np.asarray(self.problem.level_counts, dtype=float)
+
+    @property
+    def enough_variance(self) -> float:
+        """A variance that allows `copies_max`, as far as Gaussian noise tells."""
+        copies, least_delta = self.copies_max, min(each.delta for each in self.targets)
+        gaussian = (copies / min(each.gaussian_copies for each in self.targets)) ** 2
+        # there are hardly ever fewer dummies than copies
+        return 2 * max(gaussian, copies - math.log(least_delta))
 
     # -- a blanket and what may be sent in it --------------------------------------------------------------------------
 
@@ -158,7 +177,7 @@ class CopyRules:
                 break
             # hardly lower at first: most estimates are nearly right
             limits = np.where(kept, limits, chosen * max(1 - 0.1 * FINE * 4**tries, 0.0))
-        copies = np.array([rounded_down(each) for each in chosen])
+        copies = np.array([announced(each) for each in chosen])
         reached, certificate = attained(problem, copies), list[dict[str, float]]()
         for level, delta, value in zip(problem.levels, problem.deltas, copies.tolist(), strict=True):
             lower, upper = certified_delta(law, mean, Target.of(problem, level), value)

@@ -16,16 +16,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from segshuffle.accounting.collections.guides import FINE
-from segshuffle.blankets.base import BLANKET_MEAN_RANGE
+from segshuffle.arrays import FloatArray
+from segshuffle.blankets.base import BLANKET_MEAN_RANGE, Blanket
 from segshuffle.blankets.singles import SINGLES
-from segshuffle.digits import rounded, rounded_up
+from segshuffle.digits import DIGITS, rounded, rounded_up
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.numerics.ranges import LARGEST_BLANKET
 from segshuffle.numerics.search import safe_edge
 from segshuffle.plans.copy_rules import CopyRules
+from segshuffle.plans.nearby import points_to_try
 from segshuffle.plans.plan import Plan
+from segshuffle.plans.single_dummies import SingleDummies
 from segshuffle.plans.surface import Surface
-from segshuffle.plans.variances import log_variances
 
 #: Most budgets that are tried until one is enough, each twice the last.
 _DOUBLINGS = 4
@@ -33,15 +35,18 @@ _DOUBLINGS = 4
 #: budget if an error is given.
 _MORE = (0.0, FINE, 3 * FINE, 7 * FINE, 15 * FINE, 31 * FINE)
 
+#: Rounding the number of dummies may raise the error by this share.
+_ROUNDING = 2e-4
+
 
 @dataclass(frozen=True)
 class Search(CopyRules):
     """The search with one law of dummies, with all that it has computed; it has the parameters of `CopyRules`."""
 
     @functools.cached_property
-    def surface(self) -> Surface:
-        """The quick estimates, with all that were made so far."""
-        return Surface(self)
+    def surface(self) -> Surface | SingleDummies:
+        """The search by quick estimates, with all that were made so far."""
+        return SingleDummies(self) if self.law is type(SINGLES) else Surface(self)
 
     @functools.cached_property
     def best_plans(self) -> dict[float, Plan]:
@@ -153,20 +158,33 @@ def _tried(search: Search, budget: float) -> tuple[Plan, ...]:
             "can be announced: set max_messages, or raise the levels, delta or the number of users."
         )
     plans = list[Plan]()
-    for log_variance in log_variances(search.surface, best, budget):
+    for point in points_to_try(search.surface, best, budget):
         least = math.inf
         for more in _MORE:
-            law, mean = search.surface.at(log_variance + more, best)
+            noisier = np.append(point[0] + more, point[1:])
+            law, mean = search.surface.blanket(noisier) or (best.law, best.mean)
             try:
-                plans.append(search.certified_plan(law, rounded_up(search.per_user(mean)), budget))
+                plans.append(search.certified_plan(law, _short(search, law, mean, best.copies, budget), budget))
             except (InfeasibleError, ParameterError) as error:
                 failure = error
                 continue
             before, least = least, search.error_of(plans[-1])
             # copies slightly below whole ones may cost much, and yet more noise may allow these
             missed = (best.copies % 1 == 0) & (best.copies > plans[-1].scheme.copies)
-            if least <= best.error * (1 + FINE) or (least >= before and not missed.any()):
+            is_falling = math.isfinite(before) and least < before * (1 - 3 * FINE)
+            if (least <= best.error * (1 + FINE) and not is_falling) or (least >= before and not missed.any()):
                 break
     if not plans:
         raise failure
     return tuple(plans)
+
+
+def _short(search: Search, law: Blanket, mean: float, copies: FloatArray, budget: float) -> float:
+    """Round the dummies per user up to as few digits as hardly raise the error, at least three."""
+    per_user = search.per_user(mean)
+    most = search.least_error(law, mean, copies, budget) * (1 + _ROUNDING)
+    for digits in range(3, DIGITS):
+        short = rounded_up(per_user, digits)
+        if search.least_error(law, mean * short / per_user, copies, budget) <= most:
+            return short
+    return rounded_up(per_user)

@@ -1,34 +1,35 @@
-"""The search of the planner for nearly the best blanket of a law within a budget, by quick estimates.
+"""The search of the planner for nearly the best blanket of a law with further choices, by quick estimates.
 
 A blanket is a *point*: the logarithms of its variance and of the other parameters that its law leaves to choose. The
 largest copies of every level are nearly those of a Gaussian mechanism with this variance. The log of the ratio between
 them is computed at a few points (`guides`) and interpolated. So every point has a predicted error. The point with the
-least predicted error is computed next. The search ends if a prediction was right and the points around it are computed,
-and if no far smaller variance has much less error.
+least predicted error is computed next. The search ends if a prediction was right and the points around it are computed.
 Nothing here is proven.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from segshuffle.accounting.collections.guides import FINE, REACH
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.base import BLANKET_MEAN_RANGE, COPIES_RANGE, Blanket
-from segshuffle.plans.copy_rules import CopyRules
+from segshuffle.plans.copy_rules import Candidate, CopyRules
+from segshuffle.plans.single_dummies import SingleDummies
 
 #: Distance between the best point and its neighbours. A neighbour is not computed if a computed point is closer to it
 #: than half of the distance.
 _STEP = 0.5
 #: For every budget this many points are computed first, spread around a guess, up to this far from it on every axis.
 _SCATTERED, _FAR = 16, 4.0
+#: This share of the dummies within a budget is spared, because their number is rounded up.
+_SPARED = 5e-4
+#: Large clusters are tried at the best variance for single dummies, and at one whose log is smaller by this.
+_FEWER = 1.5
 #: Most rounds of computing points for one budget.
 _ROUNDS = 40
-#: Relative gain for which a search starts again near a point of far smaller variance.
-_GAIN = 0.01
 #: Widths of the grids on which predictions are compared, as shares of the parameters' ranges.
 _WIDTHS = (1.0, 0.2)
 #: A grid has this many choices of the parameters other than variance and mean.
@@ -37,16 +38,6 @@ _CHOICES = 6
 _VARIANCES = 200
 #: Around the best variance of a choice, a finer grid has this many.
 _FINER = 11
-
-
-class Candidate(NamedTuple):
-    """The blanket with the least error, its copies, shape (n_levels,), and an estimate of the error."""
-
-    point: FloatArray
-    law: Blanket
-    mean: float
-    copies: FloatArray
-    error: float
 
 
 class Surface:
@@ -62,10 +53,7 @@ class Surface:
         self.rules, self.law = rules, rules.law
         self.space = self.law.space(rules.problem.pairs, rules.problem.delta)
         copies = np.array([each.gaussian_copies for each in rules.targets])
-        # Gaussian noise of this size would allow `copies_max`, and there are hardly ever fewer dummies than copies
-        least_delta = min(each.delta for each in rules.targets)
-        enough = max((rules.copies_max / copies.min()) ** 2, rules.copies_max - math.log(least_delta))
-        ends = (BLANKET_MEAN_RANGE[0], 2 * enough)
+        ends = (BLANKET_MEAN_RANGE[0], rules.enough_variance)
         self.low, self.high = np.log([ends, *self.space.bounds]).T
         #: log of the largest copies that Gaussian noise with variance 1 would allow
         self.unit = np.log(copies)
@@ -79,13 +67,7 @@ class Surface:
 
         A quick search starts from what is known, if anything is, without points around a first guess.
         """
-        known = self._refined([] if quick and self.points else self._first(budget), budget)
-        # the minimum may be among fewer dummies, where Gaussian noise tells little
-        if known and not self.law.spends and (best := self._below(known, budget)):
-            around = np.repeat(best.point[None], int(2 * _FAR / _STEP) + 1, axis=0)
-            around[:, 0] += np.linspace(-_FAR, _FAR, len(around))
-            known = self._refined(self._new(np.clip(around, self.low, self.high)), budget)
-        return known
+        return self._refined([] if quick and self.points else self._first(budget), budget)
 
     def _refined(self, wanted: list[FloatArray], budget: float) -> Candidate | None:
         """Compute points, and then those of least predicted error, until predictions are right; return the best."""
@@ -102,29 +84,6 @@ class Surface:
             else:
                 wanted = [*self._new(promised.point[None]), *self._neighbours(known.point)]
         return known
-
-    def _below(self, known: Candidate, budget: float) -> Candidate | None:
-        """Return a far better point on a line of variances far below that of the known point, if one is met.
-
-        The line is halved. No point of a part has more copies than its upper end, or less noise than its lower end, so
-        parts whose ends tell that they cannot be better are left out.
-        """
-        best, error, parts = None, known.error, [(self.low[0], max(known.point[0] - _FAR / 2, self.low[0]))]
-        for low, high in parts:  # it grows
-            ends = np.repeat(known.point[None], 2, axis=0)
-            ends[:, 0] = low, high
-            ends, parameters, means = self._settled(ends)
-            limits = np.full(self.unit.size, COPIES_RANGE[1])  # surely enough if there is no such law
-            if math.isfinite(means[1]):
-                limits = self.rules.limits(self._law(parameters, 1), float(means[1]), self._limits(ends[1:])[0])
-            _, candidate = self._errors(ends[1:], budget, 1 - FINE, limits[None])
-            if candidate and candidate.error < error * (1 - _GAIN):
-                best, error = candidate, candidate.error
-            per_user = self.rules.per_user(np.nan_to_num(means[:1]))
-            _, least = self.rules.guess(np.exp(ends[:1, 0]), per_user, limits[None], budget)
-            if least[0] < error * (1 - _GAIN) and high - low > _STEP:
-                parts += [(low, (low + high) / 2), ((low + high) / 2, high)]
-        return best
 
     def promised(self, budget: float) -> Candidate | None:
         """Return the blanket with nearly the least predicted error, of many choices, each with its best variance."""
@@ -157,8 +116,7 @@ class Surface:
 
         def rest(limits: FloatArray) -> FloatArray:
             spent = self.rules.messages(0.0, np.minimum(limits, caps))
-            # the announced number of dummies is rounded up, by less than this
-            return np.asarray(np.maximum((1 - 1e-9) * budget - spent, FINE * budget))
+            return np.asarray(np.maximum((1 - _SPARED) * (budget - spent), FINE * budget))
 
         # first guess: dummies take half of the budget; the copies that they allow tell how much is left for dummies
         limits = self._limits(self._settled(self._spending(points, np.full(len(points), budget / 2)))[0])
@@ -172,10 +130,10 @@ class Surface:
         """Append to points the log of the mean that so many dummies per user give, at most the largest."""
         return np.column_stack([points, np.minimum(np.log(per_user / self.rules.per_user(1.0)), self.high[-1])])
 
-    def at(self, log_variance: float, best: Candidate) -> tuple[Blanket, float]:
-        """Return the law and the mean of a point with another variance, or its own ones if there is no such law."""
-        _, parameters, (mean,) = self._settled(np.append(log_variance, best.point[1:])[None])
-        return (self._law(parameters), float(mean)) if math.isfinite(mean) else (best.law, best.mean)
+    def blanket(self, point: FloatArray) -> tuple[Blanket, float] | None:
+        """Return the law and the mean of a point; None if there is no such law."""
+        _, parameters, (mean,) = self._settled(point[None])
+        return (self._law(parameters), float(mean)) if math.isfinite(mean) else None
 
     def _law(self, parameters: tuple[FloatArray, ...], at: int = 0) -> Blanket:
         """Return the law whose parameters are at one place of the arrays."""
@@ -194,18 +152,15 @@ class Surface:
         log = np.minimum(self.unit + points[:, :1] / 2 + ratios, math.log(COPIES_RANGE[1]))
         return np.asarray(np.exp(log))
 
-    def _errors(
-        self, points: FloatArray, budget: float, share: float, limits: FloatArray | None = None
-    ) -> tuple[FloatArray, Candidate | None]:
-        """Return the errors of points, inf if there is no such law, and the best one; copies are predicted or given."""
+    def _errors(self, points: FloatArray, budget: float, share: float) -> tuple[FloatArray, Candidate | None]:
+        """Return the errors of points, inf if there is no such law, and the best one, by shares of predicted copies."""
         points, parameters, means = self._settled(points)
         errors = np.full(len(points), math.inf)
         fits = np.flatnonzero(self.rules.per_user(np.where(np.isfinite(means), means, math.inf)) < budget)
         if not fits.size:
             return errors, None
         variances, per_user = np.exp(points[fits, 0]), self.rules.per_user(means[fits])
-        allowed = share * (self._limits(points[fits]) if limits is None else limits[fits])
-        copies, errors[fits] = self.rules.guess(variances, per_user, allowed, budget)
+        copies, errors[fits] = self.rules.guess(variances, per_user, share * self._limits(points[fits]), budget)
         at = int(np.argmin(errors))
         if not math.isfinite(errors[at]):
             return errors, None
@@ -222,8 +177,14 @@ class Surface:
         self.interpolated = interpolated
         if first is None:
             return []
-        cloud = first.point + 2 * _FAR * _spread(_SCATTERED, self.low.size)
-        return [first.point, *self._new(np.clip(cloud, self.low, self.high))]
+        starts = first.point + 2 * _FAR * _spread(_SCATTERED, self.low.size)
+        single = None if self.law.spends else SingleDummies(self.rules).best(budget)
+        if single:  # with few dummies the best blanket may be far from there: large clusters, and hardly more variance
+            clusters = np.repeat(first.point[None], 2, axis=0)
+            clusters[:, 0] = single.point[0] - np.array([_FEWER, 0.0])
+            clusters[:, 1] = self.high[1]
+            starts = np.concatenate([clusters, starts])
+        return [first.point, *self._new(np.clip(starts, self.low, self.high))]
 
     def _distances(self, points: FloatArray) -> FloatArray:
         """Return the distance of every point from the closest point at which a computation was tried."""
@@ -288,8 +249,6 @@ class Interpolation:
 
 def _spread(count: int, dimensions: int) -> FloatArray:
     """Spread points evenly over a cube of side 1 around 0 (the R sequence); the first is 0."""
-    if dimensions == 0:
-        return np.zeros((1, 0))
     root = 2.0
     for _ in range(30):
         root = (1 + root) ** (1 / (dimensions + 1))

@@ -25,6 +25,8 @@ from segshuffle.plans.weights import ErrorTerms
 
 #: Relative widths of a certificate that are tried after `FINE`, until one is reached or the target is met or missed.
 _WIDTHS = (10 * FINE, 100 * FINE, 1.0)
+#: Significant digits of announced copies.
+_DIGITS = 6
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,12 @@ def has_large_tables(law: Blanket) -> bool:
 def is_certified(law: Blanket, mean: float, target: Target, copies: float) -> bool:
     """Return whether copies, rounded down, are certified to meet the target."""
     check_time()
-    return copies == 0 or certified_delta(law, mean, target, rounded_down(copies))[1] <= target.delta
+    return copies == 0 or certified_delta(law, mean, target, announced(copies))[1] <= target.delta
+
+
+def announced(copies: float) -> float:
+    """Round copies down to the digits that a plan announces."""
+    return rounded_down(copies, _DIGITS)
 
 
 @functools.lru_cache(maxsize=65536)

@@ -124,9 +124,10 @@ class ProvenSegmented(CopiesAndDummies):
         return replace(self._plan(self.searches(problem)), method=self.name)
 
     def plans_within(self, problem: Problem, budgets: Sequence[float]) -> list[Plan]:
-        """Plan for the least error within each of several budgets: what is computed for one serves the others."""
+        """Plan for the least error within each of several budgets, in any order: what one needs serves larger ones."""
         searches = self.searches(problem)
-        return [replace(least_error(searches, budget), method=self.name) for budget in budgets]
+        plans = {budget: replace(least_error(searches, budget), method=self.name) for budget in sorted(budgets)}
+        return [plans[budget] for budget in budgets]
 
     def _plan(self, searches: list[Search]) -> Plan:
         first, budget = searches[0], self.max_messages or math.inf

@@ -66,9 +66,9 @@ def plans_of(
     for options in entry.comparisons:
         method: Any = made(entry, {"copies_max": _MOST_COPIES}, options)
         if isinstance(method, ProvenSegmented):
-            # what is computed for one budget serves the others
+            # what is computed for one budget serves the larger ones
             searches = [known.setdefault(each, each) for each in method.searches(problem)]
-            for budget in budgets:
+            for budget in sorted(budgets):
                 yield method, partial(least_error, searches, budget)
         else:
             yield method, partial(entry.plan, method, problem)

@@ -1,0 +1,34 @@
+"""The number of single dummies with the least error, against other numbers."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from single_dummies import PROBLEMS, errors
+
+from segshuffle.plans.plan import Assumptions, Problem
+from segshuffle.protocols.proven import ProvenSegmented
+
+#: A search compares estimates, and rounds its number of dummies.
+NEARLY = 1.001
+
+
+@pytest.mark.parametrize(("problem", "copies_max"), PROBLEMS.values(), ids=PROBLEMS)
+def test_no_other_number_of_dummies_is_better(problem, copies_max):
+    """Everywhere, and close by; also within a budget that is just enough for less than the best number."""
+    free = ProvenSegmented(copies_max=copies_max)
+    best = free.plan(problem)
+    for method in (free, replace(free, max_messages=0.95 * best.messages_per_user)):
+        plan = method.plan(problem)
+        others = plan.blanket_per_user * np.concatenate([np.geomspace(3e-2, 10, 14), np.linspace(0.95, 1.05, 7)])
+        assert plan.mse_bound <= NEARLY * min(errors(method, problem, others))
+
+
+def test_where_the_error_is_flat_the_plan_has_few_messages():
+    """For these users half as many dummies make the error hardly larger."""
+    problem = Problem(50_072, 4, (0.074,), (772,), 4.880895362285853e-06, Assumptions("at-most", honest_fraction=0.7))
+    method = ProvenSegmented(copies_max=2.0)
+    plan = method.plan(problem)
+    fewer, more = errors(method, problem, [plan.blanket_per_user / 1.2, 1.5 * plan.blanket_per_user])
+    assert fewer > plan.mse_bound
+    assert more > 0.9995 * plan.mse_bound
