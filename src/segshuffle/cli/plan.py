@@ -109,7 +109,11 @@ def add_options(parser: ArgumentParser) -> None:
         help="write a draft of a record for OpenDP's registry of deployments; what only you know says TODO",
     )
     shown.add_argument("--details", action="store_true", help="also print every number and what it means")
-    shown.add_argument("--json", action="store_true", help="print JSON, with everything")
+    shown.add_argument(
+        "--json",
+        action="store_true",
+        help="print JSON, with everything (how near the plan is to the best one, which takes a second, with --details)",
+    )
 
 
 def run(options: Namespace) -> str:

@@ -10,6 +10,7 @@ from segshuffle.cli.terminal import as_json, shown, table, typed, wrapped
 from segshuffle.collection.messages.received import epsilons
 from segshuffle.collection.planning.answer import Answer
 from segshuffle.collection.planning.asked import TOP
+from segshuffle.collection.planning.nearness import nearness
 from segshuffle.collection.planning.question import Question
 from segshuffle.collection.planning.wording import BETWEEN, factor, many, seen
 from segshuffle.plans.plan import Plan, Problem
@@ -50,6 +51,8 @@ def told(answer: Answer, options: Namespace, more: Mapping[str, Any]) -> str:
     topics = {title: [typed(each, options) for each in said] for title, said in sentences.items()}
     if proven:
         values = {**values, **answer.numbers, **_relied_on(answer.plan)}
+        if options.details:
+            values |= nearness(answer)
     if options.json:
         said: dict[str, Any] = {"by_dummies": rows, "warnings": warnings, "public": PUBLIC_INPUTS}
         if proven:

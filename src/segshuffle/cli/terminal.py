@@ -57,6 +57,10 @@ MEANINGS = {
     "plan": "first digits of the digest in the file of the plan",
     "proposition_1": "proven lower bound on the delta for a change of one item (the paper's Proposition 1)",
     "share_expected": "share of the users who have to take part honestly; for fewer, see the command estimate",
+    "share_of_curator_error": "mse_bound of a trusted curator with the best independent noise that is known, divided "
+    "by that of this plan",
+    "share_of_least_error": "no plan with single dummies has less than this share of this plan's error (proven; 0: "
+    "only less than a tenth is proven)",
     "smallest_share_told_from_zero": "share of the users who must hold an item so that it is told from zero with "
     "probability 0.95",
     "told_from_zero": "number of items whose estimates are above told_from_zero_above",
