@@ -1,8 +1,22 @@
-"""The planner for every law of dummies: it finds the blanket and copies with the least error, and certifies them.
+"""The planner for every law of dummies: the blanket and the copies with the least error, or the fewest messages.
 
-`surface` searches for the blanket with quick estimates of the largest copies (`guides`). Here the result is certified.
-If the certificate allows fewer copies than estimated, the plan gets more dummies or fewer copies. The numbers of a plan
-are certified, however wrong the estimates were.
+*What is estimated.* The largest copies that a level may send in a blanket (`guides`).
+
+*Which order is used.* More single dummies never allow fewer copies, and never add less noise (docs/proof.md). So the
+error of all numbers of dummies between two ones has a bound. `single_dummies` leaves out what cannot be better, and
+finds the best number. `gap` proves with certificates how near it is to the best of all.
+
+*Where an order does not help.* Other laws have more choices than a number. `surface` estimates the copies in a few
+blankets, predicts the error of all others, and computes the one that is predicted to be best, until a prediction was
+right.
+
+*The last step.* Just below whole copies the error may be far larger. `nearby` moves to the blanket that just allows
+whole copies, and goes on in small steps where the error is steep.
+
+*What is announced.* `copy_rules` calibrates all levels for this blanket, whose numbers have few digits, chooses the
+copies (`weights`), and certifies them (`targets`). If fewer copies are certified than were estimated, the plan gets
+more noise or fewer copies. So the numbers of a plan are proven, however wrong the estimates were, and a plan depends on
+nothing that was asked for before.
 """
 
 from __future__ import annotations
@@ -44,8 +58,8 @@ class Search(CopyRules):
     """The search with one law of dummies, with all that it has computed; it has the parameters of `CopyRules`."""
 
     @functools.cached_property
-    def surface(self) -> Surface | SingleDummies:
-        """The search by quick estimates, with all that were made so far."""
+    def blankets(self) -> Surface | SingleDummies:
+        """The search for the best blanket by quick estimates, with all that were made so far."""
         return SingleDummies(self) if self.law is type(SINGLES) else Surface(self)
 
     @functools.cached_property
@@ -113,7 +127,7 @@ def _fewest_of(search: Search, error: float, tops: Sequence[float]) -> Plan | No
 
     @functools.cache
     def excess(budget: float) -> float:
-        best = search.surface.best(budget, quick=True)
+        best = search.blankets.best(budget, quick=True)
         return math.log(best.error / error) if best else math.inf
 
     if search.problem.pairs == 0:  # nothing to hide, and so hardly any dummies
@@ -146,10 +160,10 @@ def _best(search: Search, budget: float) -> Plan:
 
 
 def _tried(search: Search, budget: float) -> tuple[Plan, ...]:
-    """Return the plans around the best point of a law's surface, within a budget."""
+    """Return the plans around the best blanket of a law within a budget."""
     if search.problem.pairs == 0:  # nothing to hide: any blanket will do
         return (search.certified_plan(SINGLES, rounded(search.per_user(2 * BLANKET_MEAN_RANGE[0])), budget),)
-    best = search.surface.best(budget)
+    best = search.blankets.best(budget)
     if best is None:
         raise InfeasibleError(f"max_messages = {budget:g} is too small: raise it, or lower the domain size.")
     if (dummies := search.per_user(best.mean)) > LARGEST_BLANKET:
@@ -158,11 +172,11 @@ def _tried(search: Search, budget: float) -> tuple[Plan, ...]:
             "can be announced: set max_messages, or raise the levels, delta or the number of users."
         )
     plans = list[Plan]()
-    for point in points_to_try(search.surface, best, budget):
+    for point in points_to_try(search.blankets, best, budget):
         least = math.inf
         for more in _MORE:
             noisier = np.append(point[0] + more, point[1:])
-            law, mean = search.surface.blanket(noisier) or (best.law, best.mean)
+            law, mean = search.blankets.blanket(noisier) or (best.law, best.mean)
             try:
                 plans.append(search.certified_plan(law, _short(search, law, mean, best.copies, budget), budget))
             except (InfeasibleError, ParameterError) as error:
