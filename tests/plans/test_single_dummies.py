@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 from single_dummies import PROBLEMS, errors
 
+from segshuffle.blankets.singles import SINGLES
 from segshuffle.plans.plan import Assumptions, Problem
+from segshuffle.plans.planner import Search, least_error
+from segshuffle.plans.targets import error_of_all
 from segshuffle.protocols.proven import ProvenSegmented
 
 #: A search compares estimates, and rounds its number of dummies.
@@ -32,3 +35,18 @@ def test_where_the_error_is_flat_the_plan_has_few_messages():
     fewer, more = errors(method, problem, [plan.blanket_per_user / 1.2, 1.5 * plan.blanket_per_user])
     assert fewer > plan.mse_bound
     assert more > 0.9995 * plan.mse_bound
+
+
+class Further(type(SINGLES)):
+    """A law of one's own, without choices: it has no order that the planner knows."""
+
+    name = "further"
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_further_law_without_choices_is_planned_as_well(name):
+    problem, copies_max = PROBLEMS[name]
+    further = Search(problem, Further, copies_max, error_of_all(problem), False, False)
+    plan = least_error([further])
+    assert plan.method == "further"
+    assert plan.mse_bound == pytest.approx(ProvenSegmented(copies_max=copies_max).plan(problem).mse_bound, rel=0.03)

@@ -179,11 +179,13 @@ class Surface:
             return []
         starts = first.point + 2 * _FAR * _spread(_SCATTERED, self.low.size)
         single = None if self.law.spends else SingleDummies(self.rules).best(budget)
-        if single:  # with few dummies the best blanket may be far from there: large clusters, and hardly more variance
-            clusters = np.repeat(first.point[None], 2, axis=0)
-            clusters[:, 0] = single.point[0] - np.array([_FEWER, 0.0])
-            clusters[:, 1] = self.high[1]
-            starts = np.concatenate([clusters, starts])
+        if (
+            single
+        ):  # the best blanket may have few dummies: hardly more variance than single dummies, and large clusters
+            few = np.repeat(first.point[None], 2, axis=0)
+            few[:, 0] = single.point[0] - np.array([_FEWER, 0.0])
+            few[:, 1:] = self.high[1:]
+            starts = np.concatenate([few, starts])
         return [first.point, *self._new(np.clip(starts, self.low, self.high))]
 
     def _distances(self, points: FloatArray) -> FloatArray:
@@ -249,6 +251,8 @@ class Interpolation:
 
 def _spread(count: int, dimensions: int) -> FloatArray:
     """Spread points evenly over a cube of side 1 around 0 (the R sequence); the first is 0."""
+    if dimensions == 0:
+        return np.zeros((1, 0))
     root = 2.0
     for _ in range(30):
         root = (1 + root) ** (1 / (dimensions + 1))
