@@ -2,9 +2,9 @@
 
 *What is estimated.* The largest copies that a level may send in a blanket (`guides`).
 
-*Which order is used.* More single dummies never allow fewer copies, and never add less noise (docs/proof.md). So the
-error of all numbers of dummies between two ones has a bound. `single_dummies` leaves out what cannot be better, and
-finds the best number. `gap` proves with certificates how near it is to the best of all.
+*Which order is used.* More single dummies never allow fewer copies, and never add less noise (docs/proof.md). So no
+number of dummies between two others has less error than a bound from these two. `single_dummies` leaves out what cannot
+be better, and finds the best number. `gap` proves with certificates how near it is to the best of all.
 
 *Where an order does not help.* Other laws have more choices than a number. `surface` estimates the copies in a few
 blankets, predicts the error of all others, and computes the one that is predicted to be best, until a prediction was

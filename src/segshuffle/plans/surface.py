@@ -179,9 +179,8 @@ class Surface:
             return []
         starts = first.point + 2 * _FAR * _spread(_SCATTERED, self.low.size)
         single = None if self.law.spends else SingleDummies(self.rules).best(budget)
-        if (
-            single
-        ):  # the best blanket may have few dummies: hardly more variance than single dummies, and large clusters
+        if single:
+            # with few dummies, the best blanket has hardly more variance than single dummies, and large clusters
             few = np.repeat(first.point[None], 2, axis=0)
             few[:, 0] = single.point[0] - np.array([_FEWER, 0.0])
             few[:, 1:] = self.high[1:]
