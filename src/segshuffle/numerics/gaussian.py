@@ -14,6 +14,8 @@ from segshuffle.numerics.search import safe_edge
 _SMALLEST_RATIO, _LARGEST_RATIO = 1e-300, 1e3
 #: Beyond this many deviations the log of delta is -inf for every purpose.
 _LARGEST_TAIL = 1e70
+#: Largest relative distance of delta from its target, and most steps towards it before another method is taken.
+_TOLERANCE, _NEWTON_STEPS = 1e-9, 30
 
 
 def gaussian_log_delta(*, ratio: float, epsilon: float) -> float:
@@ -53,10 +55,22 @@ def gaussian_ratio(*, epsilon: float, delta: float) -> float:
     """
     check_guarantee(epsilon=epsilon, delta=delta)
     target = math.log(delta)
+    # Newton's method, from a ratio that is too small: delta is at most e^(-z^2/2) with z = epsilon/ratio - ratio/2, and
+    # at most ratio/sqrt(2 pi)
+    tail = math.sqrt(-2 * target)
+    ratio = max(2 * epsilon / (math.sqrt(tail**2 + 2 * epsilon) + tail), math.sqrt(2 * math.pi) * delta)
+    for _ in range(_NEWTON_STEPS):
+        log_delta = gaussian_log_delta(ratio=ratio, epsilon=epsilon)
+        if -_TOLERANCE <= log_delta - target <= 0:
+            return ratio
+        # d delta/d ratio = phi(epsilon/ratio - ratio/2)
+        log_density = -0.5 * (epsilon / ratio - ratio / 2) ** 2 - 0.5 * math.log(2 * math.pi)
+        ratio *= math.exp((target - 0.5 * _TOLERANCE - log_delta) * math.exp(log_delta - log_density) / ratio)
+    # the round-off of very small deltas may be above the tolerance
     return safe_edge(
         lambda ratio: gaussian_log_delta(ratio=ratio, epsilon=epsilon) - target,
         # far below every answer: the floor keeps epsilon/ratio finite, and still meets delta
         safe=max(1e-3 * epsilon / math.sqrt(2 * max(-target, 1.0)), _SMALLEST_RATIO),
         unsafe=_LARGEST_RATIO,
-        tolerance=1e-9,
+        tolerance=_TOLERANCE,
     )
