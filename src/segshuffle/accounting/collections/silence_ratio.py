@@ -235,7 +235,7 @@ def silence_law(rest: Rest, refinement: int, slots: int, upper: bool) -> Silence
     else:
         law = _mixed(rest, refinement, slots, upper)
     lost = max(1.0 - float(law.mass.sum()), 0.0) + 1e-15 if upper else 0.0
-    order = np.argsort(law.value)
+    order = np.argsort(law.value, kind="stable")  # quick for a law in order, as most are
     knot = np.append(0.0, law.value[order])
     below = np.cumsum(np.append(lost, law.mass[order]))
     return SilenceLaw(knot, np.append(0.0, np.cumsum(below[:-1] * np.diff(knot))), float(below[-1]))
