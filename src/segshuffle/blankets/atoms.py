@@ -17,6 +17,8 @@ SMALLEST_MASS = 1e-300
 #: Most cells of a table, to limit its memory; number of groups of a coarse law.
 MOST_CELLS = 2**19
 _COARSE = 257
+#: Values that are worked on together, such that they fit into the processor's cache.
+_TOGETHER = 2**15
 
 
 def _no_value() -> AccuracyError:
@@ -59,12 +61,15 @@ class Atoms:
             ratio, mass = ratio[kept], mass[kept]
         low, high = float(ratio.min()), float(ratio.max())
         step = max(step, (high - low) / MOST_CELLS)
-        cell = np.floor(ratio / step)
-        first = math.floor(low / step)
-        rest = np.expm1(ratio - cell * step)
-        index = (cell - first).astype(np.intp)
-        cells = np.bincount(index, mass).astype(np.float64)
-        moment = np.bincount(index, mass * np.clip(rest, 0.0, math.expm1(step), out=rest))
+        first, largest = math.floor(low / step), math.expm1(step)
+        index, weighted = np.empty(ratio.size, dtype=np.intp), np.empty(ratio.size)
+        for start in range(0, ratio.size, _TOGETHER):
+            piece = slice(start, start + _TOGETHER)
+            cell = np.floor(ratio[piece] / step)
+            rest = np.expm1(ratio[piece] - cell * step)
+            index[piece] = cell - first
+            weighted[piece] = mass[piece] * np.clip(rest, 0.0, largest)
+        cells, moment = np.bincount(index, mass), np.bincount(index, weighted)
         excess = np.divide(moment, cells, out=np.zeros_like(cells), where=cells > 0)
         return LossTable(
             first, step, cells, excess, self.zero_mass, truncated, self.mass_error, self.ratio_error, self.missing

@@ -43,6 +43,8 @@ _LARGEST_MEAN = 1e6
 #: How far a tail goes at least and at most, as -log of the mass beyond.
 _SHORTEST_TAIL, _LONGEST_TAIL = 24.0, 72.0
 _GEMM_ERROR = 2.3e-16
+#: Entries of a table that are worked on together, such that they fit into the processor's cache.
+_TOGETHER = 2**15
 #: Relative allowance for round-off in the mass outside the windows.
 _ROUND_OFF = 1e-9
 #: Range of the dispersion that plans choose from (`Signed.space`).
@@ -187,6 +189,17 @@ def _products(log_tail: float, noise: Part, flood: Part) -> Any:
     return 2.0 * (width(noise) + width(flood)) * width(noise) ** 2
 
 
+def _negative_columns(half: FloatArray) -> FloatArray:
+    """Return columns -k, ..., -1 of the law of (N-, N+ - N-) from columns 0, ..., k, by the exchange of N+ and N-.
+
+    Column -j of row n is column j of row n - j. One column further the entry is k places further in the flat array.
+    """
+    rows, most = half.shape[0], half.shape[1] - 1
+    flat = np.concatenate([np.zeros((most, most + 1)), half]).ravel()
+    windows = sliding_window_view(flat[most:], most * (most - 1) + 1)
+    return windows[:: most + 1, :: max(most, 1)][:rows, :most]
+
+
 @functools.lru_cache(maxsize=8)
 def _joint(blanket: Signed, mean: float, log_tail: float, sampled: bool) -> tuple[FloatArray, float, float]:
     """Return the law of (N-, N+ - N-) for the blanket alone, with bounds on the missing mass and on the relative error.
@@ -220,10 +233,8 @@ def _joint(blanket: Signed, mean: float, log_tail: float, sampled: bool) -> tupl
         mass = (band[counts - low] * weights[:, None]) @ products
         mass /= mass.sum()
     else:
-        # N+ and N- are exchangeable, so column -k of row n is column k of row n - k
-        mass = np.concatenate([np.zeros((most, most + 1)), band @ products])
-        rows, columns = np.arange(most, len(mass))[:, None], np.arange(most, 0, -1)
-        mass = np.concatenate([mass[rows - columns, columns], mass[most:]], axis=1)
+        half = band @ products
+        mass = np.concatenate([_negative_columns(half), half], axis=1)
     return mass, (6 * tail + lost) * (1 + _ROUND_OFF), error + n * _GEMM_ERROR
 
 
@@ -257,28 +268,40 @@ class SignedPair(BlanketPair):
 def _atoms(pair: SignedPair, log_tail: float) -> Atoms:
     """Return the ratios of the law with copies to the law without; copies shift only the difference N+ - N-."""
     joint, missing, error = _joint(pair.blanket, pair.blanket_mean, log_tail, pair.sampled)
-    floor, fraction, columns = pair.floor, pair.fraction, joint.shape[1]
-    b, moved = joint[:, floor:], joint[:, : max(columns - floor, 0)]
-    a = (1 - fraction) * moved
-    if fraction:
-        a[:, 1:] += fraction * moved[:, :-1]
     # Two things count as truncated: what copies shift beyond the last column, and corners where both laws have hardly
     # any mass. Sampled laws keep their corners, because tilts depend on the ends of a law.
     tiny = 0.0 if pair.sampled else math.exp(-log_tail) / joint.size
-    kept = ((a > tiny) | (b > tiny)) & (a > 0) & (b > 0)
-    other_a, other_b = a[~kept], b[~kept]
-    beyond = float(joint[:, max(columns - floor - 1, 0) :].sum() + other_a.sum() + other_b[other_a > 0].sum())
-    mass = b[kept]
+    ratios, masses, zero_mass, beyond = list[FloatArray](), list[FloatArray](), 0.0, 0.0
+    together = max(_TOGETHER // joint.shape[1], 1)
+    for first in range(0, len(joint), together):
+        rows = joint[first : first + together]
+        a, b = _with_copies(rows, pair.floor, pair.fraction), rows[:, pair.floor :]
+        kept = ((a > tiny) | (b > tiny)) & (a > 0) & (b > 0)
+        masses.append(b[kept])
+        ratios.append(np.log(a[kept] / masses[-1]))
+        other_a, other_b = a[~kept], b[~kept]
+        zero_mass += float(rows[:, : pair.floor].sum() + other_b[other_a == 0].sum())
+        shifted_out = rows[:, max(rows.shape[1] - pair.floor - 1, 0) :]
+        beyond += float(shifted_out.sum() + other_a.sum() + other_b[other_a > 0].sum())
     # both laws lack `missing`
     return Atoms(
-        np.log(a[kept] / mass),
-        mass,
-        float(joint[:, :floor].sum() + other_b[other_a == 0].sum()),
+        np.concatenate(ratios),
+        np.concatenate(masses),
+        zero_mass,
         2 * missing + beyond,
         error,
         4 * error,
         missing=2 * missing,
     )
+
+
+def _with_copies(rows: FloatArray, floor: int, fraction: float) -> FloatArray:
+    """Return the law of (N-, N+ - N-) with floor or floor + 1 copies, from difference `floor` columns on."""
+    moved = rows[:, : max(rows.shape[1] - floor, 0)]
+    a = (1 - fraction) * moved
+    if fraction:
+        a[:, 1:] += fraction * moved[:, :-1]
+    return a
 
 
 LAW = Signed
