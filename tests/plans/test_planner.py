@@ -16,8 +16,10 @@ from simulations import check_simulation, make_sample
 from segshuffle.accounting.collections.product import delta_interval
 from segshuffle.blankets.clustered import Clustered
 from segshuffle.blankets.signed import Signed
+from segshuffle.blankets.singles import SINGLES
 from segshuffle.collection.planning import answer as answering
 from segshuffle.collection.planning.question import Question
+from segshuffle.digits import rounded_up
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.plans.plan import PLAIN, Assumptions, Problem
 from segshuffle.plans.targets import Target, certified_delta, error_of_item
@@ -199,12 +201,14 @@ def test_a_plan_announces_no_digits_that_mean_nothing(law):
 
 
 def test_no_certificate_is_above_a_target_of_many_digits():
-    """Here the certified delta is so near the target that ten digits, rounded up, are above it."""
-    problem = Problem(
-        domain_size=20, set_size=3, levels=(2.0,), level_counts=(1000,), delta=2.9319318524217962e-09, assumptions=PLAIN
-    )
-    (row,) = ProvenSegmented(blanket_per_user=1.0).plan(problem).certificate
-    assert 0.9999 * problem.delta <= row["delta_upper"] <= problem.delta
+    """Here the certified delta of one copy is the target, and ten digits of it, rounded up, are above it."""
+    problem = Problem(domain_size=20, set_size=3, levels=(2.0,), level_counts=(1000,), delta=1e-9, assumptions=PLAIN)
+    for _ in range(20):  # the certificate depends in its last digits on the target
+        target = Target.of(problem, 2.0)
+        problem = replace(problem, delta=certified_delta(SINGLES, problem.honest_mean(1.0), target, 1.0)[1])
+    plan = ProvenSegmented(blanket_per_user=1.0).plan(problem)
+    assert plan.scheme.copies == (1.0,)
+    assert plan.certificate[0]["delta_upper"] == problem.delta < rounded_up(problem.delta)
 
 
 def test_a_delta_far_below_its_target_is_certified_to_be_below():

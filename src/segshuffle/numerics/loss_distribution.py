@@ -45,9 +45,13 @@ _ROUND_OFF = math.ulp(1.0)
 # Higham, Accuracy and Stability of Numerical Algorithms, Theorem 24.2 gives about 3.5 eps log2(N) for radix 2 with
 # accurate twiddle factors; pocketfft mixes radices up to 11, so the constant is more than doubled.
 _FFT_CONSTANT = 8.0
-_WINDOW_WIDTHS = 7.5  # e^(-7.5^2/2) = 6e-13: wrapped-around mass stays far below any useful rtol
-#: Rates of Chernoff's bound that are tried in turn, as shares of the first one.
-_RATES = (1.0, 0.5, 0.25, 0.12)
+#: Bound on the mass of a tilted law outside its window, which the transform wraps around: about its round-off.
+_OUTSIDE = 1e-15
+#: A window may as well hold all indices up to this one.
+_FEW = 32
+#: Rate of Chernoff's bound, times the deviation, that is best for a Gaussian law, e^(-8.4^2/2) = 5e-16; and the rates
+#: that are tried, as shares of it: longer tails need smaller ones.
+_STEEPEST, _RATES = 8.4, (1.0, 0.5, 0.25, 0.12)
 # From 10000 terms on OpenBLAS starts threads in every dot product of a direct convolution.
 _LONGEST_CONVOLUTION = 2**13
 # If round-off is more than this share of a bound, a direct convolution, of positive numbers only, replaces the FFT.
@@ -135,11 +139,9 @@ def _reach(parts: Sequence[_Part]) -> int:
     return sum(pairs * (weights.shape[1] - 1) for weights, _, pairs in parts)
 
 
-def _outside(parts: Sequence[_Part], window: tuple[int, int], rate: float) -> float:
-    """Return Chernoff's bound on the mass outside the closed index window; 0 if the window holds every sum."""
-    reach, bound = _reach(parts), 0.0
-    low, high = window
-    up, down = -rate * (high + 1), rate * (low - 1)
+def _log_moments(parts: Sequence[_Part], rate: float) -> tuple[float, float]:
+    """Bound the logarithms of E[e^(rate S)] and of E[e^(-rate S)] for the sum S of all indices."""
+    up = down = 0.0
     # All cells of a block count as its worst one, at most e times the bound: exp() of every cell would take too long.
     width = 1 + int(1 / (rate * sum(part.pairs for part in parts)))
     for weights, _, pairs in parts:
@@ -149,39 +151,30 @@ def _outside(parts: Sequence[_Part], window: tuple[int, int], rate: float) -> fl
         shrink = 1 / grow
         up += pairs * (math.log((u @ grow) * (v @ shrink)) + rate * (width - 1))
         down += pairs * (math.log((u @ shrink) * (v @ grow)) + rate * (width - 1))
-    if high < reach:
-        bound += math.exp(min(up, 0.0))
-    if low > -reach:
-        bound += math.exp(min(down, 0.0))
-    return bound
+    return up, down
 
 
 def _frame(parts: Sequence[_Part]) -> _Frame:
-    """Return the window for the sum over all pairs of (index from the first factor) - (index from the second)."""
-    shift = variance = 0.0
-    for (u, v), _, pairs in parts:
-        index = np.arange(u.size)
-        mean_u, mean_v = u @ index, v @ index
-        shift += pairs * (mean_u - mean_v)
-        variance += pairs * (u @ (index - mean_u) ** 2 + v @ (index - mean_v) ** 2)
+    """Return a window for the sum over all pairs of (index from the first factor) - (index from the second)."""
+    variance = 0.0
+    for factors, _, pairs in parts:
+        for weights in factors:
+            index = np.arange(weights.size)
+            variance += pairs * (weights @ (index - weights @ index) ** 2)
     reach, longest = _reach(parts), max(part.weights.shape[1] for part in parts)
-    deviation = math.sqrt(variance)
-    half = _WINDOW_WIDTHS * deviation + 2
-    while True:
-        wanted = min(math.ceil(2 * half) + 1, 2 * reach + 1)
-        size = fft.next_fast_len(max(wanted, longest), real=True)
-        if size > LARGEST_TRANSFORM:
-            raise AccuracyError(
-                f"This accuracy needs a transform of {size} points, more than {LARGEST_TRANSFORM}: raise rtol."
-            )
-        start = -reach if size > 2 * reach else round(shift) - size // 2
-        # A rate above 300 / K would overflow exp(); any rate gives a valid bound.
-        rate = min(half / max(deviation, 1.0) ** 2, 300.0 / longest)
-        for share in _RATES:  # the first is that of a Gaussian law; longer tails need a smaller one
-            outside = _outside(parts, (start, start + size - 1), share * rate)
-            if outside <= 1e-11:
-                return _Frame(start, size, outside)
-        half *= 1.5
+    # Chernoff's bounds on the mass beyond either end. A rate above 300 / K would overflow exp().
+    steepest, room = min(_STEEPEST / max(math.sqrt(variance), 1.0), 300.0 / longest), math.log(2 / _OUTSIDE)
+    low, high = -reach, reach
+    for share in _RATES if reach > _FEW else ():
+        rate = share * steepest
+        up, down = _log_moments(parts, rate)
+        low, high = max(low, -int((down + room) / rate)), min(high, int((up + room) / rate))
+    size = fft.next_fast_len(max(high - low + 1, longest), real=True)
+    if size > LARGEST_TRANSFORM:
+        raise AccuracyError(
+            f"This accuracy needs a transform of {size} points, more than {LARGEST_TRANSFORM}: raise rtol."
+        )
+    return _Frame(-reach, size, 0.0) if size > 2 * reach else _Frame(low, size, _OUTSIDE)
 
 
 def _power(b: ComplexArray, exponent: int) -> ComplexArray:
