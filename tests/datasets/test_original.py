@@ -20,7 +20,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from segshuffle.datasets import msweb
+from segshuffle.datasets import msweb, original
 from segshuffle.datasets.groceries import FILE
 from segshuffle.datasets.interface import DataSource, Place
 from segshuffle.datasets.msnbc import DOMAIN_SIZE, LOG, N_SESSIONS, USERS_PER_CATEGORY, USERS_PER_SET_SIZE
@@ -41,9 +41,9 @@ def zipped(content=GZ, name="msnbc990928.seq.gz"):
     return buffer.getvalue()
 
 
-def download(path, urls, **options):
+def download(path, urls, log=print):
     """Download from other addresses."""
-    return dataclasses.replace(FAKE, urls=urls).download(path, **options)
+    return dataclasses.replace(FAKE, urls=urls).download(path, log)
 
 
 def sets(held):
@@ -220,9 +220,9 @@ def server(monkeypatch):
         thread.join()
 
 
-def failed(tmp_path, urls, **options):
+def failed(tmp_path, urls):
     with pytest.raises(FetchError) as caught:
-        download(tmp_path / "cache/log.gz", urls, **options)
+        download(tmp_path / "cache/log.gz", urls)
     assert list(tmp_path.iterdir()) == []  # nothing is left behind, not even the folder
     message = str(caught.value)
     assert "datasets.msnbc.path" in message
@@ -242,9 +242,10 @@ def test_download_stores_the_verified_bytes(server, tmp_path, answer):
 
 
 @pytest.mark.parametrize("bad", [(404, {}, b"no"), (503, {}, b"busy"), SHORT, ok(b"<html>log in</html>"), SILENT])
-def test_a_failed_address_is_left_for_the_next(server, tmp_path, bad):
+def test_a_failed_address_is_left_for_the_next(server, tmp_path, monkeypatch, bad):
+    monkeypatch.setattr(original, "TIMEOUT", 0.2)
     urls, said = [server.url("bad", bad), server.url("good", ok())], []
-    used = download(tmp_path / "log.gz", urls, timeout=0.2, log=said.append)
+    used = download(tmp_path / "log.gz", urls, said.append)
     assert (used, server.asked) == (urls[1], ["/bad", "/good"])
     assert len(said) == 2
     assert "complete and verified" in said[1]
@@ -256,10 +257,12 @@ def test_a_passing_failure_is_tried_again(server, tmp_path):
     assert server.asked == ["/flaky"] * 2
 
 
-def test_every_attempt_is_reported_in_words_that_do_not_change(server, tmp_path):
+def test_every_attempt_is_reported_in_words_that_do_not_change(server, tmp_path, monkeypatch):
+    monkeypatch.setattr(original, "ATTEMPTS", 1)
+    monkeypatch.setattr(original, "TIMEOUT", 0.2)
     bad = [server.url("missing", (404, {}, b"")), server.url("wrong", ok(b"x")), server.url("silent", SILENT)]
     gone = "http://127.0.0.1:1/gone"
-    message = failed(tmp_path, [*bad, gone], attempts=1, timeout=0.2)
+    message = failed(tmp_path, [*bad, gone])
     assert f"{bad[0]}, attempt 1: HTTP status 404" in message
     assert f"{bad[1]}, attempt 1: wrong content" in message
     assert f"{bad[2]}, attempt 1: no answer (ReadTimeout)" in message
@@ -268,10 +271,11 @@ def test_every_attempt_is_reported_in_words_that_do_not_change(server, tmp_path)
 
 
 @pytest.mark.parametrize("sent", [b"HTTP/1.0 200 OK\r\nX: ", b"HTTP/1.0 200 OK\r\nContent-Length: 999\r\n\r\n"])
-def test_a_server_that_sends_a_byte_now_and_then_is_given_up(server, tmp_path, sent):
+def test_a_server_that_sends_a_byte_now_and_then_is_given_up(server, tmp_path, monkeypatch, sent):
     """Every byte comes long before the limit of the socket, as header or as body."""
+    monkeypatch.setattr(original, "DEADLINE", 0.3)
     begun = time.monotonic()
-    message = failed(tmp_path, [server.url("drip", (200, {}, [sent, *[b"x"] * 500]))], deadline_seconds=0.3)
+    message = failed(tmp_path, [server.url("drip", (200, {}, [sent, *[b"x"] * 500]))])
     assert "attempt 1: no answer (Timeout)" in message
     assert time.monotonic() - begun < 5.0
 

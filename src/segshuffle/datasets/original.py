@@ -28,6 +28,12 @@ if TYPE_CHECKING:
 
 # Nothing larger is read or unpacked (bytes).
 _MOST_BYTES = 64 * 2**20
+#: Seconds after which no further attempt to download begins and a slow one is given up, whatever its server sends.
+DEADLINE = 30.0
+#: Seconds to wait for a connection, and for each piece of an answer.
+TIMEOUT = 5.0
+#: Attempts per address. Before the addresses are tried once more there is a pause of 0.5, 1, 2, ... seconds.
+ATTEMPTS = 3
 
 
 @dataclass(frozen=True)
@@ -180,7 +186,7 @@ class Original:
         reason = "no file was given and downloading is switched off"
         if section["download"]:
             try:
-                url = self.download(cache, log=log)
+                url = self.download(cache, log)
                 return self.rows(cache), DataSource("real", self.sha256, url)
             except FetchError as error:
                 reason = str(error)
@@ -191,7 +197,7 @@ class Original:
     def _refresh(self, section: Section, cache: Path, log: Callable[[str], object]) -> None:
         """Download the file, if that is allowed, where the cache does not have it."""
         if section["download"] and not self._is_kept(cache):
-            self.download(cache / self.cached, log=log)
+            self.download(cache / self.cached, log)
 
     def _is_kept(self, cache: Path) -> bool:
         """Say whether the cache has the file, verified."""
@@ -205,15 +211,7 @@ class Original:
         write_atomically(destination, gzip.compress(content, mtime=0))
         write_atomically(destination.with_name(f"{destination.name}.LICENCE.txt"), f"{self.licence}\n")
 
-    def download(
-        self,
-        destination: Path,
-        *,
-        deadline_seconds: float = 30.0,
-        attempts: int = 3,
-        timeout: float = 5.0,
-        log: Callable[[str], object] = lambda message: None,
-    ) -> str:
+    def download(self, destination: Path, log: Callable[[str], object] = lambda message: None) -> str:
         """Download the file, verify it, and store it gzip-compressed.
 
         Parameters
@@ -221,12 +219,6 @@ class Original:
         destination : pathlib.Path
             The file to write. No name or time is in it, so the same content gives the same bytes. Its licence and
             citation are written beside it.
-        deadline_seconds : float, optional
-            Seconds after which no further attempt begins and a slow one is given up, whatever its server sends.
-        attempts : int, optional
-            Attempts per address. Before the addresses are tried once more there is a pause of 0.5, 1, 2, ... seconds.
-        timeout : float, optional
-            Seconds to wait for a connection, and for each piece of an answer.
         log : callable, optional
             Gets one line of text per attempt.
 
@@ -246,14 +238,14 @@ class Original:
 
         if destination.is_dir():  # found out before the download, not after it
             raise DataError(f"{destination}: is a folder. Give the name of the file to write, such as {self.cached}.")
-        end, tried = time.monotonic() + deadline_seconds, []
-        for number, url in product(range(attempts), self.urls):
+        end, tried = time.monotonic() + DEADLINE, []
+        for number, url in product(range(ATTEMPTS), self.urls):
             if number and url == self.urls[0]:
                 time.sleep(max(min(0.5 * 2 ** (number - 1), end - time.monotonic()), 0.0))
             if time.monotonic() >= end:
                 break
             try:
-                content = self._verified(_body(url, end, timeout), url)
+                content = self._verified(_body(url, end), url)
             except (requests.RequestException, DataError) as error:
                 tried.append(f"{url}, attempt {number + 1}: {_reason(error)}")
                 log(tried[-1])
@@ -262,13 +254,13 @@ class Original:
             log(f"{url}, attempt {number + 1}: complete and verified")
             return url
         raise FetchError(
-            f"{self.name} could not be had within {deadline_seconds:g} s ({'; '.join(tried)}). "
+            f"{self.name} could not be had within {DEADLINE:g} s ({'; '.join(tried)}). "
             "Check the network, or get the file in some other way and give its path: config "
             f"datasets.{self.dataset}.path or environment variable {self.variable}."
         )
 
 
-def _body(url: str, end: float, timeout: float) -> bytes:
+def _body(url: str, end: float) -> bytes:
     """Get what is at an address, until time is up or it is too long.
 
     It comes in a thread, which is left alone when time is up: a server that sends a byte now and then, as header or as
@@ -281,7 +273,7 @@ def _body(url: str, end: float, timeout: float) -> bytes:
     def get() -> None:
         body = bytearray()
         try:
-            with requests.get(url, stream=True, timeout=timeout, headers={"User-Agent": "segshuffle"}) as response:
+            with requests.get(url, stream=True, timeout=TIMEOUT, headers={"User-Agent": "segshuffle"}) as response:
                 response.raise_for_status()
                 for piece in response.iter_content(2**16):
                     body += piece
