@@ -134,7 +134,11 @@ class Original:
         DataError
             If the file cannot be read or unpacked, or has another hash.
         """
-        return self.read(self._verified(read_bounded(path, limit=_MOST_BYTES), str(path)))
+        return self.read(self._content(path))
+
+    def _content(self, path: Path) -> bytes:
+        """Read, unpack and verify the file."""
+        return self._verified(read_bounded(path, limit=_MOST_BYTES), str(path))
 
     def _verified(self, content: bytes, where: str) -> bytes:
         """Unpack the file and check its hash."""
@@ -171,7 +175,7 @@ class Original:
         """
         cache, log = place.cache / self.cached, place.log
         if place.given is not None:
-            content = self._verified(read_bounded(place.given, limit=_MOST_BYTES), str(place.given))
+            content = self._content(place.given)
             try:
                 self._keep(content, cache)
             except DataError as error:
@@ -202,8 +206,7 @@ class Original:
     def _is_kept(self, cache: Path) -> bool:
         """Say whether the cache has the file, verified."""
         with contextlib.suppress(DataError):
-            kept = cache / self.cached
-            return bool(self._verified(read_bounded(kept, limit=_MOST_BYTES), str(kept)))
+            return bool(self._content(cache / self.cached))
         return False
 
     def _keep(self, content: bytes, destination: Path) -> None:
