@@ -129,7 +129,7 @@ def check_options(values: Any) -> None:
         if value is None and each.default is None:
             continue
         if "enum" in rules:
-            check_choice(name, value, rules["enum"])
+            check_choice(name, value, filter(None, rules["enum"]))  # the schema of a file has null, too
         elif rules.get("type") == "boolean":
             check_flag(name, value)
         elif rules.get("type") == "integer":

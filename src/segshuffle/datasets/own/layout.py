@@ -71,20 +71,15 @@ class Layout:
     )
 
     def __post_init__(self) -> None:
-        for name, rules in OPTIONS.items():
-            value = getattr(self, name)
-            if "enum" in rules and not (isinstance(value, str | None) and value in rules["enum"]):
-                raise ParameterError(name, value, "one of " + ", ".join(repr(each) for each in rules["enum"] if each))
-        mark, skipped = self.separator, self.skip_lines
+        from segshuffle.numerics.ranges import check_options  # numpy
+
+        check_options(self)
         for name in ("user", "item", "level_column"):
             if not isinstance(getattr(self, name), str | None):
                 raise ParameterError(name, getattr(self, name), "the name of a column")
-        if not isinstance(self.header, bool):
-            raise ParameterError("header", self.header, "True or False")
+        mark = self.separator
         if mark is not None and (not isinstance(mark, str) or len(mark) != 1 or mark in '\n\r"' or not mark.isascii()):
             raise ParameterError("separator", mark, "one ASCII character, such as ';', and no quote or line end")
-        if not isinstance(skipped, int) or skipped not in range(1_000_001):
-            raise ParameterError("skip_lines", skipped, "an integer in 0..1000000")
 
 
 #: JSON schema of every option, by name.
