@@ -63,7 +63,12 @@ FORMATS = (".pdf", ".svg", ".png")
 # words of all studies
 SAID = [str(path.relative_to(PACKAGE)) for path in PACKAGE.rglob("captions.yaml")]
 # code that jobs depend on, by stage, for code_of; a job of a study depends on the study's folder, too
-DATA = ("datasets", "reproduction/data.py")
+DATA = (
+    "datasets",
+    "numerics/__init__.py",
+    "numerics/ranges.py",
+    "reproduction/data.py",
+)
 COMPUTE = (
     *DATA,
     "accounting",

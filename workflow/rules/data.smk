@@ -52,7 +52,7 @@ rule refresh:
     conda:
         "../envs/segshuffle.yaml"
     params:
-        code=code_of("datasets", "reproduction/data.py"),
+        code=code_of(*DATA),
     script:
         "../scripts/refresh.py"
 

@@ -2,15 +2,15 @@
 
 import io
 from dataclasses import dataclass
-from numbers import Integral
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from segshuffle.arrays import LARGEST_DOMAIN, IntArray, Numbers
-from segshuffle.errors import DataError, ParameterError
+from segshuffle.errors import DataError
 from segshuffle.files import read_bounded, write_atomically
+from segshuffle.numerics.ranges import check_integer
 
 Source = Literal["real", "stand-in", "synthetic"]
 _MAX_FILE_BYTES = 2**31
@@ -43,7 +43,7 @@ class Population:
     source: Source
 
     def __post_init__(self) -> None:
-        check_integer("domain_size", self.domain_size, 1, LARGEST_DOMAIN)
+        check_integer("domain_size", self.domain_size, 1, most=LARGEST_DOMAIN)
         try:
             items = np.asarray(self.items)
         except ValueError as error:
@@ -88,12 +88,6 @@ def _check_items(items: Numbers, domain_size: int) -> None:
             f"user {user} holds {items[user].tolist()}; required are distinct items in 0..{domain_size - 1}, in "
             "increasing order."
         )
-
-
-def check_integer(name: str, value: object, least: int, most: int) -> None:
-    """Refuse a parameter that is no integer between `least` and `most`."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) <= most:
-        raise ParameterError(name, value, f"an integer in {least}..{most}")
 
 
 def save_population(path: Path | str, population: Population) -> None:

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segshuffle.arrays import NO_ITEM, random_subsets
-from segshuffle.datasets.population import Population, Source, check_integer, item_type
+from segshuffle.datasets.population import Population, Source, item_type
+from segshuffle.numerics.ranges import check_integer
 
 
 def padded_population(
@@ -55,7 +56,7 @@ def padded_population(
     ParameterError
         If the data have fewer users.
     """
-    check_integer("n_users", n_users, 1, len(data))
+    check_integer("n_users", n_users, 1, most=len(data))
     rows = data[rng.choice(len(data), size=n_users, replace=False)]
     present = rows if rows.dtype == bool else rows != NO_ITEM
     # own items first, in random order; then, where every item has a column, the others in random order

@@ -10,9 +10,8 @@ from typing import IO
 from segshuffle.arrays import LARGEST_DOMAIN, Table
 from segshuffle.datasets.own.layout import Layout, read_items
 from segshuffle.datasets.own.transactions import Transactions, numbered, texts
-from segshuffle.datasets.population import check_integer
 from segshuffle.errors import DataError, ParameterError
-from segshuffle.numerics.ranges import check_kind, numbers
+from segshuffle.numerics.ranges import check_integer, check_kind, numbers
 
 
 def read_transactions(
@@ -76,7 +75,7 @@ def read_transactions(
     if layout.level_column is not None and not levels:
         raise ParameterError("levels", tuple(levels), "the public list of all levels if a column has the users' levels")
     if domain_size is not None:
-        check_integer("domain_size", domain_size, 1, LARGEST_DOMAIN)
+        check_integer("domain_size", domain_size, 1, most=LARGEST_DOMAIN)
         if items is not None:
             raise ParameterError("domain_size", domain_size, "left out if the list of items is given")
     elif items is None and layout.unknown == "drop":
@@ -84,7 +83,7 @@ def read_transactions(
     codes = None
     if items is not None:
         codes = numbered(read_items(Path(items)) if isinstance(items, (str, Path)) else texts(items))
-        check_integer("number of items", len(codes), 1, LARGEST_DOMAIN)
+        check_integer("number of items", len(codes), 1, most=LARGEST_DOMAIN)
     with opened(data, layout) as source:
         collected = Collector(source, layout, codes, domain_size, levels)
         collected.take(progress)

@@ -13,9 +13,8 @@ from numpy.typing import ArrayLike
 
 from segshuffle.arrays import LARGEST_DOMAIN, NO_ITEM, BoolArray, FloatArray, IntArray, Numbers, Table
 from segshuffle.datasets.own.layout import MISSING, name_of
-from segshuffle.datasets.population import check_integer
 from segshuffle.errors import DataError, ParameterError
-from segshuffle.numerics.ranges import name_of_number
+from segshuffle.numerics.ranges import check_integer, name_of_number
 from segshuffle.numerics.typed import is_many, typed
 
 # Entries of users whose sets are cut together, to bound the memory.
@@ -55,7 +54,7 @@ class Transactions:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        check_integer("domain_size", self.domain_size, 1, LARGEST_DOMAIN)
+        check_integer("domain_size", self.domain_size, 1, most=LARGEST_DOMAIN)
         if not isinstance(self.names, Sequence | None):
             raise ParameterError("names", self.names, "a sequence of names")
         if self.names is not None and len(self.names) != self.domain_size:
@@ -99,7 +98,7 @@ class Transactions:
 
     def level_counts(self, n_levels: int) -> tuple[int, ...] | None:
         """Count the users at each of so many levels; None where the data have no levels."""
-        check_integer("n_levels", n_levels, 1, _MOST_LEVELS)
+        check_integer("n_levels", n_levels, 1, most=_MOST_LEVELS)
         return None if self.levels is None else tuple(np.bincount(self.levels, minlength=n_levels).tolist())
 
     @typed
@@ -113,7 +112,7 @@ class Transactions:
         n_levels : int
             Number K of levels.
         """
-        check_integer("n_levels", n_levels, 1, _MOST_LEVELS)
+        check_integer("n_levels", n_levels, 1, most=_MOST_LEVELS)
         if levels.shape != (self.n_users,):
             raise ParameterError("levels", levels, f"an array with the level of each of {self.n_users} users")
         held, level_of_entry = np.empty((n_levels, self.domain_size), np.int32), np.repeat(levels, self.sizes)
@@ -132,7 +131,7 @@ class Transactions:
         rng : numpy.random.Generator
             Chooses which.
         """
-        check_integer("set_size", set_size, 1, LARGEST_DOMAIN)
+        check_integer("set_size", set_size, 1, most=LARGEST_DOMAIN)
         if self.largest_set <= set_size:
             return self
         kept = np.zeros(self.codes.size, dtype=bool)
@@ -172,7 +171,7 @@ class Transactions:
         rng : numpy.random.Generator
             Chooses them, with replacement.
         """
-        check_integer("n_users", n_users, 1, 10**8)
+        check_integer("n_users", n_users, 1, most=10**8)
         return self.take(rng.integers(self.n_users, size=n_users))
 
     def rows(self, set_size: int | None = None) -> Numbers:
@@ -189,7 +188,7 @@ class Transactions:
             If a user holds more.
         """
         width = max(self.largest_set, 1) if set_size is None else set_size
-        check_integer("set_size", width, 0, LARGEST_DOMAIN)
+        check_integer("set_size", width, 0, most=LARGEST_DOMAIN)
         if self.largest_set > width:
             raise ParameterError("set_size", set_size, f"at least {self.largest_set}, which a user holds; cut the sets")
         rows = np.full((self.n_users, width), NO_ITEM, dtype=np.int32)
