@@ -148,7 +148,7 @@ def test_what_is_proposed_for_a_table_can_be_done():
         users_of(frame, ["a", "b"])
     assert "segshuffle.Layout" in str(said.value)
     users = read_transactions(frame, items=["a", "b"], layout=Layout(user="who", item="what"))
-    assert users_of([["a"], ["b"]]).codes.tolist() == users.codes.tolist()
+    assert users_of([["a"], ["b"]], ["a", "b"]).codes.tolist() == users.codes.tolist()
 
 
 @pytest.mark.parametrize("make", [pl.DataFrame, pd.DataFrame])

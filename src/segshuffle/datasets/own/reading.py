@@ -90,19 +90,15 @@ def read_transactions(
         return collected.transactions(label or Path(source.name).name.partition(".")[0] or "transactions")
 
 
-def users_of(
-    users: Iterable[Iterable[object]] | Table, items: Iterable[object] | None = None, *, label: str = "transactions"
-) -> Transactions:
+def users_of(users: Iterable[Iterable[object]] | Table, items: Iterable[object]) -> Transactions:
     """Make users of a table in memory by `read_transactions`, or of sets or lists by `Transactions.from_sets`.
 
     Parameters
     ----------
     users : iterable of iterables, or table
         The items of each user; or a table of Polars, Arrow or pandas.
-    items : iterable, optional
-        All items, which are taken by their text; by default those that are held.
-    label : str
-        Name of the data.
+    items : iterable
+        All items, which are taken by their text.
 
     Raises
     ------
@@ -111,10 +107,10 @@ def users_of(
     """
     if isinstance(users, Table):
         try:
-            return read_transactions(users, items=None if items is None else texts(items), label=label)
+            return read_transactions(users, items=texts(items), label="transactions")
         except DataError as error:
             raise DataError(
                 f"{error} Such options are those of segshuffle.Layout: instead of the table, give what "
                 "read_transactions(table, items=..., layout=Layout(...)) returns."
             ) from error
-    return Transactions.from_sets(users, items, label=label)
+    return Transactions.from_sets(users, items)
