@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from segshuffle.arrays import FloatArray
-from segshuffle.numerics.intervals import DeltaInterval
+from segshuffle.numerics.intervals import ZERO, DeltaInterval
 from segshuffle.numerics.laws import binomial_pmf, binomial_tail, round_off
 from segshuffle.numerics.ranges import check_choice, check_integer, check_within
 from segshuffle.numerics.search import Bound
@@ -78,7 +78,7 @@ class SampleThreshold(Bound):
         # where groups would be too large, a smaller epsilon has no less
         most = math.log1p(-self.threshold / _LARGEST) - math.log1p(-self.rate)
         if epsilon >= -math.log1p(-self.rate):
-            return Worst(DeltaInterval(0.0, 0.0), self.threshold - 1)
+            return Worst(ZERO, self.threshold - 1)
         at = min(epsilon, max(most, 0.0))
         share = -math.expm1(math.log1p(-self.rate) + at)
         m = np.arange(self.threshold - 1, math.ceil(self.threshold / share) + 2, dtype=float)

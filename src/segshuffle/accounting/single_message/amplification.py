@@ -146,10 +146,10 @@ def compare(
     """
     target = target_of(delta, epsilon)
     _check(n_users, **target)
-    check_kind("mechanism", mechanism, Mechanism)
+    asked = applicable(mechanism, only)
     _check_rounds(mechanism, rounds)
     entries, left_out = [], {}
-    for each in applicable(mechanism, only):
+    for each in asked:
         try:
             value = ask(each, mechanism, n_users, delta, epsilon, rounds)
         except ParameterError as error:

@@ -302,10 +302,6 @@ def rejection(*, local_epsilon: float, set_size: int, domain_size: int, most_one
     return min(float(tail[0] * (1 + round_off(np.array(others)))), 1.0)
 
 
-def _of_one_bit(*, local_epsilon: float, n_users: int) -> BitSums:
-    return BitSums(n_users=n_users, local_epsilon=local_epsilon, set_size=1, exchanged=False)
-
-
 ACCOUNTANT = Accountant(
     "bit-sums",
     "upper",
@@ -314,5 +310,5 @@ ACCOUNTANT = Accountant(
     order=12,
     part="local_epsilon",
     asked=("krr",),
-    **of_bound(_of_one_bit),
+    **of_bound(functools.partial(BitSums, exchanged=False)),
 )

@@ -169,7 +169,6 @@ def subsampled(whole: Mechanism, rate: float) -> Mechanism:
 
     Only one collection of such users can be asked about: the same sample might serve several.
     """
-    check_kind("mechanism", whole, Mechanism)
     thinner, variation = ParallelComposition(components=(_classes_of(whole),), weights=(1.0,), rate=rate), None
     if whole.variation and isinstance(whole.randomizer, MatrixRandomizer):
         variation = replace(whole.variation, beta=rate * whole.variation.beta)
