@@ -45,26 +45,21 @@ through rho. Blocks are split where the gap is widest until the whole interval i
 truncated: the blocks cover the whole support.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
 from segshuffle.arrays import BoolArray, FloatArray
 from segshuffle.numerics.intervals import SMALLEST_DELTA, DeltaInterval
-from segshuffle.numerics.laws import binomial_pmf, binomial_tail, round_off
+from segshuffle.numerics.laws import BinomialLaw, binomial_pmf, binomial_tail, round_off
+from segshuffle.numerics.poisson_binomial import PoissonBinomialLaw
 from segshuffle.numerics.ranges import check_epsilon, check_within
 
-if TYPE_CHECKING:
-    from segshuffle.numerics.laws import BinomialLaw
-    from segshuffle.numerics.poisson_binomial import PoissonBinomialLaw
-
 #: Law of a count C >= 0: its mean, deviation and largest value, point and tail probabilities, and their ratios.
-CountLaw: TypeAlias = "BinomialLaw | PoissonBinomialLaw"
+CountLaw = BinomialLaw | PoissonBinomialLaw
 _MAX_ROUNDS = 24
 _MAX_BLOCKS = 2_000_000
 #: Gap reduction asked of one round of splitting: gaps are linear in the width only when they are small.

@@ -87,21 +87,17 @@ def _log_mass(counts: FloatArray, probability: float) -> FloatArray:
     return np.asarray(exponent + 0.5 * np.log(trials / (2 * math.pi * successes * failures)))
 
 
-def log_binomial_pmf(trials: FloatArray | float, successes: FloatArray, probability: float) -> FloatArray:
-    """Return the log of Pr[Binomial(trials, probability) = successes] at integers from 0 to `trials`, elementwise."""
+def binomial_pmf(trials: FloatArray | float, successes: FloatArray, probability: float) -> FloatArray:
+    """Return Pr[Binomial(trials, probability) = successes], elementwise; 0 outside the support; probability < 1."""
     counts = np.empty((3, *successes.shape))
     counts[0] = np.maximum(trials, 2.0)
     counts[1] = np.minimum(np.maximum(successes, 1.0), counts[0] - 1.0)  # several times faster than np.clip
     counts[2] = counts[0] - counts[1]
     bulk = _log_mass(counts, probability)
     one_sided = np.where(successes == 0, trials * math.log1p(-probability), bulk)
-    return np.where(successes == trials, trials * math.log(probability), one_sided)
-
-
-def binomial_pmf(trials: FloatArray | float, successes: FloatArray, probability: float) -> FloatArray:
-    """Return Pr[Binomial(trials, probability) = successes], elementwise; 0 outside the support; probability < 1."""
+    log_mass = np.where(successes == trials, trials * math.log(probability), one_sided)
     inside = (successes >= 0) & (successes <= trials)
-    return np.where(inside, np.exp(log_binomial_pmf(trials, successes, probability)), 0.0)
+    return np.where(inside, np.exp(log_mass), 0.0)
 
 
 def binomial_tail(trials: FloatArray | float, threshold: FloatArray, probability: float) -> FloatArray:
