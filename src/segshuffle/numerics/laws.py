@@ -54,13 +54,11 @@ def stirling_error(count: FloatArray | float) -> FloatArray:
     return error
 
 
-def deviance(count: FloatArray | float, mean: FloatArray | float) -> FloatArray:
-    """Return count * log(count / mean) + mean - count, without cancellation when the two are close (mean > 0)."""
-    return deviance_at(np.subtract(count, mean), mean)
+def deviance(gap: FloatArray, mean: FloatArray | float) -> FloatArray:
+    """Return count * log(count / mean) + mean - count at count = mean + gap, without cancellation (mean > 0).
 
-
-def deviance_at(gap: FloatArray, mean: FloatArray | float) -> FloatArray:
-    """Return the deviance of mean + gap: the gap keeps its digits where the mean is much larger."""
+    The gap keeps its digits where the mean is much larger.
+    """
     v: FloatArray = gap / mean
     near = np.abs(v) < _SERIES_BELOW
     # (1 + v) log(1 + v) - v with log(1 + v) = 2 artanh(w): the next term is below 1e-18 of the first
@@ -82,7 +80,8 @@ def _log_mass(counts: FloatArray, probability: float) -> FloatArray:
     """
     trials, successes, failures = counts
     stirling = stirling_error(counts)
-    deviances = deviance(counts[1:], np.array([trials * probability, trials * (1 - probability)]))
+    means = np.array([trials * probability, trials * (1 - probability)])
+    deviances = deviance(counts[1:] - means, means)
     exponent = stirling[0] - stirling[1] - stirling[2] - deviances[0] - deviances[1]
     return np.asarray(exponent + 0.5 * np.log(trials / (2 * math.pi * successes * failures)))
 
@@ -220,7 +219,7 @@ def size_of(mean: float, p: float) -> float:
 def log_poisson(gap: FloatArray, mean: float) -> FloatArray:
     """Return the log of the Poisson mass at mean + gap, which is 0 or a real >= 1; relative error below 1e-12."""
     count = np.maximum(mean + gap, 1.0)
-    bulk = -stirling_error(count) - deviance_at(gap, mean) - 0.5 * np.log(2 * math.pi * count)
+    bulk = -stirling_error(count) - deviance(gap, mean) - 0.5 * np.log(2 * math.pi * count)
     return np.where(gap > -mean, bulk, -mean)
 
 

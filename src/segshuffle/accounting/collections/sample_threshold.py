@@ -66,7 +66,7 @@ class SampleThreshold(Bound):
     def add(self, epsilon: float) -> Worst:
         """Return the worst D(T_{m+1} || T_m), and its m."""
         share = -math.expm1(math.log1p(-self.rate) - epsilon)
-        m = np.arange(max(self.threshold - 1, 0), math.ceil(self.threshold / share) + 2, dtype=float)
+        m = np.arange(self.threshold - 1, math.ceil(self.threshold / share) + 2, dtype=float)
         best = np.maximum(np.floor((m + 1) * share) + 1, self.threshold)
         tails = []
         for t in (best, best + 1, np.maximum(best - 1, self.threshold)):  # wherever rounding puts the best count
