@@ -6,20 +6,16 @@
 * status: one sentence on what is proven or refuted.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+from segshuffle.accounting.single_message.randomizers.reference import Randomizer
+from segshuffle.accounting.single_message.variation_ratio import VariationRatio
 from segshuffle.errors import ParameterError
 from segshuffle.numerics.ranges import check_epsilon
 from segshuffle.numerics.search import Bound
-
-if TYPE_CHECKING:
-    from segshuffle.accounting.single_message.randomizers.reference import Randomizer
-    from segshuffle.accounting.single_message.variation_ratio import VariationRatio
 
 Kind = Literal["upper", "lower", "published", "asymptotic", "exact"]
 
