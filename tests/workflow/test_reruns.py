@@ -10,22 +10,22 @@ pytestmark = [pytest.mark.slow, pytest.mark.pipeline]
 
 RECORDS = {"provenance", "runtimes", "page"}
 ERRORS = {"simulate", "aggregate", "verdicts", "proven_summary", "figure", *RECORDS}
-AUDIT = {"audit_setting", "figure_audit", *RECORDS}
-LEVELS = {"levels", "figure_levels", *RECORDS}
-ASSUMPTIONS = {"participation", "influence", "dependence", "rounds", *RECORDS}
-PARETO = {"pareto_case", "pareto_winners", "figure_pareto", *RECORDS}
-AMPLIFICATION = {"amplification_curves", "amplification_report", *RECORDS}
-REFEREE = {"referee_trials", "referee_verdicts", *RECORDS}
-PLANS = {"plan", *ERRORS, *AUDIT, "influence"}
-POPULATIONS = {"population", "dependence", *ERRORS, *LEVELS}
+AUDIT = {"audit_setting", "audit", *RECORDS}
+LEVELS = {"levels", "fig_levels", *RECORDS}
+ASSUMPTIONS = {"fig_participation", "fig_influence", "fig_dependence", "fig_rounds", *RECORDS}
+PARETO = {"pareto_case", "pareto", *RECORDS}
+AMPLIFICATION = {"amplification_curves", "amplification", *RECORDS}
+REFEREE = {"referee_trials", "referee", *RECORDS}
+PLANS = {"plan", *ERRORS, *AUDIT, "fig_influence"}
+POPULATIONS = {"population", "fig_dependence", *ERRORS, *LEVELS}
 PANELS = PLANS | LEVELS | ASSUMPTIONS
 # code counts by stage: an edit of one protocol or accountant computes everything again, one of a dataset also gets data
 COMPUTED = PANELS | PARETO | AMPLIFICATION | REFEREE | {"limit"}
 DATA = COMPUTED | {"dataset", "population"}
 DRAWN = {
-    *("figure", "limit", "figure_audit", "figure_levels", "participation", "influence"),
-    *("dependence", "rounds", "pareto_winners", "figure_pareto", "proven_summary", "verdicts"),
-    *("amplification_report", "referee_verdicts", *RECORDS),
+    *("figure", "limit", "audit", "fig_levels", "fig_participation", "fig_influence"),
+    *("fig_dependence", "fig_rounds", "pareto", "proven_summary", "verdicts"),
+    *("amplification", "referee", *RECORDS),
 }
 
 
@@ -64,7 +64,7 @@ def test_editing_a_file(checkout, name):
 #: Key, new value, and the rules that run again.
 CHANGES = [
     ("seed", 1, POPULATIONS | {"dataset"}),
-    ("repetitions", 6, ERRORS | LEVELS | {"dependence"}),
+    ("repetitions", 6, ERRORS | LEVELS | {"fig_dependence"}),
     ("repetition_block", 4, ERRORS | LEVELS),
     ("recentring", False, ERRORS),
     ("levels", [0.5, 1.0, 2.5], PANELS),
@@ -74,10 +74,10 @@ CHANGES = [
     ("competitors.methods", ["mm"], PLANS - AUDIT | RECORDS),
     ("datasets.msnbc.padding", "dummy", PANELS | {"dataset", "population"}),
     ("datasets.synthetic.domain_size", 20, PANELS | {"population"}),
-    ("proven.max_messages", [12, 40], PLANS - AUDIT - {"verdicts"} | RECORDS | {"participation", "rounds"}),
+    ("proven.max_messages", [12, 40], PLANS - AUDIT - {"verdicts"} | RECORDS | {"fig_participation", "fig_rounds"}),
     ("proven.honest_fraction", 0.9, PANELS - AUDIT - {"verdicts"} | RECORDS),
     ("private_levels.epsilons", [0.5, 1.0], LEVELS),
-    ("assumptions.rounds", [1, 2], {"rounds", "participation", *RECORDS}),
+    ("assumptions.rounds", [1, 2], {"fig_rounds", "fig_participation", *RECORDS}),
     ("pareto.budgets", [3.0], PARETO),
     ("amplification.points", 4, AMPLIFICATION),
     ("referee.shares", [0.5], REFEREE),

@@ -24,8 +24,8 @@ rule amplification_curves:
         "../scripts/amplification_curves.py"
 
 
-rule amplification_report:
-    """Figures, readable tables and verdicts of the amplification papers."""
+rule amplification:
+    """Figures, tables and verdicts of the amplification papers."""
     input:
         tables=collect("<results>/amplification/{exhibit}.csv", exhibit=EXHIBITS),
     output:
@@ -35,9 +35,9 @@ rule amplification_report:
         claims=shown("<results>/amplification/claims.csv"),
         readable_claims="<results>/amplification/claims.md",
     log:
-        "<logs>/amplification_report.log",
+        "<logs>/amplification.log",
     benchmark:
-        "<benchmarks>/amplification_report.tsv"
+        "<benchmarks>/amplification.tsv"
     conda:
         "../envs/segshuffle.yaml"
     params:
@@ -49,11 +49,4 @@ rule amplification_report:
         ),
         code=code_of(*DRAW, "reproduction/studies/amplification"),
     script:
-        "../scripts/amplification_report.py"
-
-
-rule amplification:
-    """Figures, tables and verdicts of the amplification papers."""
-    input:
-        rules.amplification_report.input.tables,
-        rules.amplification_report.output,
+        "../scripts/amplification.py"

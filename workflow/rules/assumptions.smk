@@ -10,16 +10,16 @@ FIRST_SETTINGS = [panel.setting.id for panel in FIRST_PANELS]
 PUBLIC = used("delta_times_n", "levels", "splits")
 
 
-rule participation:
+rule fig_participation:
     """Epsilon over the share of users who really are honest, and error over the share that a plan assumes."""
     output:
         epsilons="<results>/participation.csv",
         errors="<results>/participation-error.csv",
         drawing=in_formats("participation"),
     log:
-        "<logs>/participation.log",
+        "<logs>/fig_participation.log",
     benchmark:
-        "<benchmarks>/participation.tsv"
+        "<benchmarks>/fig_participation.tsv"
     conda:
         "../envs/segshuffle.yaml"
     params:
@@ -28,10 +28,10 @@ rule participation:
         captions=said("figures/participation"),
         code=code_of(*COMPUTE, *DRAW, "reproduction/studies/assumptions"),
     script:
-        "../scripts/participation.py"
+        "../scripts/fig_participation.py"
 
 
-rule influence:
+rule fig_influence:
     """How far 1 % of the users can shift the estimates of every protocol if they lie."""
     input:
         published=collect(
@@ -44,9 +44,9 @@ rule influence:
         table="<results>/influence.csv",
         drawing=in_formats("influence"),
     log:
-        "<logs>/influence.log",
+        "<logs>/fig_influence.log",
     benchmark:
-        "<benchmarks>/influence.tsv"
+        "<benchmarks>/fig_influence.tsv"
     conda:
         "../envs/segshuffle.yaml"
     params:
@@ -55,10 +55,10 @@ rule influence:
         captions=said("figures/influence"),
         code=code_of(*COMPUTE, *DRAW, "reproduction/studies/assumptions"),
     script:
-        "../scripts/influence.py"
+        "../scripts/fig_influence.py"
 
 
-rule dependence:
+rule fig_dependence:
     """Bias and error over how strongly levels depend on items, with and without equal copies."""
     input:
         collect("<results>/populations/{setting}.npz", setting=FIRST_SETTINGS),
@@ -66,9 +66,9 @@ rule dependence:
         table="<results>/dependence.csv",
         drawing=in_formats("dependence"),
     log:
-        "<logs>/dependence.log",
+        "<logs>/fig_dependence.log",
     benchmark:
-        "<benchmarks>/dependence.tsv"
+        "<benchmarks>/fig_dependence.tsv"
     conda:
         "../envs/segshuffle.yaml"
     params:
@@ -77,18 +77,18 @@ rule dependence:
         captions=said("figures/dependence"),
         code=code_of(*COMPUTE, *DRAW, "reproduction/studies/assumptions"),
     script:
-        "../scripts/dependence.py"
+        "../scripts/fig_dependence.py"
 
 
-rule rounds:
+rule fig_rounds:
     """Error over the number of collections that share one epsilon and delta."""
     output:
         table="<results>/rounds.csv",
         drawing=in_formats("rounds"),
     log:
-        "<logs>/rounds.log",
+        "<logs>/fig_rounds.log",
     benchmark:
-        "<benchmarks>/rounds.tsv"
+        "<benchmarks>/fig_rounds.tsv"
     conda:
         "../envs/segshuffle.yaml"
     params:
@@ -97,28 +97,4 @@ rule rounds:
         captions=said("figures/rounds"),
         code=code_of(*COMPUTE, *DRAW, "reproduction/studies/assumptions"),
     script:
-        "../scripts/rounds.py"
-
-
-rule fig_participation:
-    """Epsilon and error over the share of honest users."""
-    input:
-        rules.participation.output,
-
-
-rule fig_influence:
-    """How far 1 % of the users can shift the estimates of every protocol."""
-    input:
-        rules.influence.output,
-
-
-rule fig_dependence:
-    """Bias and error if the levels that users pick depend on their items."""
-    input:
-        rules.dependence.output,
-
-
-rule fig_rounds:
-    """Error over the number of collections that share one epsilon and delta."""
-    input:
-        rules.rounds.output,
+        "../scripts/fig_rounds.py"

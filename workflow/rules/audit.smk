@@ -21,27 +21,21 @@ rule audit_setting:
         "../scripts/audit_setting.py"
 
 
-rule figure_audit:
-    """Claimed epsilon against the epsilon that the full view gives, over m."""
+rule audit:
+    """The published guarantee, compared with the guarantee if the server sees everything: table and figure."""
     input:
         collect("<results>/audit/{setting}.csv", setting=SETTINGS),
     output:
         table=shown("<results>/audit.csv"),
         drawing=in_formats("audit"),
     log:
-        "<logs>/figure_audit.log",
+        "<logs>/audit.log",
     benchmark:
-        "<benchmarks>/figure_audit.tsv"
+        "<benchmarks>/audit.tsv"
     conda:
         "../envs/segshuffle.yaml"
     params:
         captions=said("audit.csv", "figures/audit"),
         code=code_of(*DRAW, "reproduction/studies/audit"),
     script:
-        "../scripts/figure_audit.py"
-
-
-rule audit:
-    """The published guarantee, compared with the guarantee if the server sees everything: table and figure."""
-    input:
-        rules.figure_audit.output,
+        "../scripts/audit.py"

@@ -30,27 +30,20 @@ rule levels:
         "../scripts/levels.py"
 
 
-rule figure_levels:
+rule fig_levels:
     """Error over the privacy of the levels, all settings."""
     input:
         collect("<results>/levels/{setting}.csv", setting=SETTINGS),
     output:
         in_formats("levels"),
     log:
-        "<logs>/figure_levels.log",
+        "<logs>/fig_levels.log",
     benchmark:
-        "<benchmarks>/figure_levels.tsv"
+        "<benchmarks>/fig_levels.tsv"
     conda:
         "../envs/segshuffle.yaml"
     params:
         captions=said("figures/levels"),
         code=code_of(*DRAW, "reproduction/studies/levels"),
     script:
-        "../scripts/figure_levels.py"
-
-
-rule fig_levels:
-    """Error over the epsilon that protects the levels themselves."""
-    input:
-        rules.figure_levels.input,
-        rules.figure_levels.output,
+        "../scripts/fig_levels.py"

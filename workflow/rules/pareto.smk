@@ -35,8 +35,8 @@ rule pareto_case:
         "../scripts/pareto_case.py"
 
 
-rule pareto_winners:
-    """All sizes in one table, the protocol with the least error in each case, verdicts on the literature."""
+rule pareto:
+    """Error over messages of our protocol and others at equal epsilon and delta, and the best one in each case."""
     input:
         sizes=collect("<results>/pareto/{size}.csv", size=PARETO_SIZES),
     output:
@@ -44,44 +44,20 @@ rule pareto_winners:
         winners="<results>/pareto-winners.csv",
         claims=shown("<results>/pareto-claims.csv"),
         readable="<results>/pareto.md",
+        drawings=[in_formats(name) for name in PARETO_FIGURES],
     log:
-        "<logs>/pareto_winners.log",
+        "<logs>/pareto.log",
     benchmark:
-        "<benchmarks>/pareto_winners.tsv"
+        "<benchmarks>/pareto.tsv"
     conda:
         "../envs/segshuffle.yaml"
     params:
         statements=reference("claims-pareto.yaml"),
         budgets=lookup("pareto/budgets", within=config),
-        captions=said("pareto-claims.csv"),
+        figures=list(PARETO_FIGURES.values()),
+        captions=said(
+            "pareto-claims.csv", *(f"figures/{name}" for name in PARETO_FIGURES)
+        ),
         code=code_of(*COMPUTE, *DRAW, "reproduction/studies/pareto"),
     script:
-        "../scripts/pareto_winners.py"
-
-
-rule figure_pareto:
-    """Error over messages per user: a figure per size and split, a panel for every set size and epsilon."""
-    input:
-        "<results>/pareto.csv",
-    output:
-        # in one job: what takes longest is to load the libraries
-        [in_formats(name) for name in PARETO_FIGURES],
-    log:
-        "<logs>/figure_pareto.log",
-    benchmark:
-        "<benchmarks>/figure_pareto.tsv"
-    conda:
-        "../envs/segshuffle.yaml"
-    params:
-        figures=list(PARETO_FIGURES.values()),
-        captions=said(*(f"figures/{name}" for name in PARETO_FIGURES)),
-        code=code_of(*DRAW, "reproduction/studies/pareto"),
-    script:
-        "../scripts/figure_pareto.py"
-
-
-rule pareto:
-    """Error over messages of our protocol and others at equal epsilon and delta, and the best one in each case."""
-    input:
-        rules.pareto_winners.output,
-        rules.figure_pareto.output,
+        "../scripts/pareto.py"

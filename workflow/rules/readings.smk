@@ -43,10 +43,3 @@ rule readings:
         ),
     script:
         "../scripts/readings.py"
-
-
-rule fig_readings:
-    """Verdicts on the paper's statements under every reading of it."""
-    input:
-        rules.readings.output,
-    localrule: True

@@ -20,8 +20,8 @@ rule referee_trials:
         "../scripts/referee_trials.py"
 
 
-rule referee_verdicts:
-    """One verdict per accountant and mechanism, and the figure."""
+rule referee:
+    """The referee: upper bounds for one message, published and proven, compared with proven lower bounds."""
     input:
         "<results>/referee.csv",
     output:
@@ -29,20 +29,13 @@ rule referee_verdicts:
         readable="<results>/referee.md",
         drawing=in_formats("referee"),
     log:
-        "<logs>/referee_verdicts.log",
+        "<logs>/referee.log",
     benchmark:
-        "<benchmarks>/referee_verdicts.tsv"
+        "<benchmarks>/referee.tsv"
     conda:
         "../envs/segshuffle.yaml"
     params:
         captions=said("referee-verdicts.csv", "figures/referee"),
         code=code_of(*COMPUTE, *DRAW, "reproduction/studies/referee"),
     script:
-        "../scripts/referee_verdicts.py"
-
-
-rule referee:
-    """The referee: upper bounds for one message, published and proven, compared with proven lower bounds."""
-    input:
-        rules.referee_trials.output,
-        rules.referee_verdicts.output,
+        "../scripts/referee.py"
