@@ -168,11 +168,10 @@ with job(snakemake) as edition:
     save(draw(table), snakemake.output.drawing, edition)
 ''',
 }
-#: Where the workflow names a study: the rules, the results, and a table that the page reads for the words of a figure.
+#: Where the workflow names a study: the rules, and the results.
 LINES = {
     "workflow/Snakefile": ('include: "rules/limit.smk"\n', 'include: "rules/thanks.smk"\n'),
     "workflow/rules/page.smk": ("MADE = {\n", '    "thanks": rules.greeting.output,\n'),
-    "workflow/rules/page.smk:page": ("TABLES_OF_PAGE = {\n", '    "thanks": rules.greeting.output.table,\n'),
 }
 
 
@@ -182,7 +181,7 @@ def add_study(made):
         (made.folder / name).parent.mkdir(exist_ok=True)
         (made.folder / name).write_text(text.lstrip(), encoding="utf-8")
     for name, (place, line) in LINES.items():
-        path = made.folder / name.partition(":")[0]
+        path = made.folder / name
         before, _, after = path.read_text(encoding="utf-8").partition(place)
         path.write_text(before + place + line + after, encoding="utf-8")
     if not (made.folder / "tiny.yaml").is_file():  # a copy that nothing is run in

@@ -18,7 +18,7 @@ rule amplification_curves:
     conda:
         "../envs/segshuffle.yaml"
     params:
-        points=lookup("amplification/points", within=config),
+        points=config["amplification"]["points"],
         code=code_of(*COMPUTE, "reproduction/studies/amplification"),
     script:
         "../scripts/amplification_curves.py"

@@ -1,7 +1,7 @@
 # Inputs: all results. Outputs: the record of the run, its run times, and one page that shows everything.
 
 
-# what each part makes, and the tables of it that the page reads; `parts` of the configuration chooses
+# what each part makes; `parts` of the configuration chooses
 MADE = {
     "paper": [rules.aggregate.output, rules.claims.input, rules.figures.input],
     "proven": rules.proven.input,
@@ -16,23 +16,9 @@ MADE = {
         rules.fig_rounds.output,
     ],
     "pareto": rules.pareto.output,
-    "amplification": [
-        rules.amplification.input.tables,
-        rules.amplification.output,
-    ],
+    "amplification": [rules.amplification.input, rules.amplification.output],
     "referee": [rules.referee.input, rules.referee.output],
     "deployments": rules.deployments.output,
-}
-TABLES_OF_PAGE = {
-    "paper": [rules.aggregate.output, rules.verdicts.output.table],
-    "proven": rules.proven_summary.output.table,
-    "readings": rules.readings.output.table,
-    "audit": rules.audit.output.table,
-    "levels": rules.fig_levels.input,
-    "limit": rules.limit.output.table,
-    "amplification": rules.amplification.output.claims,
-    "referee": rules.referee.output.table,
-    "deployments": rules.deployments.output.table,
 }
 for part in config["parts"]:
     if part not in MADE:
@@ -89,15 +75,7 @@ rule runtimes:
 rule page:
     """One page with all figures, interactive charts, tables and verdicts; opens in a browser without a network."""
     input:
-        results=RESULTS,
-        tables=[
-            *(
-                tables
-                for part, tables in TABLES_OF_PAGE.items()
-                if part in config["parts"]
-            ),
-            rules.runtimes.output,
-        ],
+        results=[*RESULTS, rules.runtimes.output],
         provenance=rules.provenance.output.record,
         config=rules.provenance.output.config,
     output:

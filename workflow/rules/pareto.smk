@@ -53,7 +53,7 @@ rule pareto:
         "../envs/segshuffle.yaml"
     params:
         statements=reference("claims-pareto.yaml"),
-        budgets=lookup("pareto/budgets", within=config),
+        budgets=config["pareto"]["budgets"],
         figures=list(PARETO_FIGURES.values()),
         captions=said(
             "pareto-claims.csv", *(f"figures/{name}" for name in PARETO_FIGURES)

@@ -15,7 +15,7 @@ rule proven_summary:
     conda:
         "../envs/segshuffle.yaml"
     params:
-        budgets=lookup("proven/max_messages", within=config),
+        budgets=config["proven"]["max_messages"],
         captions=said("proven-summary.csv"),
         code=code_of(*COMPUTE, *DRAW, "reproduction/studies/panels"),
     script:

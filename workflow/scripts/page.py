@@ -5,7 +5,8 @@ from segshuffle.files import write_atomically
 from segshuffle.reproduction.page.build import page
 
 with job(snakemake):
-    files = snakemake.input
-    figures = [path for path in files.results if path.endswith(".svg")]
-    text = page(files.tables, figures, files.provenance)
+    results = snakemake.input.results
+    tables = [path for path in results if path.endswith(".csv")]
+    figures = [path for path in results if path.endswith(".svg")]
+    text = page(tables, figures, snakemake.input.provenance)
     write_atomically(snakemake.output[0], text)
