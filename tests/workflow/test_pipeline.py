@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.pipeline]
 FIGURES = ("fig2", "fig3", "fig4", "fig5", "fig6", "summary")
 FORMATS = ("pdf", "svg", "png")
 #: Jobs of some rules in a whole run.
-JOBS = {"dataset": 1, "population": 2, "plan": 6, "simulate": 4, "figure": 12, "aggregate": 1, "verdicts": 1}
+JOBS = {"dataset": 1, "population": 2, "plan": 6, "simulate": 4, "figure": 12, "aggregate": 1, "claims": 1}
 TINY_METHODS = ("subexp-local", "subexp-shuffle", "mm", "sepmm", "weighted-sepmm", "inverse-variance-sepmm")
 
 

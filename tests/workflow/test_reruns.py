@@ -9,7 +9,7 @@ import pytest
 pytestmark = [pytest.mark.slow, pytest.mark.pipeline]
 
 RECORDS = {"provenance", "runtimes", "page"}
-ERRORS = {"simulate", "aggregate", "verdicts", "proven_summary", "figure", *RECORDS}
+ERRORS = {"simulate", "aggregate", "claims", "proven_summary", "figure", *RECORDS}
 AUDIT = {"audit_setting", "audit", *RECORDS}
 LEVELS = {"levels", "fig_levels", *RECORDS}
 ASSUMPTIONS = {"fig_participation", "fig_influence", "fig_dependence", "fig_rounds", *RECORDS}
@@ -24,7 +24,7 @@ COMPUTED = PANELS | PARETO | AMPLIFICATION | REFEREE | {"limit"}
 DATA = COMPUTED | {"dataset", "population"}
 DRAWN = {
     *("figure", "limit", "audit", "fig_levels", "fig_participation", "fig_influence"),
-    *("fig_dependence", "fig_rounds", "pareto", "proven_summary", "verdicts"),
+    *("fig_dependence", "fig_rounds", "pareto", "proven_summary", "claims"),
     *("amplification", "referee", *RECORDS),
 }
 
@@ -43,7 +43,7 @@ FILES = {
     "src/segshuffle/reproduction/studies/panels/report.py": ERRORS,
     "src/segshuffle/reproduction/studies/audit/report.py": AUDIT,
     "src/segshuffle/reproduction/studies/referee/compute.py": REFEREE,
-    "src/segshuffle/reproduction/studies/claims/report.py": {"verdicts", *RECORDS},
+    "src/segshuffle/reproduction/studies/claims/report.py": {"claims", *RECORDS},
     "src/segshuffle/reproduction/studies/panels/captions.yaml": {"provenance", "page"},
     "src/segshuffle/reproduction/page/findings.py": {"provenance", "page"},
     "workflow/report/caption.rst": set(),
@@ -74,8 +74,8 @@ CHANGES = [
     ("competitors.methods", ["mm"], PLANS - AUDIT | RECORDS),
     ("datasets.msnbc.padding", "dummy", PANELS | {"dataset", "population"}),
     ("datasets.synthetic.domain_size", 20, PANELS | {"population"}),
-    ("proven.max_messages", [12, 40], PLANS - AUDIT - {"verdicts"} | RECORDS | {"fig_participation", "fig_rounds"}),
-    ("proven.honest_fraction", 0.9, PANELS - AUDIT - {"verdicts"} | RECORDS),
+    ("proven.max_messages", [12, 40], PLANS - AUDIT - {"claims"} | RECORDS | {"fig_participation", "fig_rounds"}),
+    ("proven.honest_fraction", 0.9, PANELS - AUDIT - {"claims"} | RECORDS),
     ("private_levels.epsilons", [0.5, 1.0], LEVELS),
     ("assumptions.rounds", [1, 2], {"fig_rounds", "fig_participation", *RECORDS}),
     ("pareto.budgets", [3.0], PARETO),

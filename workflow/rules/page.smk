@@ -3,7 +3,7 @@
 
 # what each part makes; `parts` of the configuration chooses
 MADE = {
-    "paper": [rules.aggregate.output, rules.claims.input, rules.figures.input],
+    "paper": [rules.aggregate.output, rules.claims.output, rules.figures.input],
     "proven": rules.proven.input,
     "readings": rules.readings.output,
     "audit": rules.audit.output,

@@ -5,7 +5,7 @@
 JUDGED = PAPER_SETTINGS or list(SETTINGS)
 
 
-rule verdicts:
+rule claims:
     """Verdict on every statement of the paper's section 6."""
     input:
         panels=collect("<results>/panels/published/{setting}.csv", setting=JUDGED),
@@ -16,9 +16,9 @@ rule verdicts:
         table=shown("<results>/claims.csv"),
         readable="<results>/claims.md",
     log:
-        "<logs>/verdicts.log",
+        "<logs>/claims.log",
     benchmark:
-        "<benchmarks>/verdicts.tsv"
+        "<benchmarks>/claims.tsv"
     conda:
         "../envs/segshuffle.yaml"
     params:
@@ -32,10 +32,4 @@ rule verdicts:
             "reproduction/studies/readings",
         ),
     script:
-        "../scripts/verdicts.py"
-
-
-rule claims:
-    """Verdicts on the statements of the paper."""
-    input:
-        rules.verdicts.output,
+        "../scripts/claims.py"
