@@ -87,7 +87,7 @@ def bands(axes):
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("accounting", ["published", "proven"])
 def test_errors_draws_every_method_with_its_band(table, accounting):
-    figure = draw(table, accounting, "errors")
+    figure = draw(table, {"published": "all", "proven": "all-proven"}[accounting])
     shown = [key for key in METHODS if key[0] == accounting]
     # proven figures also have the paper's curve
     paper = [] if accounting == "published" else [("published", "segmented")]
@@ -119,7 +119,7 @@ def test_errors_draws_every_method_with_its_band(table, accounting):
 
 
 def test_messages_draws_the_error_of_every_budget_over_the_curators(table):
-    figure = draw(table, "proven", "messages")
+    figure = draw(table, "messages-proven")
     for axes, panel in zip(visible(figure), PANELS, strict=True):
         mine = of(table, panel, "proven")
         curator = mine[(mine["method"] == "curator-weighted") & (mine["role"] == "best")]["mse_expected"].item()
@@ -136,7 +136,7 @@ def test_messages_draws_the_error_of_every_budget_over_the_curators(table):
 
 @pytest.mark.quick(0)
 def test_summary_draws_every_competitor_of_every_panel(table):
-    figure = draw(table, "published", "summary")
+    figure = draw(table, "summary")
     (axes,) = visible(figure)
     (ours,) = strokes(axes, color=PALETTE["black"], marker="None")
     assert set(ours.get_xdata()) == {1.0}

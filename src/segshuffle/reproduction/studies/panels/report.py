@@ -109,33 +109,33 @@ def panels_by_figure(errors: pd.DataFrame) -> dict[str, list[Panel]]:
     }
 
 
-def rows_shown(errors: pd.DataFrame, figure: str) -> pd.DataFrame:
-    """Return the rows of the panels that a figure shows, in its order; all rows for a figure of all panels."""
-    panels = panels_by_figure(errors).get(figure.removesuffix("-proven"))
-    return errors if panels is None else pd.concat([panel.errors for panel in panels], ignore_index=True)
-
-
 # --- figures ---------------------------------------------------------------------------------------------------------
 
 
-def draw(table: pd.DataFrame, accounting: str, drawing: str) -> Figure:
-    """Draw all panels of a table, in its order.
+def draw(table: pd.DataFrame, figure: str) -> Figure:
+    """Draw a figure: its own panels of a table, or all panels of the table if it is a figure of all.
 
     Parameters
     ----------
     table : DataFrame
         Rows of results/mse.csv; if proven methods are drawn, also the published rows of the same panels.
-    accounting : {"published", "proven"}
-        Whose methods are drawn. The proven ones are many, so their names are beside the panels.
-    drawing : {"errors", "messages", "summary"}
-        Error over m, error over messages, or all competitors at a glance.
+    figure : str
+        "summary" has all competitors at a glance, "messages-proven" error over messages, every other figure error over
+        m; proven methods are drawn if its name ends with "-proven".
     """
-    drawings = {"errors": _draw_errors, "messages": _draw_messages, "summary": _draw_summary}
-    return drawings[drawing](panels_of(table), accounting)
+    panels = panels_by_figure(table).get(figure.removesuffix("-proven"), panels_of(table))
+    if figure == "summary":
+        return _draw_summary(panels)
+    if figure == "messages-proven":
+        return _draw_messages(panels)
+    return _draw_errors(panels, "proven" if figure.endswith("-proven") else "published")
 
 
 def _draw_errors(panels: Sequence[Panel], accounting: str) -> Figure:
-    """Draw squared error over the blanket per user, one panel per population and split."""
+    """Draw squared error over the blanket per user, one panel per population and split.
+
+    The methods with proven accounting are many, so their names are beside the panels.
+    """
     published = accounting == "published"
     most = max(len(panel.points(accounting)) for panel in panels)
     height, width = (_HEIGHT, _NARROW) if published else (max(_HEIGHT, _ENTRY * most), _WIDE)
@@ -163,15 +163,15 @@ def _draw_errors(panels: Sequence[Panel], accounting: str) -> Figure:
     return finished(figure, None if published else curves)
 
 
-def _draw_messages(panels: Sequence[Panel], accounting: str) -> Figure:
+def _draw_messages(panels: Sequence[Panel]) -> Figure:
     """Draw error, divided by the weighted curator's, over expected messages per user (closed forms)."""
     figure, axes = panel_grid(len(panels), 3, height=2.1)
-    curator = METHODS[accounting]["curator-weighted"]
+    curator = METHODS["proven"]["curator-weighted"]
     for axis, panel in zip(axes, panels, strict=True):
-        measure = panel.rows(accounting, "best").set_index("method")["mse_expected"]["curator-weighted"]
-        spent = panel.rows(accounting, "budget").sort_values("messages_per_user")
+        measure = panel.rows("proven", "best").set_index("method")["mse_expected"]["curator-weighted"]
+        spent = panel.rows("proven", "budget").sort_values("messages_per_user")
         spent = spent.assign(ratio=spent["mse_expected"] / measure)
-        draw_series(axis, spent, "messages_per_user", "ratio", looks_in(spent, accounting), by="method", ms=3)
+        draw_series(axis, spent, "messages_per_user", "ratio", looks_in(spent, "proven"), by="method", ms=3)
         axis.axhline(1.0, color=curator.color, lw=1.2, label=curator.label)
         axis.set(xlim=(0, None), ylim=(0.95, max(1.3, 1.05 * spent["ratio"].max())))
         axis.set(xlabel="messages per user", ylabel="MSE / curator")
@@ -179,15 +179,15 @@ def _draw_messages(panels: Sequence[Panel], accounting: str) -> Figure:
     return finished(figure)
 
 
-def _draw_summary(panels: Sequence[Panel], accounting: str) -> Figure:
+def _draw_summary(panels: Sequence[Panel]) -> Figure:
     """Draw one row per panel and one mark per competitor, on a log axis; 1 is the segmented protocol's error."""
     figure, (axis,) = panel_grid(1, height=0.24 * len(panels), foot=1.2)
     marks = pd.concat(
         points.assign(place=place, ratio=points["mse_mean"] / panel.curve["mse_mean"].min())
         for place, panel in enumerate(panels)
-        for points in (panel.points(accounting),)
+        for points in (panel.points("published"),)
     )
-    draw_series(axis, marks, "ratio", "place", looks_in(marks, accounting), by="method", ls="none", ms=5)
+    draw_series(axis, marks, "ratio", "place", looks_in(marks, "published"), by="method", ls="none", ms=5)
     axis.axvline(1.0, color=PALETTE["black"], lw=1.2)
     axis.set(yticks=range(len(panels)), yticklabels=[panel.name for panel in panels], ylim=(len(panels) - 0.3, -0.7))
     axis.set_xlabel("MSE, divided by the least MSE of the segmented protocol (line: 1)")
