@@ -5,7 +5,7 @@ the proven side is the Poisson blanket, the proven methods of role competitor, a
 """
 
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -129,13 +129,6 @@ def _variants(
         budgets = map(float, config["proven"]["max_messages"])
         variants["budget"] = [replace(method, max_messages=budget) for budget in budgets]
     return variants
-
-
-def draw_samples(config: Config, scenario: Scenario, population: Population) -> Iterator[tuple[int, Sample]]:
-    """Yield the first repetition of every block, and the block, as `level_drawer` draws it."""
-    draw = level_drawer(config, scenario, population)
-    for block in blocks_of(config, population):
-        yield block.start, draw(block)
 
 
 def blocks_of(config: Config, population: Population) -> list[range]:

@@ -16,7 +16,7 @@ from segshuffle.reproduction.design import Scenario, Setting, blanket_grid
 from segshuffle.reproduction.processors import workers
 from segshuffle.reproduction.scenarios import settings
 from segshuffle.reproduction.studies.panels.compute import simulate_setting, tasks_of
-from segshuffle.reproduction.studies.planning import draw_samples, plan_setting, problem_of
+from segshuffle.reproduction.studies.planning import blocks_of, level_drawer, plan_setting, problem_of
 from segshuffle.seeds import stream
 
 COMPETITORS = names_of("published", "competitor")
@@ -131,8 +131,9 @@ def test_results_do_not_depend_on_what_is_added(case, changes):
 
 
 def drawn_levels(config, scenario, population, **changed):
-    samples = draw_samples({**config, **changed}, scenario, population)
-    return np.concatenate([sample.level_item_counts for _, sample in samples])
+    config = {**config, **changed}
+    draw = level_drawer(config, scenario, population)
+    return np.concatenate([draw(block).level_item_counts for block in blocks_of(config, population)])
 
 
 @pytest.fixture(params=[40, 400], ids=["users", "sets"])

@@ -56,7 +56,7 @@ from segshuffle.plans.targets import attained
 from segshuffle.plans.weights import ErrorTerms
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.reproduction.design import Config, Scenario, Setting
-from segshuffle.reproduction.studies.planning import assuming, draw_samples, problem_of
+from segshuffle.reproduction.studies.planning import assuming, blocks_of, level_drawer, problem_of
 from segshuffle.seeds import stream
 
 _STEP = 0.03
@@ -165,9 +165,11 @@ def levels_table(config: Config, setting: Setting, population: Population) -> pd
             for epsilon, blanket in blankets.items()
         }
         outcomes_by_epsilon: dict[float, list[pd.DataFrame]] = defaultdict(list)
-        for first, sample in draw_samples(config, scenario, population):
+        draw = level_drawer(config, scenario, population)
+        for block in blocks_of(config, population):
+            sample = draw(block)
             for epsilon, round_1 in rounds.items():
-                role = (scenario.id, repr(epsilon), first)
+                role = (scenario.id, repr(epsilon), block.start)
                 outcomes_by_epsilon[epsilon].append(_simulate(grid, fixed, round_1, sample, config["seed"], role))
         for epsilon, round_1 in rounds.items():
             outcomes = pd.concat(outcomes_by_epsilon[epsilon])
