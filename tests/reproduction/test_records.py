@@ -57,7 +57,7 @@ def test_provenance_names_what_the_run_was_made_of(tmp_path, monkeypatch, full_c
 
 
 def test_the_list_of_results_explains_every_column_and_names_a_stand_in(full_config, quick_config, sources):
-    made = ["mse.csv", "claims.md", "amplification/variation1.csv", *(f"figures/fig2.{each}" for each in FORMATS)]
+    made = ["mse.csv", "claims.md", "amplification/variation1.csv", *(f"figures/fig2{each}" for each in FORMATS)]
     full = contents([f"results/{path}" for path in made], sources(REAL), config=full_config)
     quick = contents(["results/quick/figures/decomposition8.svg"], sources(STAND_IN), config=quick_config)
     for column in entries()["columns"]["mse.csv"]:

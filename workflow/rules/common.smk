@@ -24,7 +24,7 @@ from segshuffle.reproduction.design import (
 from segshuffle.reproduction.processors import job_environment
 from segshuffle.reproduction.scenarios import scenarios, settings
 from segshuffle.reproduction.tables import read_yaml
-from segshuffle.reproduction.captions import Captions, exhibits
+from segshuffle.reproduction.captions import FORMATS, Captions, exhibits
 
 os.environ |= job_environment()
 # given on the command line, or by the workflow that uses this one as a module
@@ -58,8 +58,6 @@ PAPER_SETTINGS = [name for name, each in SETTINGS.items() if each.dataset in PAP
 FIGURE_PANELS = figures_of(list(PANELS.values()))
 CAPTIONS = Captions(config)
 OUT = output_folder(config)
-# of every figure
-FORMATS = (".pdf", ".svg", ".png")
 # words of all studies
 SAID = [str(path.relative_to(PACKAGE)) for path in PACKAGE.rglob("captions.yaml")]
 # code that jobs depend on, by stage, for code_of; a job of a study depends on the study's folder, too
@@ -88,7 +86,6 @@ DRAW = (
 )
 PAGE = (
     *COMPUTE,
-    *DRAW,
     *SAID,
     "drawing",
     "reproduction/page",
@@ -126,12 +123,12 @@ def honest():
 
 def setting_of(wildcards):
     """Return the population of a job."""
-    return of_configuration(SETTINGS, "{dataset}-n{n_users}-s{set_size}", wildcards)
+    name = "{dataset}-n{n_users}-s{set_size}".format(**wildcards)
+    return of_configuration(SETTINGS, name)
 
 
-def of_configuration(found, pattern, wildcards):
+def of_configuration(found, name):
     """Look up what a configuration declares, or say that it does not."""
-    name = pattern.format(**wildcards)
     if name not in found:
         raise WorkflowError(
             f"{name} is not in the configuration, which has: {', '.join(found)}"

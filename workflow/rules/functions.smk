@@ -129,7 +129,7 @@ def panels_of_figure(wildcards):
     if name in ("summary", "messages"):
         populations = list(SETTINGS)
     else:
-        panels = of_configuration(FIGURE_PANELS, name, {})
+        panels = of_configuration(FIGURE_PANELS, name)
         populations = list(dict.fromkeys(panel.setting.id for panel in panels))
     proven = ["proven"] if wildcards.panels.endswith("-proven") else []
     return collect(

@@ -8,11 +8,7 @@ PARETO_SIZES = [
     for set_size in config["pareto"]["set_sizes"]
 ]
 PARETO_FIGURES = {
-    f"pareto-n{n_users}-d{domain_size}-{split}": {
-        "n_users": n_users,
-        "domain_size": domain_size,
-        "split": split,
-    }
+    f"pareto-n{n_users}-d{domain_size}-{split}": (n_users, domain_size, split)
     for n_users, domain_size in config["pareto"]["sizes"]
     for split in ("one", config["pareto"]["split"])
 }

@@ -24,7 +24,6 @@ rule readings:
         "../envs/segshuffle.yaml"
     params:
         statements=reference("claims.yaml"),
-        datasets=PAPER_DATA,
         settings=used(
             "seed",
             "delta_times_n",

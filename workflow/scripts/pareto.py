@@ -15,4 +15,4 @@ with job(snakemake) as edition:
     write_table(outputs.claims, claims)
     write_markdown(outputs.readable, readable(found, claims), edition)
     for place, asked in enumerate(params.figures):
-        save(draw(table, **asked), outputs.drawings[3 * place : 3 * place + 3], edition)
+        save(draw(table, *asked), outputs.drawings[3 * place : 3 * place + 3], edition)

@@ -11,8 +11,9 @@ from segshuffle.reproduction.studies.readings.report import draw
 from segshuffle.reproduction.tables import read_json, write_table
 
 with job(snakemake) as edition:
-    files = zip(snakemake.params.datasets, snakemake.input.data, snakemake.input.sources, strict=True)
-    data = {name: {"data": np.load(rows), "source": read_json(source)} for name, rows, source in files}
+    data = {}
+    for rows, source in zip(snakemake.input.data, snakemake.input.sources, strict=True):
+        data[Path(rows).parent.name] = {"data": np.load(rows), "source": read_json(source)}
     plans = {Path(path).stem: read_json(path) for path in snakemake.input.plans}
     table = verdicts(snakemake.params.settings, snakemake.params.statements, data, plans)
     write_table(snakemake.output.table, table)

@@ -20,7 +20,8 @@ from segshuffle.errors import ConfigError
 from segshuffle.reproduction.design import FIGURES, Config, figures_of, least_delta, level_deltas
 from segshuffle.reproduction.scenarios import scenarios
 
-FORMATS = ("pdf", "svg", "png")
+#: Of every figure.
+FORMATS = (".pdf", ".svg", ".png")
 # ten times as fast, where PyYAML has it
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 # what all studies share comes first

@@ -82,7 +82,7 @@ def contents(outputs: Sequence[str], sources: Sequence[str], *, config: Config) 
     """
     parts = ["# Results", *data_sentences(data_of(sources))]
     parts += [f"{config['repetitions']} repetitions, seed {config['seed']}.", "## Files"]
-    parts.append(f"figures/NAME stands for NAME.{', NAME.'.join(captions.FORMATS)}.")
+    parts.append(f"figures/NAME stands for NAME{', NAME'.join(captions.FORMATS)}.")
     below = [Path(path).relative_to(output_folder(config)).as_posix() for path in outputs]
     sections: dict[captions.Group, dict[str, list[str]]] = {}
     for output in captions.Captions(config).every([*RECORDS, *below]):

@@ -147,7 +147,7 @@ def evaluate(table: pd.DataFrame, reference: Statements) -> pd.DataFrame:
     return judge(table, MEASURES, reference)
 
 
-def draw(table: pd.DataFrame, *, n_users: int, domain_size: int, split: str) -> Figure:
+def draw(table: pd.DataFrame, n_users: int, domain_size: int, split: str) -> Figure:
     """Draw the fronts of all methods of one size and split; open marks where the guarantee is not proven.
 
     Parameters
