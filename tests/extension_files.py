@@ -147,7 +147,7 @@ rule greeting:
     conda:
         "../envs/segshuffle.yaml"
     params:
-        panels=sorted(PANELS),
+        panels=sorted(panel.id for panel in PANELS),
         captions=said("greeting.csv", "figures/greeting"),
         code=code_of(*DRAW, "reproduction/studies/thanks"),
     script:

@@ -8,7 +8,7 @@ import pytest
 
 pytestmark = [pytest.mark.slow, pytest.mark.pipeline]
 
-RECORDS = {"provenance", "runtimes", "page"}
+RECORDS = {"provenance", "page"}
 ERRORS = {"simulate", "aggregate", "claims", "proven_summary", "figure", *RECORDS}
 AUDIT = {"audit_setting", "audit", *RECORDS}
 LEVELS = {"levels", "fig_levels", *RECORDS}
@@ -44,8 +44,8 @@ FILES = {
     "src/segshuffle/reproduction/studies/audit/report.py": AUDIT,
     "src/segshuffle/reproduction/studies/referee/compute.py": REFEREE,
     "src/segshuffle/reproduction/studies/claims/report.py": {"claims", *RECORDS},
-    "src/segshuffle/reproduction/studies/panels/captions.yaml": {"provenance", "page"},
-    "src/segshuffle/reproduction/page/findings.py": {"provenance", "page"},
+    "src/segshuffle/reproduction/studies/panels/captions.yaml": RECORDS,
+    "src/segshuffle/reproduction/page/findings.py": RECORDS,
     "workflow/report/caption.rst": set(),
     "workflow/rules/limit.smk": set(),
     "workflow/scripts/limit.py": {"limit", *RECORDS},
@@ -126,7 +126,7 @@ def repository(folder, file):
 
 def test_another_commit_is_recorded_and_nothing_else(checkout):
     with repository(checkout.folder, "Makefile"):
-        assert set(checkout.would_run()) == {"provenance", "page"}
+        assert set(checkout.would_run()) == RECORDS
     assert checkout.would_run() == {}
 
 

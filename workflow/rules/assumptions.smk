@@ -3,7 +3,7 @@
 
 # the first population of every dataset, with the first split
 FIRST_PANELS = [
-    next(panel for panel in PANELS.values() if panel.setting.dataset == name)
+    next(panel for panel in PANELS if panel.setting.dataset == name)
     for name in config["datasets"]
 ]
 FIRST_SETTINGS = [panel.setting.id for panel in FIRST_PANELS]

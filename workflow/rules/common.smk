@@ -50,12 +50,12 @@ except SegshuffleError as error:
     raise WorkflowError(str(error))
 
 SETTINGS = {setting.id: setting for setting in settings(config)}
-PANELS = {panel.id: panel for panel in scenarios(config)}
+PANELS = scenarios(config)
 # the paper's datasets
 PAPER = {dataset for dataset, _ in FIGURES.values()}
 PAPER_SETTINGS = [name for name, each in SETTINGS.items() if each.dataset in PAPER]
 # figure -> its panels
-FIGURE_PANELS = figures_of(list(PANELS.values()))
+FIGURE_PANELS = figures_of(PANELS)
 CAPTIONS = Captions(config)
 OUT = output_folder(config)
 # words of all studies

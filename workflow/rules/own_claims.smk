@@ -5,7 +5,6 @@ rule claims_held:
     """Every number that README and docs/ state, compared with the results: held, not held or not judged."""
     input:
         results=RESULTS,
-        runtimes=rules.runtimes.output,
         sources=SOURCES_OF_DATA,
     output:
         "<results>/claims-held.txt",
@@ -20,14 +19,9 @@ rule claims_held:
     params:
         claims=reference("claims-own.yaml"),
         code=code_of(
-            "accounting",
-            "blankets",
+            *COMPUTE,
             "cli",
             "collection",
-            "datasets",
-            "numerics",
-            "plans",
-            "protocols",
             "reproduction/code.py",
             "reproduction/provenance.py",
             "reproduction/studies",

@@ -29,7 +29,7 @@ RESULTS = [files for part, files in MADE.items() if part in config["parts"]]
 
 
 rule provenance:
-    """Versions, commit, seed, data source, hashes of figures, tables and verdicts; the configuration; CONTENTS.md."""
+    """Versions, commit, seed, data source, hashes of results; the configuration; CONTENTS.md; time and memory by rule."""
     input:
         outputs=RESULTS,
         sources=SOURCES_OF_DATA,
@@ -37,6 +37,8 @@ rule provenance:
         config="<results>/config.yaml",
         contents="<results>/CONTENTS.md",
         record=shown("<results>/provenance.json"),
+        # from the benchmarks of the jobs that ran
+        runtimes=shown("<results>/runtimes.csv"),
     log:
         "<logs>/provenance.log",
     benchmark:
@@ -46,36 +48,17 @@ rule provenance:
     params:
         config=config,
         commit=commit_of(ROOT),
-        captions=said("provenance.json"),
-        code=code_of(*PAGE),
+        benchmarks=f"{OUT}/benchmarks",
+        captions=said("provenance.json", "runtimes.csv"),
+        code=code_of(*PAGE, "reproduction/runtimes.py"),
     script:
         "../scripts/provenance.py"
-
-
-rule runtimes:
-    """How long every rule took, and the memory it needed, from the benchmarks of the jobs that ran."""
-    input:
-        RESULTS,
-    output:
-        shown("<results>/runtimes.csv"),
-    log:
-        "<logs>/runtimes.log",
-    benchmark:
-        "<benchmarks>/runtimes.tsv"
-    conda:
-        "../envs/segshuffle.yaml"
-    params:
-        folder=f"{OUT}/benchmarks",
-        captions=said("runtimes.csv"),
-        code=code_of("reproduction/runtimes.py"),
-    script:
-        "../scripts/runtimes.py"
 
 
 rule page:
     """One page with all figures, interactive charts, tables and verdicts; opens in a browser without a network."""
     input:
-        results=[*RESULTS, rules.runtimes.output],
+        results=[*RESULTS, rules.provenance.output.runtimes],
         provenance=rules.provenance.output.record,
         config=rules.provenance.output.config,
     output:

@@ -15,8 +15,7 @@ with job(snakemake) as edition:
     for place, name in enumerate(params.curves):
         save(draw(tables[name]), outputs.drawings[3 * place : 3 * place + 3], edition)
     for path, said in zip(outputs.readable, params.titled, strict=True):
-        text = table_markdown(tables[Path(path).stem], title=said.title, paper=said.group.title, remark=said.caption)
-        write_markdown(path, text, edition)
+        write_markdown(path, table_markdown(tables[Path(path).stem], said), edition)
     claims = evaluate(read_tables(inputs.tables), params.statements)
     write_table(outputs.claims, claims)
     title = "# Statements of the amplification papers, and what came out"

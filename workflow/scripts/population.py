@@ -8,10 +8,11 @@ from segshuffle.reproduction.data import population
 from segshuffle.reproduction.tables import read_json
 
 with job(snakemake):
-    data, source = snakemake.input.get("data"), snakemake.input.get("source")
+    inputs = snakemake.input
+    # a generator needs no data
+    known = {"data": np.load(inputs.data), "source": read_json(inputs.source)} if inputs else {}
     users = population(
-        np.load(data) if data else None,
-        read_json(source) if source else None,
+        **known,
         setting=snakemake.params.setting,
         section=snakemake.params.section,
         seed=snakemake.params.seed,

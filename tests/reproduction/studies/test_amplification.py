@@ -16,6 +16,7 @@ from segshuffle.accounting.single_message.decomposition import DatasetsBound
 from segshuffle.accounting.single_message.randomizers.subsets import KaryRandomizedResponse, SubsetSelection
 from segshuffle.accounting.single_message.variation_ratio import VariationBound
 from segshuffle.drawing.looks import ACCOUNTANTS as ACCOUNTANT_LOOKS
+from segshuffle.reproduction.captions import Group, Output
 from segshuffle.reproduction.studies.amplification import decomposition, variation
 from segshuffle.reproduction.studies.amplification.compute import compute as rows_of
 from segshuffle.reproduction.studies.amplification.points import tidy
@@ -183,7 +184,7 @@ def test_no_personalised_number_is_called_a_guarantee():
     table = compute("personalized-table2", points=2)
     assert set(table["kind"]) <= {"published", "asymptotic"}
     assert {"personalized", "personalized-reduction", "stronger-clone"} <= set(table["accountant"])
-    text = table_markdown(table, title="Table 2", paper="Enhanced", remark="")
+    text = table_markdown(table, Output("", "Table 2", "", Group("", "", "Enhanced")))
     assert "| published | refuted" in text
     assert "| delta at epsilon = 0.05 |" in text
 
@@ -208,7 +209,8 @@ def test_a_readable_table_has_every_number_of_its_rows():
     table = pd.DataFrame({"x": [10_000, 100_000], "y": [0.5625, 0.25], "kind": "published", "status": "not proven"})
     table = table.assign(panel="$T$", curve="3", accountant="a", x_name="n", y_name="epsilon")
     table = table.assign(parameters=list(map(json.dumps, known)))
-    assert table_markdown(table, title="Table 5: bisection", paper="Unified", remark="So be it.").splitlines() == [
+    said = Output("", "Table 5: bisection", "So be it.", Group("", "", "Unified"))
+    assert table_markdown(table, said).splitlines() == [
         "# Table 5: bisection",
         "",
         "*Unified*",

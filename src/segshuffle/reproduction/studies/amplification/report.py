@@ -17,6 +17,7 @@ from matplotlib.lines import Line2D
 
 from segshuffle.drawing.looks import ACCOUNTANTS, DASHES, PALETTE, Look, looks_of, series_looks, stroke
 from segshuffle.drawing.style import finished, letters, log_axes, panel_grid
+from segshuffle.reproduction.captions import Output
 from segshuffle.reproduction.rows import common, table_of
 from segshuffle.reproduction.studies.verdicts import Measured, NotRunError, Statements, judge
 
@@ -234,7 +235,7 @@ def evaluate(table: pd.DataFrame, reference: Statements) -> pd.DataFrame:
 _ROW = ["panel", "curve", "accountant", "kind", "status"]
 
 
-def table_markdown(table: pd.DataFrame, *, title: str, paper: str, remark: str) -> str:
+def table_markdown(table: pd.DataFrame, said: Output) -> str:
     """Write a table of the papers as Markdown, a column per abscissa, printed values beside ours."""
     known = pd.DataFrame(map(json.loads, table["parameters"]))
     shown = table["y"].map("{:.6g}".format)
@@ -244,4 +245,4 @@ def table_markdown(table: pd.DataFrame, *, title: str, paper: str, remark: str) 
     over, what = common(table, "x_name", "y_name")
     head = [*_ROW, *(f"{what} at {over} = {x:,.6g}" for x in wide.columns)]
     rows = table_of(head, (map(_plain, row) for row in wide.reset_index().itertuples(index=False)))
-    return f"# {title}\n\n*{paper}*\n\n{rows}\n\n{remark}\n"
+    return f"# {said.title}\n\n*{said.group.title}*\n\n{rows}\n\n{said.caption}\n"
