@@ -20,5 +20,4 @@ with job(snakemake):
     )
     save_rows(snakemake.output.data, rows)
     write_json(snakemake.output.source, source)
-    licence = dataset_of(name).licence
-    write_atomically(snakemake.output.licence, f"{licence}\n")
+    write_atomically(snakemake.output.licence, f"{dataset_of(name).licence}\n")

@@ -9,6 +9,6 @@ from segshuffle.reproduction.tables import write_markdown, write_table
 
 with job(snakemake) as edition:
     errors = pd.read_csv(snakemake.input[0])
-    summary = proven_summary(errors, [float(budget) for budget in snakemake.params.budgets])
+    summary = proven_summary(errors, snakemake.params.budgets)
     write_table(snakemake.output.table, summary)
     write_markdown(snakemake.output.readable, readable(summary, errors), edition)

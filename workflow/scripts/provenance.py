@@ -8,7 +8,7 @@ from segshuffle.reproduction.tables import write_markdown, write_table
 
 with job(snakemake) as edition:
     config, outputs, sources = snakemake.params.config, snakemake.input.outputs, snakemake.input.sources
-    write_atomically(snakemake.output.config, effective(config=config))
+    write_atomically(snakemake.output.config, effective(config))
     write_markdown(snakemake.output.contents, contents(outputs, sources, config=config), edition)
     record = provenance(outputs, sources, config=config, commit=snakemake.params.commit)
     write_atomically(snakemake.output.record, record)

@@ -38,7 +38,7 @@ def data_sentences(data: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
             yield f"{label}: a STAND-IN, not the real data, because {source['reason'].splitlines()[0]}"
 
 
-def effective(*, config: Config) -> str:
+def effective(config: Config) -> str:
     """Return the YAML text of the configuration without the place of data on this machine."""
     return yaml.safe_dump(without_paths(config), sort_keys=False)
 

@@ -60,6 +60,11 @@ def read_json(path: Path | str) -> Any:
     return json.loads(Path(path).read_text(encoding="utf-8"))
 
 
+def read_json_files(paths: Iterable[str]) -> dict[str, Any]:
+    """Read several JSON files, by their names without ending."""
+    return {Path(path).stem: read_json(path) for path in paths}
+
+
 def read_yaml(path: Path | str) -> Any:
     """Read a YAML file."""
     import yaml
