@@ -1,8 +1,8 @@
 """What constants that others have published are worth: certified, in a stated view, beside what is stated of them.
 
 A row of `config/reference/deployments.yaml` names a kind of collection, its parameters, and what is stated. Its delta
-is enclosed at the stated epsilon, its epsilon at the stated delta. If the kind has a parameter that sets the noise, the
-value that meets the stated guarantee with the least noise is found as well.
+is enclosed at the stated epsilon, its epsilon at the stated delta. The value of the noise's parameter that meets the
+stated guarantee with the least noise is found as well.
 """
 
 import functools
@@ -76,16 +76,11 @@ class _Curator(Bound):
         return DeltaInterval(max(lower, 0.0), min(upper, 1.0))
 
 
-def _bits(*, local_epsilon: float, n_users: int) -> Bound:
-    """Sum flipped bits; one of a user's bits moves, so two sums change."""
-    return BitSums(n_users=n_users, local_epsilon=local_epsilon)
-
-
 class Kind(NamedTuple):
     """A kind of collection: its bound, the parameter that sets the noise, and the noise's variance over it."""
 
     bound: Callable[..., Bound]
-    noise: str | None
+    noise: str
     variance: Callable[[float], float] = lambda _: math.nan
     rises: bool = True
     """Whether the variance rises with the parameter."""
@@ -94,7 +89,10 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    "bit-sums": Kind(_bits, "local_epsilon", lambda local: 0.25 / math.sinh(local / 2) ** 2, rises=False, around=1.15),
+    # one of a user's bits moves, so two sums change
+    "bit-sums": Kind(
+        BitSums, "local_epsilon", lambda local: 0.25 / math.sinh(local / 2) ** 2, rises=False, around=1.15
+    ),
     "sample-threshold": Kind(SampleThreshold, "threshold"),
     "poisson-dummies": Kind(_Dummies, "mean", lambda mean: mean),
     "curator": Kind(_Curator, "deviation", lambda deviation: deviation**2),
@@ -125,7 +123,7 @@ def _row(
     at_epsilon, upper = bound.delta(epsilon=epsilon), bound.epsilon(delta=delta)
     lower = edge_epsilon(bound.lower, ceiling=bound.ceiling, delta=delta, rtol=bound.rtol, lower=True)
     none = math.isinf(upper)
-    value = parameters[known.noise] if known.noise else math.nan
+    value = parameters[known.noise]
     least = _least(known, parameters, epsilon, delta)
     return {
         "name": name,
@@ -137,7 +135,7 @@ def _row(
         "delta_upper": at_epsilon.upper,
         "epsilon_lower": math.nan if none else lower,
         "epsilon_upper": math.nan if none else upper,
-        "noise": known.noise or "",
+        "noise": known.noise,
         "value": float(value),
         "least": least,
         "variance_ratio": known.variance(value) / known.variance(least),
@@ -147,8 +145,6 @@ def _row(
 def _least(kind: Kind, parameters: dict[str, Any], epsilon: float, delta: float) -> float:
     """Return the value of the noise's parameter that meets the target with the least noise; nan if none nearby does."""
     noise = kind.noise
-    if noise is None:
-        return math.nan
 
     @functools.cache
     def excess(value: float) -> float:

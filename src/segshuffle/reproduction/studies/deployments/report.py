@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from segshuffle.drawing.looks import PALETTE
 from segshuffle.drawing.style import log_axes, panel_grid
 from segshuffle.reproduction.numbers import at_least, at_most, nearest
+from segshuffle.reproduction.rows import table_of
 
 _PICTURE = "![Stated and certified ε](figures/deployments.png)"
 #: How a parameter is called in the table.
@@ -30,22 +31,21 @@ published one, or no variance to compare. An ε of twice ε0 is what a user's ow
 
 def page(table: pd.DataFrame, deployments: list[dict[str, Any]]) -> str:
     """Return the page: a table, then view, unknowns and source of every row."""
-    return "\n".join(
-        [_INTRODUCTION, *_rows(table), "", _PICTURE, "", "## Views and sources", "", *_notes(deployments), ""]
+    head = ("constants", "stated ε, δ", "certified ε", "certified δ", "published", "enough", "variance")
+    rows = table_of(head, map(_cells, table.to_dict("records")))
+    return "\n".join([_INTRODUCTION, rows, "", _PICTURE, "", "## Views and sources", "", *_notes(deployments), ""])
+
+
+def _cells(row: Mapping[Any, Any]) -> tuple[str, ...]:
+    return (
+        row["label"],
+        f"{row['stated_epsilon']:g}, {row['stated_delta']:g}",
+        at_most(row["epsilon_upper"], digits=4),
+        f"{at_least(row['delta_lower'])} to {at_most(row['delta_upper'])}",
+        f"{_NOISE[row['noise']]} {row['value']:g}",
+        nearest(row["least"], digits=4),
+        nearest(row["variance_ratio"]),
     )
-
-
-def _rows(table: pd.DataFrame) -> Iterator[str]:
-    yield "| constants | stated ε, δ | certified ε | certified δ | published | enough | variance |"
-    yield "|---|---|---|---|---|---|---|"
-    for row in _records(table):
-        epsilon = "–" if pd.isna(row["epsilon_upper"]) else at_most(row["epsilon_upper"], digits=4)
-        delta = f"{at_least(row['delta_lower'])} to {at_most(row['delta_upper'])}"
-        enough = "–" if pd.isna(row["least"]) else nearest(row["least"], digits=4)
-        ratio = "–" if pd.isna(row["variance_ratio"]) else nearest(row["variance_ratio"])
-        stated = f"{row['stated_epsilon']:g}, {row['stated_delta']:g}"
-        published = f"{_NOISE[row['noise']]} {row['value']:g}"
-        yield f"| {row['label']} | {stated} | {epsilon} | {delta} | {published} | {enough} | {ratio} |"
 
 
 def _notes(deployments: list[dict[str, Any]]) -> Iterator[str]:
@@ -58,10 +58,11 @@ def draw(table: pd.DataFrame) -> Figure:
     """Draw the stated and the certified epsilon of every row; rows without one say so."""
     figure, (axis,) = panel_grid(1, height=0.3 * len(table) + 0.9, width=6.0, foot=0.0)
     places = range(len(table) - 1, -1, -1)
-    axis.hlines(places, *_ends(table), color=PALETTE["grey"], lw=1.0, zorder=1)
+    ends = table[["stated_epsilon", "epsilon_upper"]]
+    axis.hlines(places, ends.min(axis=1), ends.max(axis=1), color=PALETTE["grey"], lw=1.0, zorder=1)
     axis.plot(table["stated_epsilon"], places, "o", ms=8, mfc="white", color=PALETTE["black"], label="stated")
     axis.plot(table["epsilon_upper"], places, "D", ms=4, color=PALETTE["blue"], label="certified")
-    for place, row in zip(places, _records(table), strict=True):
+    for place, row in zip(places, table.to_dict("records"), strict=True):
         if pd.isna(row["epsilon_upper"]):
             said = f"none: here δ ≥ {at_least(row['delta_lower'])}"
             axis.annotate(said, (row["stated_epsilon"], place), (8, 0), textcoords="offset points", va="center")
@@ -72,23 +73,12 @@ def draw(table: pd.DataFrame) -> Figure:
     return figure
 
 
-def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a table."""
-    return table.to_dict("records")  # type: ignore[return-value]
-
-
-def _ends(table: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
-    """Return the smaller and the larger epsilon of every row."""
-    both = table[["stated_epsilon", "epsilon_upper"]]
-    return both.min(axis=1), both.max(axis=1)
-
-
 def description(figure: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
     """Say both numbers of every row."""
     if figure != "deployments":
         return None
     said = []
-    for row in _records(tables["deployments.csv"]):
+    for row in tables["deployments.csv"].to_dict("records"):
         certified = "none" if pd.isna(row["epsilon_upper"]) else at_most(row["epsilon_upper"], digits=4)
         said.append(f"{row['label']}: {row['stated_epsilon']:g}, {certified}")
     return f"Dot chart of ε, stated and certified, of {len(said)} published sets of constants. {'; '.join(said)}."
