@@ -49,14 +49,14 @@ def series_of(labels: Iterable[str]) -> dict[str, Look]:
     return {look.label: look for look in series_looks(dict.fromkeys(labels))}
 
 
-def draw_measured(axis: Axes, x: pd.Series, rows: pd.DataFrame, what: str, look: Look, *, label: str = "_") -> None:
+def draw_measured(axis: Axes, x: pd.Series, rows: pd.DataFrame, what: str, look: Look, *, label: str) -> None:
     """Draw means and two standard errors, columns `what`_mean and `what`_stderr, as marks with bars."""
     mean, error = rows[f"{what}_mean"], 2 * rows[f"{what}_stderr"]
     marks: Any = stroke(look, ls="none", label=label, ms=3.1, lw=0.9, zorder=4)
     axis.errorbar(x, mean, yerr=error, capsize=1.5, **marks)
 
 
-def population_title(axis: Axes, letter: str, rows: pd.DataFrame, *, split: bool = False) -> None:
+def population_title(axis: Axes, letter: str, rows: pd.DataFrame, *, split: bool) -> None:
     """Name the population of some rows, with its source if they have one, and its split if asked for."""
     dataset, n_users, set_size, domain_size = common(rows, *POPULATION)
     (source,) = common(rows, "source") if "source" in rows else ("real",)

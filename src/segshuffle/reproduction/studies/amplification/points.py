@@ -37,7 +37,7 @@ def point(
     x: float,
     known: Mechanism,
     n_users: int,
-    delta: float | None = None,
+    delta: float,
     *,
     x_name: str = "local_epsilon",
     ratio: bool,
@@ -56,15 +56,14 @@ def point(
         What the accountant sees.
     n_users : int
         Number of users; multi-message protocols: 1 + the number of blanket messages.
-    delta : float, optional
-        Target; `DELTA_TIMES_N`/n_users if not given.
+    delta : float
+        Target.
     x_name : str
         Name of the abscissa.
     ratio : bool
         Whether y is log2(x/epsilon), the papers' amplification ratio; otherwise y is epsilon.
     """
     asked = ACCOUNTANTS[accountant]
-    delta = DELTA_TIMES_N / n_users if delta is None else delta
     safe = rounded_down if asked.kind == "lower" else rounded_up
     epsilon = safe(asked.epsilon_of(known, n_users, delta))
     return tidy(
@@ -104,7 +103,11 @@ def curves(
     ratio: bool = False,
     delta: float | None = None,
 ) -> Iterator[Row]:
-    """Yield epsilon over the local epsilon, both logarithmic, or its amplification ratio; a curve per accountant."""
+    """Yield epsilon over the local epsilon, both logarithmic, or its amplification ratio; a curve per accountant.
+
+    The target delta is `DELTA_TIMES_N`/n_users if it is not given.
+    """
+    delta = DELTA_TIMES_N / n_users if delta is None else delta
     made = {x: build(local_epsilon=x) for x in spaced(LOCAL_EPSILONS[0], upto, points, log=not ratio)}
     for accountant in accountants:
         for x, known in made.items():

@@ -156,14 +156,10 @@ def levels_table(config: Config, setting: Setting, population: Population) -> pd
         split: assuming(problem_of(config, setting, split, "proven"), private_levels=True) for split in config["splits"]
     }
     any_split = next(iter(problems.values()))
-    grid, blankets = PlanGrid.of(any_split), round_1_blankets(any_split, config["private_levels"]["epsilons"])
+    grid, rounds = PlanGrid.of(any_split), round_1_schemes(any_split, config["private_levels"]["epsilons"])
     rows = []
     for split, problem in problems.items():
         scenario, fixed = Scenario(setting, split), grid.choose(problem, [problem.level_counts])[0]
-        rounds = {
-            epsilon: Scheme(len(problem.levels), 1, problem.n_users, (1.0,), blanket)
-            for epsilon, blanket in blankets.items()
-        }
         outcomes_by_epsilon: dict[float, list[pd.DataFrame]] = defaultdict(list)
         draw = level_drawer(config, scenario, population)
         for block in blocks_of(config, population):
@@ -177,13 +173,15 @@ def levels_table(config: Config, setting: Setting, population: Population) -> pd
     return pd.DataFrame(rows)
 
 
-def round_1_blankets(problem: Problem, epsilons: Iterable[float]) -> dict[float, float]:
-    """Return m_p by epsilon_p, increasing, the exact histogram (inf: 0) last; delta_p is the delta of round 2."""
+def round_1_schemes(problem: Problem, epsilons: Iterable[float]) -> dict[float, Scheme]:
+    """Return round 1 by epsilon_p, increasing, the exact histogram (inf) last; delta_p is the delta of round 2."""
     users, levels, delta = problem.honest_users, len(problem.levels), problem.delta
-    return {
+    blankets = {
         epsilon: level_announcement(users, levels, LevelPrivacy(epsilon, delta)).blanket_per_user
         for epsilon in sorted(map(float, epsilons))
-    } | {math.inf: 0.0}
+    }
+    blankets[math.inf] = 0.0
+    return {epsilon: Scheme(levels, 1, problem.n_users, (1.0,), blanket) for epsilon, blanket in blankets.items()}
 
 
 def _simulate(
