@@ -1,10 +1,14 @@
 """Problems with one best number of single dummies, and the errors of other numbers."""
 
+import functools
 import math
 from dataclasses import replace
 
+import numpy as np
+
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.plans.plan import PLAIN, Assumptions, Problem
+from segshuffle.protocols.proven import ProvenSegmented
 
 AT_MOST = Assumptions("at-most")
 PROBLEMS = {
@@ -24,3 +28,23 @@ def errors(method, problem, numbers):
             yield replace(method, blanket_per_user=float(number)).plan(problem).mse_bound
         except (InfeasibleError, ParameterError):
             yield math.inf
+
+
+def method_of(name):
+    return ProvenSegmented(copies_max=PROBLEMS[name][1])
+
+
+@functools.cache
+def plan_of(name):
+    return method_of(name).plan(PROBLEMS[name][0])
+
+
+def least_nearby(method, problem, number):
+    """Return the least error of other numbers of dummies, everywhere and close by."""
+    factors = np.concatenate([np.geomspace(3e-2, 10, 20), np.linspace(0.95, 1.05, 7)])
+    return min(errors(method, problem, number * factors))
+
+
+@functools.cache
+def least_of_others(name):
+    return least_nearby(method_of(name), PROBLEMS[name][0], plan_of(name).blanket_per_user)

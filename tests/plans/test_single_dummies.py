@@ -2,9 +2,8 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
-from single_dummies import PROBLEMS, errors
+from single_dummies import PROBLEMS, errors, least_nearby, least_of_others, method_of, plan_of
 
 from segshuffle.blankets.singles import SINGLES
 from segshuffle.plans.plan import Assumptions, Problem
@@ -16,15 +15,14 @@ from segshuffle.protocols.proven import ProvenSegmented
 NEARLY = 1.001
 
 
-@pytest.mark.parametrize(("problem", "copies_max"), PROBLEMS.values(), ids=PROBLEMS)
-def test_no_other_number_of_dummies_is_better(problem, copies_max):
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_no_other_number_of_dummies_is_better(name):
     """Everywhere, and close by; also within a budget that is just enough for less than the best number."""
-    free = ProvenSegmented(copies_max=copies_max)
-    best = free.plan(problem)
-    for method in (free, replace(free, max_messages=0.95 * best.messages_per_user)):
-        plan = method.plan(problem)
-        others = plan.blanket_per_user * np.concatenate([np.geomspace(3e-2, 10, 14), np.linspace(0.95, 1.05, 7)])
-        assert plan.mse_bound <= NEARLY * min(errors(method, problem, others))
+    problem, best = PROBLEMS[name][0], plan_of(name)
+    assert best.mse_bound <= NEARLY * least_of_others(name)
+    method = replace(method_of(name), max_messages=0.95 * best.messages_per_user)
+    plan = method.plan(problem)
+    assert plan.mse_bound <= NEARLY * least_nearby(method, problem, plan.blanket_per_user)
 
 
 def test_where_the_error_is_flat_the_plan_has_few_messages():
@@ -46,7 +44,6 @@ class Further(type(SINGLES)):
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_a_further_law_without_choices_is_planned_as_well(name):
     problem, copies_max = PROBLEMS[name]
-    further = Search(problem, Further, copies_max, error_of_all(problem), False, False)
-    plan = least_error([further])
+    plan = least_error([Search(problem, Further, copies_max, error_of_all(problem), False, False)])
     assert plan.method == "further"
-    assert plan.mse_bound == pytest.approx(ProvenSegmented(copies_max=copies_max).plan(problem).mse_bound, rel=0.03)
+    assert plan.mse_bound == pytest.approx(plan_of(name).mse_bound, rel=0.03)
