@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 import tomllib
 from importlib import metadata
 
@@ -171,19 +169,3 @@ def test_no_file_names_a_package_index(files):
     for path in files:
         text = path.read_bytes().decode("utf-8", "ignore")
         assert not re.search(hosts, text), path
-
-
-# --- the menu ----------------------------------------------------------------------------------------------------
-
-TARGETS = ("all", "figures", "claims", "fig2", "fig3", "fig4", "fig5", "fig6", "docs_figures")
-
-
-@pytest.mark.pipeline
-def test_every_rule_is_explained_in_the_menu(root):
-    done = subprocess.run(
-        [sys.executable, "-m", "snakemake", "--list"], cwd=root, capture_output=True, text=True, check=True
-    )
-    menu = dict(line.partition(" ")[::2] for line in done.stdout.splitlines())
-    assert set(TARGETS) <= set(menu)
-    for name, explanation in menu.items():
-        assert re.fullmatch(r"\(.{10,}\)", explanation), f"{name} has no docstring"
