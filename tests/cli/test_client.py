@@ -71,7 +71,7 @@ def random_plan(rng):
     return f"{asked} --dummies poisson --blanket-per-user {rng.uniform(0.3, 20.0):.3g} {more}"
 
 
-@pytest.mark.quick(4)
+@pytest.mark.quick("6", "11", "20", "28")
 @pytest.mark.parametrize("seed", range(80))
 def test_every_level_of_every_honest_plan_sends(seed, tmp_path, capsys):
     asked, plan = random_plan(np.random.default_rng(seed)), tmp_path / "plan.json"

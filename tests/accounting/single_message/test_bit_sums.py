@@ -72,6 +72,7 @@ def test_the_extreme_data_are_not_always_the_worst():
     assert values[2] < values[1] <= bound.delta(epsilon=0.0).upper
 
 
+@pytest.mark.quick("6.5-0.7001-0.7004")
 @pytest.mark.parametrize(
     ("local", "least", "most"), [(5.0, 0.2974, 0.2975), (6.5, 0.7001, 0.7004), (7.0, 0.9504, 0.9507)]
 )
@@ -93,6 +94,7 @@ def test_ten_million_users_are_answered_in_two_seconds():
     assert bound.delta(epsilon=0.0571).lower > 1e-9
 
 
+@pytest.mark.quick("6.5-0.52924")
 @pytest.mark.parametrize(("local", "expected"), [(5.0, 0.21748), (6.5, 0.52924), (7.0, 0.73550)])
 def test_binary_randomized_response_has_an_upper_bound_that_meets_its_lower_one(local, expected):
     krr = segshuffle.mechanism("krr", local_epsilon=local, domain_size=2)
