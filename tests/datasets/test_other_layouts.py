@@ -3,8 +3,10 @@
 import dataclasses
 import re
 
+import numpy as np
 import pytest
 
+from segshuffle.datasets.msnbc import USERS_PER_CATEGORY, USERS_PER_SET_SIZE
 from segshuffle.datasets.own.layout import Layout
 from segshuffle.datasets.own.reading import read_transactions
 from segshuffle.errors import DataError
@@ -128,12 +130,16 @@ def test_a_description_before_the_lines_is_left_out_only_on_request(tmp_path):
 
 
 def test_the_errors_about_the_msnbc_log_lead_to_its_users(msnbc_file):
+    """Users per category and per set size are the published ones."""
     layout = Layout()
     for option, says in (("skip_lines", 7), ("repeated", "merge")):
         with pytest.raises(DataError, match=f"give {option} = {says}|Give {option} = {says}"):
             read_transactions(msnbc_file, layout=layout)
         layout = dataclasses.replace(layout, **{option: says})
-    (how, *_) = read_transactions(msnbc_file, layout=layout).notes
+    users = read_transactions(msnbc_file, layout=layout)
+    assert tuple(users.item_counts.tolist()) == USERS_PER_CATEGORY
+    assert tuple(np.bincount(users.sizes)[1:].tolist()) == USERS_PER_SET_SIZE
+    (how, *_) = users.notes
     assert how.endswith(": 989,818 users, 17 items, at most 17 of them held by one user.")
 
 
