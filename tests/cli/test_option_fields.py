@@ -2,11 +2,10 @@
 
 import math
 import subprocess
-import sys
 
 import numpy as np
 import pytest
-from commands import answer
+from commands import answer, printed
 
 from segshuffle import Assumptions, Goal, Guess, Limits, Problem, Question, plan
 from segshuffle.collection.planning.answer import answer as ask
@@ -62,11 +61,12 @@ def test_a_flag_a_key_and_a_keyword_mean_the_same(capsys, tmp_path, name):
     assumed = Assumptions(**{key: each for key, each in values.items() if key in ASSUMED})
     problem = Problem(6, 3, (0.5, 1.0), (200, 300), 1e-4, assumed)
     asked = {key: each for key, each in values.items() if key not in ASSUMED}
-    made = plan(problem, **asked)
+    replied = ask(Question.of(problem, **asked))
+    made = replied.plan
     assert list(made.scheme.copies) == found["copies"]
     assert (made.blanket_per_user, made.messages_per_user) == (found["blanket_per_user"], found["messages_per_user"])
     assert list(made.problem.levels) == found["levels"]
-    assert np.isclose(ask(Question.of(problem, **asked)).squared_error, found["mse_sample"], rtol=1e-12, atol=0)
+    assert np.isclose(replied.squared_error, found["mse_sample"], rtol=1e-12, atol=0)
 
 
 def test_sizes_may_be_numbers_of_users_or_rounded_shares(capsys):
@@ -100,7 +100,7 @@ def test_a_plan_does_not_depend_on_the_plans_before_it():
     problem = Problem(6, 3, (0.0241, 0.0481), (200, 300), 1e-4)
     first = plan(problem, target_error=0.5)
     plan(problem, max_messages=9.0)
-    assert plan(problem, target_error=0.5) == first
+    assert plan(problem, target_error=0.5) == first == ask(Question.of(problem, target_error=0.5)).plan
 
 
 def test_a_wrong_keyword_or_value_is_refused_in_the_library():
@@ -122,11 +122,9 @@ def test_classes_are_documented_by_their_declarations():
             assert each.metadata["description"] in kind.__doc__
 
 
-@pytest.mark.parametrize(("typed", "offered"), [("--copies", "--copies-max"), ("--honest", "--honest-fraction")])
-def test_a_shell_completes_options(typed, offered):
-    script = subprocess.run(
-        [sys.executable, "-m", "segshuffle", "--completion", "bash"], capture_output=True, text=True, check=True
-    ).stdout
-    asked = f"COMP_WORDS=(segshuffle plan {typed}); COMP_CWORD=2; _shtab_segshuffle; echo ${{COMPREPLY[@]}}"
-    done = subprocess.run(["bash", "-c", f"{script}\n{asked}"], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == [offered]
+def test_a_shell_completes_options(capsys):
+    script = printed(capsys, "--completion bash")
+    for typed, offered in (("--copies", "--copies-max"), ("--honest", "--honest-fraction")):
+        asked = f"COMP_WORDS=(segshuffle plan {typed}); COMP_CWORD=2; _shtab_segshuffle; echo ${{COMPREPLY[@]}}"
+        done = subprocess.run(["bash", "-c", f"{script}\n{asked}"], capture_output=True, text=True, check=True)
+        assert done.stdout.split() == [offered]

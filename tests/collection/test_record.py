@@ -75,17 +75,18 @@ def test_a_record_has_the_fields_of_the_registry_and_the_guarantee_of_the_plan(t
     assert f"At least {plan.problem.honest_users} of 2000 users" in told["deployment_model"]["actors"]
 
 
-@pytest.fixture
-def saved(tmp_path):
-    files = f"--save {tmp_path / 'plan.json'} --record {tmp_path / 'made.yaml'}"
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("made")
+    files = f"--save {folder / 'plan.json'} --record {folder / 'made.yaml'}"
     assert main(f"plan --items 12 --set-size 2 --delta 1e-5 --levels 1:2000 {files}".split()) == 0
-    return tmp_path / "plan.json"
+    return folder / "plan.json"
 
 
 def test_a_saved_plan_has_the_record_that_it_had_when_it_was_made(saved, tmp_path, capsys):
     capsys.readouterr()
     assert main(["plan", str(saved), "--record", str(tmp_path / "later.yaml")]) == 0
-    assert (tmp_path / "later.yaml").read_bytes() == (tmp_path / "made.yaml").read_bytes()
+    assert (tmp_path / "later.yaml").read_bytes() == saved.with_name("made.yaml").read_bytes()
     assert capsys.readouterr().out.startswith(f"{saved} keeps its promises.\nAt epsilon 1, delta is at most ")
 
 
@@ -98,7 +99,8 @@ def test_a_saved_plan_takes_no_other_options(saved, capsys, more):
 
 
 def test_an_edited_plan_gets_no_record(saved, tmp_path, capsys):
-    saved.write_text(saved.read_text(encoding="utf-8").replace("2000", "3000"), encoding="utf-8")
-    assert main(["plan", str(saved), "--record", str(tmp_path / "record.yaml")]) == 2
+    edited = tmp_path / "plan.json"
+    edited.write_text(saved.read_text(encoding="utf-8").replace("2000", "3000"), encoding="utf-8")
+    assert main(["plan", str(edited), "--record", str(tmp_path / "record.yaml")]) == 2
     assert "edited" in capsys.readouterr().err
     assert not (tmp_path / "record.yaml").exists()
