@@ -173,7 +173,7 @@ def test_exchanged_items_share_the_fakes():
     plan = FakeUsers(2, "proven").plan(Problem(9, 3, (1.0,), (60,), 1e-2, PLAIN))
     flip = plan.parameters["flip"]
     assert 0.995e-2 < delta_interval(FlippedPair(120 // 3, flip), pairs=3, epsilon=1.0).upper <= 1e-2 * (1 + 1e-3)
-    assert FakeUsers(1, "proven").plan(Problem(9, 3, (2.0,), (1,), 0.1, PLAIN)).blanket_per_user == 3.0
+    assert FakeUsers(1, "proven").plan(Problem(9, 2, (2.0,), (1,), 0.1, PLAIN)).blanket_per_user == 2.0
 
 
 @pytest.mark.parametrize(
