@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
 from dataclasses import replace
@@ -10,7 +9,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from oracles.changes import grid_divergence
-from oracles.clusters import compound_poisson, exchange_divergence, logarithmic_moves, with_copies
+from oracles.clusters import (
+    clustered_law,
+    compound_poisson,
+    exchange_divergence,
+    logarithmic_moves,
+    signed_law,
+    with_copies,
+)
 
 from segshuffle.accounting.collections.guides import guided_copies, guided_log_delta
 from segshuffle.accounting.collections.product import delta_interval, log_delta_bound
@@ -22,18 +28,6 @@ from segshuffle.numerics.loss_distribution import AccuracyError, log_delta_lower
 
 #: What a unit of a signed blanket adds to (N+, N-).
 DIRECTIONS = {(1,): (1, 0), (-1,): (0, 1), (1, -1): (1, 1)}
-
-
-@functools.cache
-def clustered_law(blanket, mean, size):
-    return compound_poisson((size,), logarithmic_moves(mean, blanket.p, (1,), size))
-
-
-@functools.cache
-def signed_law(blanket, mean, size):
-    noise, flood = 0.5 * mean * (1 - blanket.flood), 0.5 * mean * blanket.flood
-    moves = logarithmic_moves(noise, blanket.p, (1, 0), size) + logarithmic_moves(noise, blanket.p, (0, 1), size)
-    return compound_poisson((size, size), moves + logarithmic_moves(flood, blanket.flood_p, (1, 1), size))
 
 
 def assert_encloses(bounds, exact, rtol=1e-3):
@@ -72,7 +66,9 @@ LAWS += [(blanket, mean, 28) for blanket, mean in SIGNED]
 
 
 def law_of(blanket, mean, size):
-    return (signed_law if isinstance(blanket, Signed) else clustered_law)(blanket, mean, size)
+    if isinstance(blanket, Clustered):
+        return clustered_law(mean, blanket.p, size)
+    return signed_law(mean, blanket.p, blanket.flood_p, blanket.flood, size)
 
 
 @pytest.mark.quick(10)
@@ -105,7 +101,7 @@ def test_two_pairs(blanket, size, copies, epsilon):
 def test_what_the_windows_cut_off_is_given_away(log_tail, copies):
     """With windows far too narrow, both bounds stay on their sides; if the mass outside is ignored, one does not."""
     blanket, mean = SIGNED[1]
-    b = signed_law(blanket, mean, 28)
+    b = law_of(blanket, mean, 28)
     low, high = exchange_divergence(with_copies(b, 0, copies), b, 0.5)
     table = blanket.pair(mean, copies).loss_table(0.01, log_tail)
     assert table.missing > 0
@@ -161,7 +157,7 @@ def test_no_neighbours_are_told_apart_better_in_a_clustered_blanket():
 @pytest.mark.quick(0)
 def test_no_neighbours_are_told_apart_better_in_a_signed_blanket():
     blanket, mean, size, epsilon = Signed(0.2, 0.3, 0.5), 2.4, 13, 0.6
-    one = signed_law(blanket, mean, size)
+    one = law_of(blanket, mean, size)
 
     def law(items, copies):
         held, free = with_copies(one, 0, copies).ravel(), one.ravel()
@@ -194,7 +190,7 @@ def test_the_order_that_copies_above_one_need(blanket, mean):
 
 
 def test_sizes_below_one_break_the_order_and_are_refused():
-    law = compound_poisson((30,), logarithmic_moves(0.5, 0.5, (1,), 30))  # r = 1/2
+    law = clustered_law(0.5, 0.5, 30)  # r = 1/2
     ratio = law[:-1] / law[1:]
     assert ratio[1] < ratio[0]
     for blanket, mean in [(Clustered(0.5), 0.99), (Signed(0.5, 0.1, 0.5), 3.99), (Signed(0.1, 0.5, 0.5), 3.99)]:

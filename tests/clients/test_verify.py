@@ -13,7 +13,7 @@ from fractions import Fraction
 import pytest
 from clients.verifier import CLIENTS, CLOSE, saved, verifier
 from given_plans import edited, given_plan
-from oracles.clusters import compound_poisson, exchange_divergence, logarithmic_moves, with_copies
+from oracles.clusters import clustered_law, exchange_divergence, signed_law, with_copies
 
 from segshuffle import Assumptions, Problem
 from segshuffle.blankets.clustered import Clustered
@@ -68,14 +68,8 @@ def check_bounds(plan):
 def grid_law(law, mean, size):
     """Return the law of a counter as a grid of counts below `size`, from the definition of clusters."""
     if law["name"] != "signed":
-        return compound_poisson((size,), logarithmic_moves(mean, law.get("p", 0), (1,), size))
-    noise, flood = (1 - law["flood"]) * mean / 2, law["flood"] * mean / 2
-    moves = [
-        *logarithmic_moves(noise, law["p"], (1, 0), size),
-        *logarithmic_moves(noise, law["p"], (0, 1), size),
-        *logarithmic_moves(flood, law["flood_p"], (1, 1), size),
-    ]
-    return compound_poisson((size, size), moves)
+        return clustered_law(mean, law.get("p", 0), size)
+    return signed_law(mean, law["p"], law["flood_p"], law["flood"], size)
 
 
 @pytest.mark.quick(5)

@@ -8,7 +8,7 @@ from functools import reduce
 
 import numpy as np
 
-from oracles.clusters import Grid, with_copies
+from oracles.clusters import Grid, excess, with_copies
 
 
 def counters_of_user(
@@ -40,7 +40,7 @@ def counters_of_user(
 
 def grid_divergence(p: Grid, q: Grid, epsilon: float) -> tuple[float, float]:
     """Return the hockey-stick divergence of two laws on one grid: without what is off the grid, and with all of it."""
-    inside = float(np.maximum(p - math.exp(epsilon) * q, 0.0).sum())
+    inside = excess(p, q, epsilon)
     return inside, inside + max(1.0 - float(p.sum()), 0.0)
 
 

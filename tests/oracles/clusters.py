@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterable, Sequence
 
@@ -65,13 +66,31 @@ def _unit(size: int, axis: int) -> tuple[int, ...]:
     return tuple(int(i == axis) for i in range(size))
 
 
+def clustered_law(mean: float, p: float, size: int) -> Grid:
+    """Return the law of a counter with a mean number of units in clusters, on counts below `size`."""
+    return compound_poisson((size,), logarithmic_moves(mean, p, (1,), size))
+
+
+@functools.cache
+def signed_law(mean: float, p: float, flood_p: float, flood: float, size: int) -> Grid:
+    """Return the law of (N+, N-): noise adds to one of them, and the flood to both."""
+    noise, both = 0.5 * mean * (1 - flood), 0.5 * mean * flood
+    moves = logarithmic_moves(noise, p, (1, 0), size) + logarithmic_moves(noise, p, (0, 1), size)
+    return compound_poisson((size, size), moves + logarithmic_moves(both, flood_p, (1, 1), size))
+
+
+def excess(p: Grid, q: Grid, epsilon: float) -> float:
+    """Return the hockey-stick divergence of two laws, as far as the grid goes."""
+    return float(np.maximum(p - math.exp(epsilon) * q, 0.0).sum())
+
+
 def exchange_divergence(a: Grid, b: Grid, epsilon: float, pairs: int = 1) -> tuple[float, float]:
     """Return the divergence of (a x b)^pairs from (b x a)^pairs: without what is off the grid, and with it."""
     p, q = np.outer(a, b).ravel(), np.outer(b, a).ravel()
     one_p, one_q = p, q
     for _ in range(pairs - 1):
         p, q = np.outer(p, one_p).ravel(), np.outer(q, one_q).ravel()
-    inside = float(np.maximum(p - math.exp(epsilon) * q, 0.0).sum())
+    inside = excess(p, q, epsilon)
     return inside, inside + pairs * (max(1 - float(a.sum()), 0.0) + max(1 - float(b.sum()), 0.0)) + 1e-15
 
 

@@ -7,6 +7,7 @@ from functools import reduce
 
 import numpy as np
 import pytest
+from oracles.clusters import excess
 
 import segshuffle
 from segshuffle.accounting.single_message.bit_sums import BitSums, rejection
@@ -16,10 +17,6 @@ from segshuffle.errors import ParameterError
 def column(bits, flip):
     """Return the law of the sum of the bits, each flipped with probability `flip`."""
     return reduce(np.convolve, [[flip, 1 - flip] if bit else [1 - flip, flip] for bit in bits], np.ones(1))
-
-
-def hockey_stick(p, q, epsilon):
-    return float(np.maximum(p - math.exp(epsilon) * q, 0.0).sum())
 
 
 def products(pairs):
@@ -36,7 +33,7 @@ def worst(n_users, flip, epsilon, held, other):
             bits = [True] * count + [False] * (n_users - 1 - count)
             pairs.append((column([*bits, one], flip), column([*bits, two], flip)))
         p, q = products(pairs)
-        found = max(found, hockey_stick(p, q, epsilon), hockey_stick(q, p, epsilon))
+        found = max(found, excess(p, q, epsilon), excess(q, p, epsilon))
     return found
 
 
@@ -65,7 +62,7 @@ def test_the_extreme_data_are_not_always_the_worst():
     values = []
     for holders in range(3):
         bits = [True] * holders + [False] * (2 - holders)
-        values.append(hockey_stick(column([*bits, True], 0.001), column([*bits, False], 0.001), 0.0))
+        values.append(excess(column([*bits, True], 0.001), column([*bits, False], 0.001), 0.0))
     assert round(values[1], 6) == 0.996006
     assert values[1] > max(values[0], values[2])
     bound = BitSums(n_users=3, local_epsilon=math.log(999), exchanged=False)

@@ -4,15 +4,12 @@ import math
 
 import numpy as np
 import pytest
+from oracles.clusters import excess
 
 import segshuffle
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS
 from segshuffle.accounting.single_message.amplification import compare
 from segshuffle.accounting.single_message.rounds import RoundsBound
-
-
-def hockey_stick(p, q, epsilon):
-    return float(np.maximum(p - math.exp(epsilon) * q, 0.0).sum())
 
 
 def laws_of_ones(share, others):
@@ -30,7 +27,7 @@ def test_products_of_a_pair_are_enclosed(local_epsilon, others, rounds):
     p, q = laws_of_ones(1 / (1 + math.exp(-local_epsilon)), others)
 
     def delta(epsilon):
-        return max(hockey_stick(p, q, epsilon), hockey_stick(q, p, epsilon))
+        return max(excess(p, q, epsilon), excess(q, p, epsilon))
 
     bound = RoundsBound(delta, ceiling=local_epsilon, rounds=rounds)
     together = [np.ones(1), np.ones(1)]
@@ -40,7 +37,7 @@ def test_products_of_a_pair_are_enclosed(local_epsilon, others, rounds):
     assert found == sorted(found, reverse=True)
     for share, upper in zip((0.0, 0.2, 0.5, 0.9), found, strict=True):
         epsilon = share * local_epsilon
-        exact = max(hockey_stick(*together, epsilon), hockey_stick(*together[::-1], epsilon))
+        exact = max(excess(*together, epsilon), excess(*together[::-1], epsilon))
         assert exact <= upper * (1 + 1e-12)
         if rounds == 1:
             assert upper <= exact * 1.01 + 1e-9

@@ -13,7 +13,7 @@ import oracles as o
 import pytest
 from given_plans import given_plan, separate_plan
 from hypothesis import settings
-from oracles.clusters import compound_poisson, logarithmic_moves, with_copies
+from oracles.clusters import signed_law, with_copies
 from scipy import stats
 from simulations import POOL_BELOW, law_p_value
 
@@ -89,12 +89,7 @@ def test_counters_have_the_exact_law(law, d, sets, levels, rates, m, batch):
 def test_signed_blanket_is_the_exact_law(batch):
     """For two items and one user, (N+, N-) is noise and flood by definition, and a copy for the held item."""
     p, flood_p, share, m, copies, size = 0.3, 0.5, 0.3, 1.6, 0.75, 15
-    moves = [
-        move
-        for mean, q, direction in ((1 - share, p, (1, 0)), (1 - share, p, (0, 1)), (share, flood_p, (1, 1)))
-        for move in logarithmic_moves(0.25 * m * mean, q, direction, size)
-    ]
-    free = compound_poisson((size, size), moves)
+    free = signed_law(0.5 * m, p, flood_p, share, size)
     held = with_copies(free, 0, copies)
     exact = {(i, k, j, n): held[i, j] * free[k, n] for i, j, k, n in np.ndindex(10, 10, 10, 10)}
     announcement = Scheme(2, 1, 1, (copies,), m, Signed(p, flood_p, share))
