@@ -150,20 +150,3 @@ def test_nothing_in_the_package_imports_snakemake_or_by_relative_names():
     for name in filter(lambda name: name.startswith("src/") and name.endswith(".py"), project_files(ROOT)):
         text = (ROOT / name).read_text(encoding="utf-8")
         assert not re.search(r"^\s*(import|from) (snakemake|\.)", text, re.MULTILINE), name
-
-
-@pytest.mark.parametrize(
-    ("name", "other"),
-    [
-        ("reproduction.tables", "collection.library"),
-        ("collection.library", "reproduction.design"),
-        ("plans.plan", "protocols.segmented"),
-        ("protocols.segmented", "datasets.registry"),
-        ("arrays", "numerics.laws"),
-        ("numerics.laws", "plans.plan"),
-    ],
-)
-def test_an_import_that_goes_up_or_to_a_neighbour_is_found(name, other):
-    name, other = f"segshuffle.{name}", f"segshuffle.{other}"
-    assert wrong({name: {other}}) == [f"{name} imports {other}"]
-    assert wrong({"segshuffle.cli.plan": {other}, name: {"segshuffle.errors", name}}) == []

@@ -174,21 +174,6 @@ def test_no_neighbours_are_told_apart_better_in_a_signed_blanket():
             assert inside <= bound * (1 + 1e-9)
 
 
-@pytest.mark.quick(0)
-@pytest.mark.parametrize(("blanket", "mean"), [*SIGNED, (Clustered(0.6), 4.0)])
-def test_the_order_that_copies_above_one_need(blanket, mean):
-    """Ratios of more to fewer copies do not decrease in N+ nor increase in N-, from sizes r of 1 on."""
-    law = law_of(blanket, mean, 30)
-    for fewer, more in itertools.combinations([0.0, 0.4, 1.0, 1.7, 2.2], 2):
-        a, b = with_copies(law, 0, fewer), with_copies(law, 0, more)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = np.where(b > 0, b / np.where(a > 0, a, 1.0), 0.0)
-        ratio = ratio[math.ceil(more) :]
-        assert (np.diff(ratio, axis=0) >= -1e-9 * ratio[1:]).all()
-        if law.ndim == 2:
-            assert (np.diff(ratio, axis=1) <= 1e-9 * ratio[:, :-1]).all()
-
-
 def test_sizes_below_one_break_the_order_and_are_refused():
     law = clustered_law(0.5, 0.5, 30)  # r = 1/2
     ratio = law[:-1] / law[1:]

@@ -49,10 +49,6 @@ def test_a_plan_says_what_liars_can_do(capsys):
     assert given["blanket_cap"] == found["blanket_cap"] + 5
 
 
-def test_equal_copies_are_planned(capsys):
-    assert len(set(answer(capsys, f"{PLAN} --equal-copies")["copies"])) == 1
-
-
 @pytest.mark.quick(1)
 @pytest.mark.parametrize(("privacy", "budget"), [("", 2.5), ("--hide-level 1", 3.5)])
 def test_a_plan_counts_the_first_round_too(capsys, privacy, budget):

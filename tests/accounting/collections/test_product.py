@@ -10,8 +10,7 @@ import mpmath
 import numpy as np
 import oracles as o
 import pytest
-from oracles.changes import counters_of_user, grid_divergence
-from oracles.clusters import exchange_divergence, sorted_exchange_divergence, with_copies
+from oracles.clusters import exchange_divergence, sorted_exchange_divergence
 from scipy import special
 
 from segshuffle.accounting.collections import product
@@ -110,32 +109,6 @@ def test_block_masses_at_a_mean_of_a_million_millions():
             exact += term
             term *= mpmath.mpf(mu) / (y + 1)
         assert float(mass[k]) == pytest.approx(float(exact), rel=1e-10, abs=0)
-
-
-@pytest.mark.quick(1)
-@pytest.mark.parametrize("copies", [0.6, 1.0, 1.4])
-@pytest.mark.parametrize("epsilon", [0.2, 1.0])
-def test_protocol_by_enumeration(copies, epsilon):
-    mu, cutoff = 0.7, 15
-
-    def divergence(one, other, rest, level):
-        laws = [counters_of_user(4, own, copies, mu, cutoff) for own in (one, other)]
-        for held in rest:
-            for item in held:
-                laws = [with_copies(law, item, level) for law in laws]
-        return grid_divergence(*laws, epsilon)[0]
-
-    both, single = (delta_interval(ItemPair(mu, copies), pairs=t, epsilon=epsilon, rtol=1e-4) for t in (2, 1))
-    tail = 1e-12
-    alone = divergence({0, 1}, {2, 3}, [], 0.0)
-    assert both.lower - tail <= alone <= both.upper + tail
-    shared = divergence({0, 1}, {1, 2}, [], 0.0)
-    assert single.lower - tail <= shared <= single.upper + tail
-    three_items = divergence({0, 1, 2}, {1, 2, 3}, [], 0.0)  # t = min(3, 4 - 3)
-    assert single.lower - tail <= three_items <= single.upper + tail
-    assert divergence({0, 1}, {2, 3}, [{0, 2}, {1, 3}], 0.4) < both.lower
-    certain = divergence({0, 1}, {2, 3}, [{0, 2}], 1.0)  # a known shift hides nothing
-    assert both.lower - 1e-9 <= certain <= both.upper + 1e-9
 
 
 CASES = [(588.0, 4, 0.5, 2e-6), (10.0, 4, 0.5, 1e-7), (1e5, 8, 0.5, 1e-7), (1e9, 4, 1e-3, 1e-9), (200.0, 4, 1.0, 1e-30)]

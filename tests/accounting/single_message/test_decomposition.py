@@ -50,28 +50,6 @@ def test_both_bounds_are_the_divergences_they_claim(name, n):
 
 
 @pytest.mark.quick(1)
-@pytest.mark.parametrize(
-    ("k", "n", "exp_epsilon", "printed"),
-    [
-        (4, 5, Fraction(8, 5), 0.0585648),
-        (10, 10, Fraction(3, 2), 0.0055649),
-        pytest.param(10, 30, Fraction(13, 10), 0.0023488, marks=pytest.mark.slow),
-    ],
-)
-def test_known_counterexamples_to_variation_ratio(k, n, exp_epsilon, printed):
-    """Both bounds hold where the published one does not; the true value is that of the dataset of the lower bound."""
-    exact = float(o.shuffled_divergence(o.krr(k, Fraction(3)), (0, 1), [2] * (n - 1), exp_epsilon))
-    assert exact == pytest.approx(printed, rel=3e-5, abs=0)
-    low, high = (
-        bound(randomizer=krr(k, math.log(3)), n_users=n).delta(epsilon=math.log(exp_epsilon))
-        for bound in (DatasetsBound, BlanketBound)
-    )
-    assert o.encloses(low, exact, 1e-12)
-    assert exact <= high.upper
-    published = o.variation_ratio_pair(n, Fraction(3), Fraction(2, k + 2), Fraction(3))
-    assert float(o.hockey_stick(*published, exp_epsilon)) < low.lower
-
-
 # -------------------------------------------------------------------------------------------- exact sums in 90 digits
 
 

@@ -12,7 +12,6 @@ from segshuffle.accounting.single_message.variation_ratio import (
     VariationBound,
     VariationRatio,
 )
-from segshuffle.numerics.search import largest_local_epsilon
 from segshuffle.reproduction.studies.amplification.variation import PRINTED, TABLE_USERS
 
 F = Fraction
@@ -54,19 +53,6 @@ def test_published_delta_is_the_divergence_of_the_published_pair(n_users, exp_ep
     # log and exp of e^epsilon round at 1e-16
     assert o.encloses(found, exact, 1e-14)
     assert found.relative_width <= 2e-11
-
-
-# -- calibration -----------------------------------------------------------------------------------------------------
-
-
-def test_local_epsilon_is_never_below_the_central_one():
-    def alone(value):
-        variation = vr.subset_exponential(domain_size=17, set_size=4, subset_size=1, local_epsilon=value)
-        return VariationBound(variation=variation, n_users=1).delta(epsilon=0.5).upper
-
-    local = largest_local_epsilon(alone, epsilon=0.5, delta=1e-12)
-    assert local >= 0.5
-    assert local == pytest.approx(0.5, rel=1e-4)
 
 
 # -- the parameter object ----------------------------------------------------------------------------------------------

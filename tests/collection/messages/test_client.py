@@ -20,13 +20,7 @@ from scipy import stats
 
 from segshuffle.blankets import exact
 from segshuffle.blankets.binomial import BINOMIAL
-from segshuffle.blankets.clustered import Clustered
-from segshuffle.blankets.poisson import POISSON
-from segshuffle.blankets.signed import Signed
 from segshuffle.collection.messages import Client, Demand, send_all
-from segshuffle.collection.messages.server import tally
-from segshuffle.collection.messages.shuffler import Shuffler
-from segshuffle.collection.messages.simulated_clients import SimulatedClients
 from segshuffle.errors import DataError, ParameterError, RefusedError
 from segshuffle.plans.scheme import Scheme
 
@@ -214,35 +208,6 @@ def test_a_cap_redraws():
     assert capped.simulate_dummies(1000, rng).size <= 2000
     simulated = np.bincount([capped.simulate_dummies(1, rng).size for _ in range(1000)], minlength=3)
     assert stats.chisquare(simulated, 1000 * expected).pvalue > ALARM
-
-
-# -- the client against the simulator ----------------------------------------------------------------------------------
-
-
-@pytest.mark.quick(0)
-@pytest.mark.parametrize("law", [POISSON, BINOMIAL, Clustered(0.6), Signed(0.3, 0.5, 0.2)])
-def test_simulated_clients_send_what_clients_send(law, monkeypatch):
-    monkeypatch.setattr("segshuffle.collection.messages.client.check_announcement", lambda *_: 0.0)
-    announcement = Scheme(3, 2, 3, (0.4, 1.5), 0.8, law)
-    users = [((0, 1), 0), ((2, 0), 1), ((1, 2), 1)]
-    # with signs there are six counters, and every outcome is rarer
-    rng, runs = np.random.default_rng(32), 2100 if law.has_signs else 700
-    one, other = Counter(), Counter()
-    items, levels = np.array([items for items, _ in users]), np.array([level for _, level in users])
-    for _ in range(runs):
-        sent = [Client(items, level, ANYTHING).send_items(announcement) for items, level in users]
-        one[counted(announcement, sent, rng)] += 1
-        other[counted(announcement, [SimulatedClients(items, levels).send_items(announcement, rng)], rng)] += 1
-    cells = [cell for cell in one | other if one[cell] + other[cell] >= 20]
-    table = [[counts[cell] for cell in cells] for counts in (one, other)]
-    rest = [runs - sum(row) for row in table]
-    assert len(cells) > 10
-    assert stats.chi2_contingency([[*row, more] for row, more in zip(table, rest, strict=True)]).pvalue > ALARM
-
-
-def counted(announcement, sent, rng):
-    messages = Shuffler(rng).release(sent, announcement.dtype)
-    return tuple(tally(messages, announcement.distinct_messages).tolist())
 
 
 # -- refusals ----------------------------------------------------------------------------------------------------------

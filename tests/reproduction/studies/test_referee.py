@@ -115,7 +115,7 @@ def test_the_published_bound_for_randomized_response_is_violated(found, capsys):
     ("case", "n_users", "gain"), [("krr-4", 5, 8 / 5), ("krr-10", 10, 3 / 2), ("krr-10", 30, 13 / 10)]
 )
 def test_counterexamples_found_by_hand_come_out(table, case, n_users, gain):
-    """The victim holds 0 or 1, all others a third value, e^eps0 = 3; `test_decomposition` enumerates them."""
+    """The victim holds 0 or 1, all others a third value, and e^eps0 = 3."""
     place = (table["case"] == case) & (table["local_epsilon"] == LOG3) & (table["n_users"] == n_users)
     place &= (table["target"] == math.log(gain)) & (table["accountant"] == "variation-ratio")
     (row,) = table[place].to_dict("records")
