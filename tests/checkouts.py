@@ -165,14 +165,18 @@ def project_files(root):
     return [name for name in listed.stdout.split("\0") if name and (root / name).is_file()]
 
 
+def copy_project(root, folder, without=()):
+    for name in project_files(root):
+        if not name.startswith(without):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(root / name, folder / name)
+
+
 @pytest.fixture(scope="session")
 def snapshot(root, tmp_path_factory):
     """Return a copy of the project as it is now, without tests and documents, and with the tiny configuration."""
     folder = tmp_path_factory.mktemp("snapshot")
-    for name in project_files(root):
-        if not name.startswith(("tests/", "docs/")):
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(root / name, folder / name)
+    copy_project(root, folder, without=("tests/", "docs/"))
     shutil.copyfile(folder / ".test/config/config.yaml", folder / "tiny.yaml")
     return folder
 

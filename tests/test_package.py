@@ -12,7 +12,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from checkouts import project_files
+from checkouts import copy_project
 from packaging.requirements import Requirement
 
 from segshuffle.errors import MissingExtraError
@@ -74,9 +74,7 @@ def built(root, tmp_path_factory):
     """Build a sdist of a copy of the project, and a wheel of the sdist, without a network."""
     folder = tmp_path_factory.mktemp("built")
     copy = folder / "copy"
-    for name in project_files(root):
-        (copy / name).parent.mkdir(parents=True, exist_ok=True)
-        (copy / name).write_bytes((root / name).read_bytes())
+    copy_project(root, copy)
     build = "from setuptools import build_meta; print(build_meta.build_sdist({!r}))"
     run([sys.executable, "-c", build.format(str(folder))], cwd=copy)
     (sdist,) = folder.glob("*.tar.gz")

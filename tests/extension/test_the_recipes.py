@@ -1,12 +1,12 @@
 """CONTRIBUTING's recipes, followed: whoever adds something finds the tests green."""
 
 import os
-import shutil
 import subprocess
 import sys
 from types import SimpleNamespace
 
 import pytest
+from checkouts import copy_project
 from extension_files import COMPETITOR, DATASET, add_accountant, add_law, add_study
 
 #: Tests that go over all that is declared, and so could notice an addition.
@@ -63,11 +63,7 @@ DESCRIBED = {
 
 @pytest.mark.exhaustive
 def test_one_addition_of_each_kind_leaves_the_tests_green(root, tmp_path):
-    command = ["git", "ls-files", "-co", "--exclude-standard"]
-    listed = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
-    for name in filter(lambda name: (root / name).is_file(), listed.stdout.splitlines()):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(root / name, tmp_path / name)
+    copy_project(root, tmp_path)
     for add in (add_study, add_accountant, add_law):
         add(SimpleNamespace(folder=tmp_path))
     for name, (after, added) in DESCRIBED.items():
