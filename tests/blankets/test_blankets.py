@@ -204,7 +204,7 @@ def test_parts_say_what_a_blanket_costs_and_how_noisy_it_is(blanket):
 
 
 def test_a_table_too_large_gives_no_bound():
-    pair = Signed(0.5, 0.95, 0.5).pair(5e5, 1.0)
+    pair = Signed(0.5, 0.98, 0.5).pair(1e5, 1.0)
     with pytest.raises(AccuracyError, match="too many values"):
         pair.loss_table(0.1, 30.0)
     assert log_delta_bound([(pair, 1)], 1.0) == 0.0

@@ -10,6 +10,7 @@ from segshuffle.plans.gap import least_share
 from segshuffle.protocols.proven import ProvenSegmented
 
 
+@pytest.mark.quick("whole copies", "few dummies")
 @pytest.mark.parametrize("name", ["whole copies", "few dummies", "nearly certain"])
 def test_no_plan_is_below_the_proven_share(name):
     rules, plan = method_of(name).searches(PROBLEMS[name][0])[0], plan_of(name)

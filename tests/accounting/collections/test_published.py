@@ -142,6 +142,3 @@ def test_counts_beyond_double_precision_are_refused():
     assert largest.relative_width < 1e-3
     with pytest.raises(ParameterError, match="n_users"):
         proven_lower_item_delta(**common, n_users=9 * 10**15)
-
-
-# -- group privacy ----------------------------------------------------------------------------------------------------

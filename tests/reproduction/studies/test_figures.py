@@ -75,6 +75,3 @@ def test_methods_are_told_apart_without_colour(full_config):
     for field in ("color", "marker", "dashes"):
         assert len({getattr(look, field) for look in shipped}) == len(shipped), field
     assert len({(look.color, look.marker) for look in looks.values()}) == len(looks)
-
-
-# --- what is drawn -----------------------------------------------------------------------------------------------
