@@ -19,7 +19,8 @@ from segshuffle.errors import OptionsError, ParameterError
 from segshuffle.numerics.intervals import SMALLEST_DELTA, DeltaInterval
 from segshuffle.numerics.ranges import check_choice, check_integer, check_within
 from segshuffle.numerics.search import Bound, edge_epsilon
-from segshuffle.plans.privacy_loss import cap_of, product_of
+from segshuffle.plans.privacy_loss import product_of
+from segshuffle.plans.targets import cap_of
 
 #: What collections can be, beside those with a law of dummies.
 OTHERS = ("plan", "bit-sums", "sample-threshold")
@@ -167,7 +168,7 @@ def _plan(text: str, *, rounds: int, n_users: int | None, neighbours: str) -> Kn
         raise ParameterError("randomizer", text, f"plan:FILE,level=LEVEL, one of {', '.join(map(str, problem.levels))}")
     level = float(level_text) if level_text else problem.levels[0]
     pair, pairs = product_of(plan, level=level)
-    honest, cap = n_users or problem.honest_users, cap_of(plan)
+    honest, cap = n_users or problem.honest_users, cap_of(plan.scheme, problem)
     pair = plan.scheme.law.pair(honest * plan.blanket_per_user / problem.domain_size, pair.copies)
     claimed = {"epsilon": level, "delta": problem.deltas[problem.levels.index(level)]}
     told = {"plan": path, "level": level, "honest users": honest, "pairs": pairs, "promised": claimed}

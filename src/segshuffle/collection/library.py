@@ -36,7 +36,8 @@ from segshuffle.datasets.own.transactions import Transactions
 from segshuffle.errors import DataError, ParameterError
 from segshuffle.numerics.ranges import check_kind, numbers, whole_if_equal
 from segshuffle.plans.plan import Assumptions, Plan, Problem
-from segshuffle.plans.privacy_loss import cap_of, product_of
+from segshuffle.plans.privacy_loss import product_of
+from segshuffle.plans.targets import cap_of
 
 __all__ = [
     "Account",
@@ -247,7 +248,7 @@ def compose(
         pair, pairs = product_of(plan, level=level)
         if pairs and pair.copies > 0:
             products.append((pair, pairs))
-            caps += [cap] if (cap := cap_of(plan)) else []
+            caps += [cap] if (cap := cap_of(plan.scheme, plan.problem)) else []
     target = amplification.target_of(delta, epsilon)
     composed = composed_delta if delta is None else composed_epsilon
     return composed(products, **target, caps=caps)

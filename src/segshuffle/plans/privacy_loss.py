@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from segshuffle.accounting.collections import composition
 from segshuffle.blankets.base import CounterPair
 from segshuffle.errors import ParameterError
 from segshuffle.numerics.ranges import check_kind, check_within
 from segshuffle.plans.plan import Plan
+from segshuffle.plans.targets import cap_of
 
 if TYPE_CHECKING:
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
@@ -44,7 +45,7 @@ def privacy_loss_distribution(plan: Plan, *, level: float, interval: float = 1e-
     """
     product = product_of(plan, level=level)
     free = composition.privacy_loss_distribution([product] if product[1] else [], interval=interval)
-    cap = cap_of(plan)
+    cap = cap_of(plan.scheme, plan.problem)
     if cap is None or not product[1]:
         return free
     asked = {"epsilon": level, "delta": plan.problem.deltas[plan.problem.levels.index(level)]}
@@ -54,7 +55,7 @@ def privacy_loss_distribution(plan: Plan, *, level: float, interval: float = 1e-
 def product_of(plan: Plan, *, level: float) -> tuple[CounterPair, int]:
     """Return the pair of counters of all T collections with a plan for a user of one level, and their number.
 
-    A cap on the dummies of a user is not counted: `cap_of` has what it costs.
+    A cap on the dummies of a user is not counted: `targets.cap_of` has what it costs.
 
     Parameters
     ----------
@@ -77,12 +78,3 @@ def product_of(plan: Plan, *, level: float) -> tuple[CounterPair, int]:
     most = max(copies) if problem.assumptions.private_levels else copies[problem.levels.index(level)]
     pair = plan.scheme.law.pair(problem.honest_mean(plan.blanket_per_user), most)
     return pair, problem.pairs
-
-
-def cap_of(plan: Plan) -> dict[str, Any] | None:
-    """Return the parameters of `cap_overflow` for a plan, except epsilon and delta; None without a cap."""
-    if plan.scheme.blanket_cap is None:
-        return None
-    honest, rounds = plan.problem.honest_users, plan.problem.assumptions.rounds
-    sent = {"blanket_per_user": plan.blanket_per_user, "cap": plan.scheme.blanket_cap}
-    return {**sent, "honest_users": honest, "rounds": rounds}

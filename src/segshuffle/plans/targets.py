@@ -20,6 +20,7 @@ from segshuffle.digits import rounded_down
 from segshuffle.errors import ParameterError
 from segshuffle.numerics.gaussian import gaussian_ratio
 from segshuffle.plans.plan import Problem, assignment_spread
+from segshuffle.plans.scheme import Scheme
 from segshuffle.plans.time_limit import check_time
 from segshuffle.plans.weights import ErrorTerms
 
@@ -105,6 +106,14 @@ def certified_delta(law: Blanket, mean: float, target: Target, copies: float) ->
         if not failure or (lower > 0 and upper <= target.delta) or lower > target.delta:
             return lower, upper
     return lower, min(upper, rounded_delta(log_delta_bound([(pair, target.pairs)], target.epsilon)))
+
+
+def cap_of(scheme: Scheme, problem: Problem) -> dict[str, Any] | None:
+    """Return the parameters of `cap_overflow` for a scheme, except epsilon and delta; None without a cap."""
+    if scheme.blanket_cap is None:
+        return None
+    sent = {"blanket_per_user": scheme.blanket_per_user, "cap": scheme.blanket_cap}
+    return {**sent, "honest_users": problem.honest_users, "rounds": problem.assumptions.rounds}
 
 
 def delta_with_cap(law: Blanket, mean: float, target: Target, copies: float, **dummies: Any) -> float:

@@ -7,7 +7,7 @@ demands. Results are cached: a thousand clients of one level cost one computatio
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from segshuffle.accounting.collections.blanket_cap import capped_epsilon
 from segshuffle.accounting.collections.calibration import epsilon_upper
@@ -20,7 +20,7 @@ from segshuffle.numerics.ranges import check_guarantee, check_integer, check_kin
 from segshuffle.numerics.typed import typed
 from segshuffle.plans.plan import Assumptions, Problem, SetKind
 from segshuffle.plans.scheme import Scheme
-from segshuffle.plans.targets import Target, certified_delta, delta_with_cap
+from segshuffle.plans.targets import Target, cap_of, certified_delta, delta_with_cap
 
 #: A client draws so many random numbers for a plan, on average, or so many for each message that it is ready to send,
 #: if these are more: seconds, unless it is ready to send more than 10,000 messages.
@@ -185,12 +185,6 @@ class Exchange:
         # delta does not decrease in the copies, and does not increase in the mean
         return law, min(mean, law.means[1]), max(self.copies, COPIES_RANGE[0])
 
-    @property
-    def dummies(self) -> dict[str, Any]:
-        """Parameters of `cap_overflow`, except epsilon and delta."""
-        sent = {"blanket_per_user": self.scheme.blanket_per_user, "cap": self.scheme.blanket_cap}
-        return {**sent, "honest_users": self.problem.honest_users, "rounds": self.problem.assumptions.rounds}
-
     def epsilon(self, delta: float) -> float:
         """Return the epsilon at a delta, rounded up; +inf if none up to 100 is certified (kind: upper)."""
         pairs = self.problem.pairs
@@ -199,9 +193,9 @@ class Exchange:
         if self.counters is None:
             return math.inf
         law, mean, copies = self.counters
-        pair = law.pair(mean, copies)
+        pair, cap = law.pair(mean, copies), cap_of(self.scheme, self.problem)
+        caps = [] if cap is None else [cap]
         try:
-            caps = [] if self.scheme.blanket_cap is None else [self.dummies]
             return capped_epsilon(lambda delta: epsilon_upper([(pair, pairs)], delta=delta), caps, delta=delta)
         except AccuracyError:  # a table that would be too large
             return math.inf
@@ -214,10 +208,10 @@ class Exchange:
         if self.counters is None:
             return 1.0
         law, mean, copies = self.counters
-        target = Target(pairs, epsilon, enough)
-        if self.scheme.blanket_cap is None:
+        target, cap = Target(pairs, epsilon, enough), cap_of(self.scheme, self.problem)
+        if cap is None:
             return certified_delta(law, mean, target, copies)[1]
-        return delta_with_cap(law, mean, target, copies, **self.dummies)
+        return delta_with_cap(law, mean, target, copies, **cap)
 
 
 def _exchange(announcement: Scheme, demand: Demand, level: int, other: int | None = None) -> Exchange:
