@@ -28,9 +28,10 @@ from segshuffle.protocols.proven import ProvenSegmented
 
 #: Seconds of a processor that the comparison of laws may take, if the question does not ask for it.
 PATIENCE = 4.0
-#: Relative step of the search for the least epsilon; levels are then rounded up to three digits. Range of the largest.
+#: Range of the largest epsilon in the search for the least epsilon.
+EPSILONS = (1e-6, 100.0)
+#: Relative step of this search; levels are then rounded up to three digits.
 _CLOSE = 0.01
-_EPSILONS = (1e-6, 100.0)
 #: Factor of an epsilon, or of an error, that may be given up to save messages.
 _KNEE = 1.05
 
@@ -268,12 +269,12 @@ def _of_fewest_messages(question: Question, target: float) -> Plan:
 def _of_least_epsilon(question: Question, target: float) -> Plan:
     """Plan with the least epsilons for an error, to within 2 %; ratios between levels do not change."""
     step = math.log1p(_CLOSE)
-    first, last = (math.floor(math.log(end / question.problem.levels[-1]) / step) for end in _EPSILONS)
+    first, last = (math.floor(math.log(end / question.problem.levels[-1]) / step) for end in EPSILONS)
 
     @functools.cache
     def reaching(power: int) -> Plan | None:
         """Return the plan at these epsilons if it has the error."""
-        asked = _at(question, math.exp(power * step))
+        asked = at_levels(question, math.exp(power * step))
         with contextlib.suppress(InfeasibleError):
             plan = _of_least_error(asked)
             if asked.method.searches(plan.problem)[0].error_of(plan) <= target:
@@ -283,21 +284,21 @@ def _of_least_epsilon(question: Question, target: float) -> Plan:
     least = bisect_left(range(first, last + 1), True, key=lambda power: reaching(power) is not None)
     best = reaching(first + least)
     if best is None:
-        raise _unreached(question, f"an epsilon up to {_EPSILONS[1]:g}", "max_messages, if it is given")
+        raise _unreached(question, f"an epsilon up to {EPSILONS[1]:g}", "max_messages, if it is given")
     if not question.finds_knee:
         return best
     # the last per cents of epsilon may cost many times as many messages
     with contextlib.suppress(InfeasibleError):
-        fewest = _of_fewest_messages(_at(replace(question, problem=best.problem), _KNEE), target)
+        fewest = _of_fewest_messages(at_levels(replace(question, problem=best.problem), _KNEE), target)
         if fewest.messages_per_user < best.messages_per_user:
             return fewest
     return best
 
 
-def _at(question: Question, factor: float) -> Question:
-    """Return the question with every epsilon times a factor, rounded up."""
+def at_levels(question: Question, factor: float) -> Question:
+    """Return the question with every epsilon times a factor, rounded up, and at most the largest one allowed."""
     problem = question.problem
-    levels = tuple(min(rounded_up(factor * level, 3), _EPSILONS[1]) for level in problem.levels)
+    levels = tuple(min(rounded_up(factor * level, 3), EPSILONS[1]) for level in problem.levels)
     return replace(question, problem=replace(problem, levels=levels))
 
 

@@ -6,17 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from segshuffle.collection.planning.answer import Answer, answer
+from segshuffle.collection.planning.answer import EPSILONS, Answer, answer, at_levels
 from segshuffle.collection.planning.asked import Goal, Guess
 from segshuffle.collection.planning.question import Question
 from segshuffle.collection.rehearsal.set_sizes import squared_errors, top_items
 from segshuffle.datasets.own.transactions import Transactions
-from segshuffle.digits import rounded_up
 from segshuffle.errors import InfeasibleError
 from segshuffle.plans.plan import Plan
 
 #: Factors of the epsilons for which errors are shown beside the one that was asked for.
-_LARGEST_EPSILON = 100.0
 _FACTORS = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0)
 #: Most attempts at a smaller error.
 _TIGHTENED = 6
@@ -72,16 +70,14 @@ def over_epsilon(users: Transactions, answered: Answer) -> dict[str, Any]:
         the answer, and the same in ``rows`` for the other epsilons; those without a plan are left out.
     """
     problem, goal = answered.plan.problem, answered.question.goal
+    asked = replace(answered.question, problem=problem, goal=replace(goal, target_error=None))
     rows = []
     for factor in _FACTORS:
-        levels = tuple(rounded_up(factor * level, 3) for level in problem.levels)
-        if levels[-1] > _LARGEST_EPSILON:
+        if factor * problem.levels[-1] > EPSILONS[1]:
             continue
-        asked = replace(
-            answered.question, problem=replace(problem, levels=levels), goal=replace(goal, target_error=None)
-        )
         with contextlib.suppress(InfeasibleError):
-            rows.append({"epsilon": levels[0], "error": error_on(users, answer(asked).plan, goal)})
+            plan = answer(at_levels(asked, factor)).plan
+            rows.append({"epsilon": plan.problem.levels[0], "error": error_on(users, plan, goal)})
     own = {"epsilon": problem.levels[0], "error": error_on(users, answered.plan, goal)}
     return {"target_error": goal.target_error, "top": goal.top, **own, "rows": rows}
 
