@@ -40,8 +40,6 @@ from segshuffle.option_fields import options_of
 
 if TYPE_CHECKING:
     from segshuffle.collection.planning.answer import Answer
-    from segshuffle.collection.planning.asked import Guess
-    from segshuffle.collection.planning.question import Question
     from segshuffle.collection.rehearsal.run import Rehearsal
     from segshuffle.datasets.own.transactions import Transactions
     from segshuffle.plans.plan import Plan, SetKind
@@ -251,7 +249,8 @@ def _compared(options: Namespace) -> str:
             complain(f"{users.label}: {note}")
         holders, sizes, notes = holders_of(users), options.set_size, [NOT_PRIVATE]
         kinds, levels = ("at-most", "exactly"), _levels(options, users, [])
-    question = _question(options, holders.holders.shape[1], 1, levels, guess=None)
+    items = holders.holders.shape[1]
+    question = question_of(options, domain_size=items, set_size=1, levels=levels, guess=None, top=None)
     rows = compared(question, holders, sizes, kinds)
     least = min(rows, key=lambda row: row["mse"])
     if options.json:
@@ -262,18 +261,6 @@ def _compared(options: Namespace) -> str:
         *notes,
     ]
     return f"{table(rows)}\nleast error: {least['sets']} {least['set_size']}\n{wrapped(sentences, hang='  ')}"
-
-
-def _question(
-    options: Namespace,
-    domain_size: int,
-    set_size: int,
-    levels: LevelCounts,
-    guess: Guess | None,
-) -> Question:
-    """Ask for the least error, or for what the goal says; the plan is not made for the top items without a goal."""
-    top = options.top if options.target_error and options.target_error[1] else None
-    return question_of(options, domain_size=domain_size, set_size=set_size, levels=levels, guess=guess, top=top)
 
 
 def _levels(options: Namespace, users: Transactions, assumed: list[str]) -> LevelCounts:
@@ -319,9 +306,11 @@ def _planned(
     from segshuffle.collection.rehearsal.targets import guess_of, meeting
 
     guess = None if options.target_error is None else guess_of(users)
+    top = options.top if options.target_error and options.target_error[1] else None
 
     def make(size: int) -> Answer:
-        question = _question(options, users.domain_size, size, levels, guess)
+        items = users.domain_size
+        question = question_of(options, domain_size=items, set_size=size, levels=levels, guess=guess, top=top)
         return answer(question) if guess is None else meeting(users, question)
 
     if options.set_size is not None:
