@@ -35,13 +35,12 @@ if TYPE_CHECKING:
     from segshuffle.arrays import FloatArray
     from segshuffle.collection.planning.answer import Answer
     from segshuffle.collection.planning.question import Question
+    from segshuffle.plans.plan import Plan
 
 #: Options in the short help.
 COMMON = ("collection", "items", "set_size", "levels", "delta", "sets", "guess", "target_error", "max_messages", "save")
 #: Seconds from which on long work is announced, and from which on it is refused.
 _LONG, _LONGEST = 10.0, 600.0
-#: What is left to do in a record.
-_TO_WRITE = "write what says TODO, and the date of publication"
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -165,7 +164,6 @@ def run(options: Namespace) -> str:
 def _verified(options: Namespace) -> str:
     """Verify a saved plan, write its record, and return the delta of every level as text."""
     from segshuffle.collection.planning.documents import read_plan
-    from segshuffle.collection.record import save_record
     from segshuffle.files import refuse_overwriting
 
     fixed = {"command", "collection", "record", "run", "refuse", "lines"}
@@ -178,9 +176,7 @@ def _verified(options: Namespace) -> str:
             )
     refuse_overwriting((("record", options.record),), (str(options.collection),))
     plan = read_plan(options.collection).plan
-    if options.record is not None:
-        save_record(plan, options.record)
-        complain(f"segshuffle plan: {options.record}: {_TO_WRITE}")
+    _write_record(plan, options.record)
     told = [f"{options.collection} keeps its promises."]
     for row in plan.certificate:
         told.append(f"At epsilon {row['epsilon']:g}, delta is at most {rounded_up(row['delta_upper'], 6):g}.")
@@ -202,7 +198,6 @@ def _refuse_hidden(options: Namespace) -> None:
 def _write(answered: Answer, options: Namespace, names: list[str] | None) -> None:
     """Write the files of --save and --record, and say what is left to do."""
     from segshuffle.collection.planning.documents import save_plan
-    from segshuffle.collection.record import save_record
 
     if options.save is not None:
         save_plan(answered.plan, options.save, names, answered.question.as_dict())
@@ -214,9 +209,16 @@ def _write(answered: Answer, options: Namespace, names: list[str] | None) -> Non
                 "on the messages of one sender"
             )
         complain(f"segshuffle plan: {options.save}: {told}")
-    if options.record is not None:
-        save_record(answered.plan, options.record)
-        complain(f"segshuffle plan: {options.record}: {_TO_WRITE}")
+    _write_record(answered.plan, options.record)
+
+
+def _write_record(plan: Plan, path: Path | None) -> None:
+    """Write the file of --record, if it is given, and say what is left to do."""
+    if path is not None:
+        from segshuffle.collection.record import save_record
+
+        save_record(plan, path)
+        complain(f"segshuffle plan: {path}: write what says TODO, and the date of publication")
 
 
 def _varied(options: Namespace) -> dict[str, tuple[float, ...]]:
@@ -333,7 +335,7 @@ def _of_table(lines: list[str], names: list[str] | None, domain_size: int) -> Fl
         raise ValueError("no column share, true or estimate")
     # estimates may be below 0 or above 1
     shares = {tidied(row["item"]): min(max(float(row[column] or "nan"), 0.0), 1.0) for row in rows}
-    ordered = [tidied(name) for name in names] if names is not None else [*map(str, range(domain_size))]
+    ordered = [*map(str, range(domain_size))] if names is None else names
     if unknown := sorted(set(shares) - set(ordered)):
         raise ValueError(f"{unknown[0]!r} is not in the list of items")
     return np.array([shares.get(name, 0.0) for name in ordered])
