@@ -22,8 +22,6 @@ from segshuffle.numerics.search import Bound, edge_epsilon
 from segshuffle.plans.privacy_loss import product_of
 from segshuffle.plans.targets import cap_of
 
-#: What collections can be, beside those with a law of dummies.
-OTHERS = ("plan", "bit-sums", "sample-threshold")
 _DIGITS = 6
 #: Relative width in delta, of a lower end of epsilon.
 _WIDTH = 1e-4

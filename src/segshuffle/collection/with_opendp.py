@@ -87,15 +87,10 @@ def _collected(plan: Plan, users: list[tuple[Sequence[int], int]]) -> list[float
     scheme, problem = plan.scheme, plan.problem
     counter: Counter[int] = Counter()
     for items, level in users:
-        demand = _demand(plan, level)
+        demand = Demand(problem.levels[level], problem.deltas[level], problem.honest_users)
         # the plan was verified: a check for every user would only repeat it
         counter.update(Client(items, level, demand).draw_unchecked(scheme))
     d = problem.domain_size
     counts = [counter[item] - counter[item + d] for item in range(d)]
     shares: list[Any] = estimate(plan, counts).frequencies.tolist()
     return shares
-
-
-def _demand(plan: Plan, level: int) -> Demand:
-    problem = plan.problem
-    return Demand(epsilon=problem.levels[level], delta=problem.deltas[level], honest_users=problem.honest_users)

@@ -55,9 +55,9 @@ class ShuffledMessages:
         """Bytes that travelled to the server."""
         return self._messages.nbytes
 
-    def blocks(self, size: int = _BLOCK) -> Iterator[Messages]:
-        """Yield all messages in order, in read-only arrays of at most `size` messages."""
-        return (self._messages[start : start + size] for start in range(0, len(self), size))
+    def blocks(self) -> Iterator[Messages]:
+        """Yield all messages in order, some at a time, in read-only arrays."""
+        return (self._messages[start : start + _BLOCK] for start in range(0, len(self), _BLOCK))
 
 
 @dataclass(frozen=True)

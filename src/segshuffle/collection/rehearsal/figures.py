@@ -89,11 +89,11 @@ def epsilon_figure(asked: Mapping[str, Any]) -> Figure:
 
 
 def write_figures(
-    rehearsal: Rehearsal, top: int, folder: Path, asked: Mapping[str, Any] | None = None
+    rehearsal: Rehearsal, top: int, folder: Path, asked: Mapping[str, Any] | None
 ) -> list[tuple[str, str]]:
     """Write all figures as SVG and PNG; return the SVG text and a description of each, in the order of the page.
 
-    `asked` has an error that the plan must reach, and errors at other epsilons.
+    `asked` has an error that the plan must reach, and errors at other epsilons, if an error was asked for.
     """
     if not rehearsal.recovery:  # nobody holds anything
         return []

@@ -103,7 +103,7 @@ def compared(
     question: Question,
     holders: Holders,
     sizes: Sequence[int],
-    kinds: Sequence[SetKind] = ("at-most",),
+    kinds: Sequence[SetKind],
 ) -> list[dict[str, Any]]:
     """Return the error of every size and kind of sets, a row each, JSON-ready.
 
