@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from segshuffle.cli.options import levels, output, participants, positive, whole
-from segshuffle.cli.terminal import as_json, complain, shown, table, write_table
+from segshuffle.cli.terminal import as_json, complain, finite, shown, table, write_table
 from segshuffle.errors import DataError, OptionsError
 
 if TYPE_CHECKING:
@@ -211,8 +211,7 @@ def _guarantee(planned: Plan, plan: Plan) -> Guarantee:
     rows = []
     for honest, by_level in epsilons_of.items():
         for level, delta, epsilon in zip(problem.levels, problem.deltas, by_level, strict=True):
-            certified = epsilon if math.isfinite(epsilon) else None
-            rows.append({"honest_users": honest, "level": level, "epsilon": certified, "delta": delta})
+            rows.append({"honest_users": honest, "level": level, "epsilon": finite(epsilon), "delta": delta})
     return rows
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from segshuffle.cli.terminal import as_json, shown, table, typed, wrapped
+from segshuffle.cli.terminal import as_json, finite, shown, table, typed, wrapped
 from segshuffle.collection.messages.received import epsilons
 from segshuffle.collection.planning.answer import Answer
 from segshuffle.collection.planning.asked import TOP
@@ -15,6 +15,7 @@ from segshuffle.collection.planning.question import Question
 from segshuffle.collection.planning.wording import BETWEEN, factor, many, seen
 from segshuffle.plans.plan import Plan, Problem
 from segshuffle.plans.public import IN_GENERAL, PUBLIC_INPUTS
+from segshuffle.plans.targets import has_large_tables
 from segshuffle.protocols.segmented import Segmented
 
 _REST = "More: --details, --json, and --dummies for other dummies."
@@ -78,7 +79,7 @@ def _numbers(answer: Answer, asked: Question) -> dict[str, Any]:
         "messages_per_user": plan.messages_per_user,
         "level_messages_per_user": asked.level_messages,
         "mse_sample": answer.squared_error,
-        "mse_bound": _finite(plan.mse_bound),
+        "mse_bound": finite(plan.mse_bound),
         **_influence(plan),
         "kind": plan.kind,
         "domain_size": problem.domain_size,
@@ -100,10 +101,10 @@ def _relied_on(plan: Plan) -> dict[str, Any]:
         "rounds": problem.assumptions.rounds,
         "honest_users": problem.honest_users,
     }
-    if (law := plan.scheme.law).rough() is not law or problem.pairs == 0:  # slow tables, or all sets alike
+    if has_large_tables(plan.scheme.law) or problem.pairs == 0:  # it would take long, or all sets are alike
         return said
     honest = {share: max(1, math.floor(share * problem.n_users)) for share in _HONEST}
-    rows = [{"share": share, "epsilons": [*map(_finite, epsilons(plan, n))]} for share, n in honest.items()]
+    rows = [{"share": share, "epsilons": [*map(finite, epsilons(plan, n))]} for share, n in honest.items()]
     return {**said, "epsilon_if_honest": rows}
 
 
@@ -113,17 +114,12 @@ def _influence(plan: Plan) -> dict[str, Any]:
     together = {number: one.of(number) for number in (1, *(math.ceil(share * n_users) for share in _CORRUPT))}
     return {
         "blanket_cap": plan.scheme.blanket_cap,
-        "most_item_messages": _finite(one.most_messages),
+        "most_item_messages": finite(one.most_messages),
         "influence": [
-            {"corrupt_users": number, "item": _finite(each.item), "all_items": _finite(each.all_items)}
+            {"corrupt_users": number, "item": finite(each.item), "all_items": finite(each.all_items)}
             for number, each in together.items()
         ],
     }
-
-
-def _finite(value: float) -> float | None:
-    """Return None instead of infinity, which JSON does not have."""
-    return value if math.isfinite(value) else None
 
 
 def _decision(answer: Answer, topics: Mapping[str, list[str]]) -> str:

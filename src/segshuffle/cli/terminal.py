@@ -6,6 +6,7 @@ import copy
 import csv
 import itertools
 import json
+import math
 import os
 import re
 import sys
@@ -220,6 +221,11 @@ def leave_out(options: argparse.Namespace, names: Iterable[str], rule: str) -> N
 def as_json(values: Mapping[str, Any]) -> str:
     """Return an answer as JSON."""
     return json.dumps(values, indent=2)
+
+
+def finite(value: float) -> float | None:
+    """Return None instead of infinity, which JSON does not have."""
+    return value if math.isfinite(value) else None
 
 
 def shown(values: Mapping[str, Any]) -> str:

@@ -38,7 +38,7 @@ def record(plan: Plan) -> dict[str, Any]:
         raise ParameterError("plan", plan.method, "a plan with proven numbers")
     assumed, scheme = problem.assumptions, plan.scheme
     deltas = {row["epsilon"]: rounded_up(row["delta_upper"], _DIGITS) for row in plan.certificate}
-    size = f"{'at most' if assumed.sets == 'at-most' else 'exactly'} {problem.set_size} of {problem.domain_size} items"
+    size = f"{assumed.sets.replace('-', ' ')} {problem.set_size} of {problem.domain_size} items"
     rounds = assumed.rounds
     together = "one collection" if rounds == 1 else f"{rounds} collections together"
     copies = ", ".join(

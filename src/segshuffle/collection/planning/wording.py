@@ -53,7 +53,7 @@ def _times(epsilon: float) -> str:
     return f"{factor(epsilon)} times as likely (e^{epsilon:g})"
 
 
-def sending(plan: Plan, level_messages: float = 0.0) -> list[str]:
+def sending(plan: Plan, level_messages: float) -> list[str]:
     """Say what a user of every level sends, and what it costs.
 
     Parameters
@@ -111,7 +111,7 @@ def _sampled(copies: float) -> str:
 def resting_on(plan: Plan) -> list[str]:
     """Say what the guarantee relies on, one sentence per assumption."""
     problem, assumed = plan.problem, plan.problem.assumptions
-    sets = "exactly" if assumed.sets == "exactly" else "at most"
+    sets = assumed.sets.replace("-", " ")
     differs = "set and level" if assumed.private_levels else "set of items"
     sentences = [
         f"Neighbours differ in one user's {differs} (replace-one); n is public.",
