@@ -179,7 +179,6 @@ def run(options: Namespace) -> str:
                 sent = counted([answer.messages.encode()])
             answer = replace(answer, n_messages=sent[0], sha256=sent[1])
             account.keep(answer)
-            account.write()
             _tell(account, None if many is None else many[0].n_users)
         else:
             complain(

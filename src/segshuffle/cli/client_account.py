@@ -133,12 +133,9 @@ class Account:
             )
 
     def keep(self, answer: Answer) -> None:
-        """Add the answer that the last entry is for."""
+        """Add the answer that the last entry is for, and write the file completely, readable by its owner only."""
         last = self.collections[-1]
         self.collections[-1] = replace(last, answers=(*last.answers, answer))
-
-    def write(self) -> None:
-        """Write the file completely, readable by its owner only."""
         values = {**HEAD, **asdict(self)}
         del values["path"]
         with writing(self.path, private=True) as temporary:
