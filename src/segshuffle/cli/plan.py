@@ -26,7 +26,7 @@ from segshuffle.cli.options import (
     picture,
     question_of,
 )
-from segshuffle.cli.terminal import complain, draw, flag, need
+from segshuffle.cli.terminal import NO_OPTIONS, complain, draw, flag, need
 from segshuffle.datasets.own.layout import tidied
 from segshuffle.digits import rounded_up
 from segshuffle.errors import DataError, InfeasibleError, OptionsError, ParameterError, similar
@@ -131,10 +131,10 @@ def run(options: Namespace) -> str:
     outputs = (("save", options.save), ("plot", options.plot), ("record", options.record))
     refuse_overwriting(outputs, (str(options.items), options.guess, options.collection))
     names = read_items(options.items) if isinstance(options.items, Path) else None
-    of_paper, waits, named = (options.dummies == law for law in ("published", "all", None))
-    if of_paper or waits:
+    dummies = options.dummies
+    if dummies in ("published", "all"):
         options.dummies = None
-    if of_paper:  # the paper has no other sets
+    if dummies == "published":  # the paper has no other sets
         options.sets = options.sets or "exactly"
     domain_size = options.items if names is None else len(names)
     if options.guess is not None:
@@ -146,12 +146,12 @@ def run(options: Namespace) -> str:
         levels=counted(options.levels, None),
     )
     limits = question.limits
-    if of_paper:
+    if dummies == "published":
         _refuse_unpublished(options, question)
         answered = Answer(question, Segmented(limits.blanket_per_user).plan(question.problem))
     else:
         fixed = limits.blanket_per_user is not None or limits.blanket_cap is not None
-        patience = math.inf if waits else PATIENCE if named and not fixed else None
+        patience = math.inf if dummies == "all" else PATIENCE if dummies is None and not fixed else None
         _announce(question, patience)
         answered = answer(question, patience=patience)
         if options.save is not None:
@@ -166,10 +166,9 @@ def _verified(options: Namespace) -> str:
     from segshuffle.collection.planning.documents import read_plan
     from segshuffle.files import refuse_overwriting
 
-    fixed = {"command", "collection", "record", "run", "refuse", "lines"}
     for name, value in vars(options).items():
         is_given = value is not None and value != [] and (value is not False or name == "equal_copies")
-        if is_given and name not in fixed:
+        if is_given and name not in (*NO_OPTIONS, "record"):
             raise OptionsError(
                 f"{flag(name)} does not go with {options.collection}: a saved plan is verified as it is. Leave "
                 f"{flag(name)} out, or give the file of a question (.toml) to make another plan."

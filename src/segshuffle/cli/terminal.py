@@ -74,7 +74,7 @@ MEANINGS = {
 
 
 #: What the parser stores that is no option with a value.
-_NO_OPTIONS = ("command", "run", "refuse", "plan", "data", "received", "collection", "lines")
+NO_OPTIONS = ("command", "run", "refuse", "plan", "data", "received", "collection", "lines")
 #: Options whose names are words of other sentences, too.
 _NUMBERS = ("epsilon", "delta", "level", "levels", "users")
 #: Name in the library -> the option that gives its value.
@@ -176,7 +176,7 @@ def flag(name: str) -> str:
 
 def typed(text: str, options: argparse.Namespace) -> str:
     """Write names of options in a text as they are typed: ``max_messages = 4`` becomes ``--max-messages 4``."""
-    names = {name: name for name in vars(options) if name not in _NO_OPTIONS}
+    names = {name: name for name in vars(options) if name not in NO_OPTIONS}
     names |= {name: known for name, known in _ALIASES.items() if known in names}
     for name, known in names.items():
         spelled = flag(known)
