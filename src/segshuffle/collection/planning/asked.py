@@ -1,6 +1,6 @@
 """What can be asked of a plan, declared once: the goal, limits, and a guess of what users hold.
 
-`Problem` and `Assumptions` (protocols.base) declare the public inputs in the same way.
+`Problem` and `Assumptions` (`plans.plan`) declare the public inputs in the same way.
 """
 
 import contextlib
