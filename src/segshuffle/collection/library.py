@@ -205,7 +205,6 @@ def account(
     if accountant is not None:
         name = accountant.name if isinstance(accountant, Accountant) else accountant
         return amplification.values(accountant=name, mechanism=mechanism, **asked)
-    check_kind("mechanism", mechanism, Mechanism)
     for name, each in (("n_users", n_users), ("delta", delta), ("epsilon", epsilon)):
         if each is not None and numbers(name, each, "a number").ndim:
             raise ParameterError("accountant", None, "given where several numbers are asked for")
