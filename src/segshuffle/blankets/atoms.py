@@ -69,7 +69,8 @@ class Atoms:
             rest = np.expm1(ratio[piece] - cell * step)
             index[piece] = cell - first
             weighted[piece] = mass[piece] * np.clip(rest, 0.0, largest)
-        cells, moment = np.bincount(index, mass), np.bincount(index, weighted)
+        cells = np.bincount(index, mass).astype(np.float64)
+        moment = np.bincount(index, weighted)
         excess = np.divide(moment, cells, out=np.zeros_like(cells), where=cells > 0)
         return LossTable(
             first, step, cells, excess, self.zero_mass, truncated, self.mass_error, self.ratio_error, self.missing
