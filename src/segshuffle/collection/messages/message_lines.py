@@ -107,11 +107,7 @@ def read_messages(path: Path | str, plan: Plan, *, drop: bool = False, most_line
 def _opened(path: Path) -> Iterator[IO[bytes]]:
     """Open the file, unpacked if it begins as gzip does."""
     with open_file(path) as stream:
-        if stream.peek(2)[:2] == b"\x1f\x8b":
-            with gzip.open(stream) as unpacked:
-                yield unpacked  # type: ignore[misc]
-        else:
-            yield stream
+        yield gzip.GzipFile(fileobj=stream) if stream.peek(2)[:2] == b"\x1f\x8b" else stream  # type: ignore[misc]
 
 
 def read_counts(

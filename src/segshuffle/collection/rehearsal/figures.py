@@ -27,9 +27,9 @@ _MOST_POINTS = 3000
 
 def top_figure(rehearsal: Rehearsal, top: int) -> Figure:
     """Draw the most frequent items: truth, what is sent, and the estimate with its interval."""
-    items = rehearsal.order[: min(top, _MOST_ITEMS)]
-    figure, (axes,) = panel_grid(1, height=max(0.17 * items.size, 1.0) + 0.6)
-    rehearsal.plot(items.size, ax=axes)
+    count = min(top, _MOST_ITEMS, rehearsal.true.size)
+    figure, (axes,) = panel_grid(1, height=max(0.17 * count, 1.0) + 0.6)
+    rehearsal.plot(count, ax=axes)
     if legend := axes.get_legend():  # that of the figure has more room
         legend.remove()
     return finished(figure)
