@@ -1,263 +1,247 @@
 // A client of segshuffle: it checks a plan before it sends anything, draws the messages exactly, and keeps an account.
-// The steps of `check` are those of docs/proof.md, "A verifier without this package": 2 to 5 in doubles, the others in
-// whole numbers of units 2^-bits.
-// `draw` follows docs/wire.md. What a client must check and remember is in docs/clients.md.
+// The steps of `check` are those of docs/proof.md, "A verifier without this package", in doubles; "In doubles" there
+// bounds their errors. `draw` follows docs/wire.md. What a client must check and remember is in docs/clients.md.
 
-// --- fractions of whole numbers, [numerator, denominator] ---------------------------------------------------------------
+// --- an upper bound of delta ---------------------------------------------------------------------------------------
 
-const gcd = (a, b) => (b ? gcd(b, a % b) : a);
-const lowest = ([a, b]) => { const g = gcd(a, b); return [a / g, b / g]; };
-const times = ([a, b], [c, d]) => lowest([a * c, b * d]);
-const minus = ([a, b], [c, d]) => lowest([a * d - c * b, b * d]);
-const floor = ([a, b]) => (a >= 0n ? a / b : -((b - 1n - a) / b));
-const up = (a, b) => (a + b - 1n) / b;
-const ONE = [1n, 1n], HALF = [1n, 2n], ZERO = [0n, 1n];
-
-/** The fraction that a double is. */
-function exact(value) {
-  let denominator = 1n;
-  for (; !Number.isInteger(value); denominator *= 2n) value *= 2;
-  return lowest([BigInt(value), denominator]);
-}
-
-// --- an upper bound of delta --------------------------------------------------------------------------------------------
-
-const limit = (size) => { if (!(size <= 200_000)) throw Error("so many dummies, or different losses, take too long to check"); };
-const sum = (values) => values.reduce((a, b) => a + b);
 const U = 2 ** -53;
+const sum = (values) => values.reduce((a, b) => a + b, 0);
 
-/** The first of the numbers 0, 1, ..., n - 1 that passes a test, which all later ones pass, or n. */
-function search(n, test) {
-  let first = 0;
-  for (let end = n; first < end; ) { const middle = (first + end) >> 1; if (test(middle)) end = middle; else first = middle + 1; }
-  return first;
+function limit(size, most) {
+  if (!(size <= most)) throw Error("so many dummies, or different losses, take too long to check");
 }
 
-function power(base, n, bits, least) {
-  let value = 1n << bits;
-  for (const digit of n.toString(2)) {
-    value = ((value * value) >> bits) + least;
-    if (digit === "1") value = ((value * base) >> bits) + least;
-  }
+/** Step 1: e^x for x >= 0 is at least the sum of the first terms of its series. */
+function exponential(x) {
+  let value = 1;
+  for (let k = 400; k > 0; k--) value = 1 + (value * x) / k;
   return value;
 }
 
-/** Step 1: e^x is at least (1 + x/N)^N. */
-function expLow([a, b], bits) {
-  return power((1n << bits) + floor([a << (bits - bits / 2n), b]), 1n << (bits / 2n), bits, 0n);
+function power(x, n) {
+  let value = 1;
+  for (const digit of n.toString(2)) value *= value * (digit === "1" ? x : 1);
+  return value;
 }
 
-/** Convolve by one product of long numbers, and round up. */
-function convolved(a, b, bits) {
-  const width = (sum(a) * sum(b)).toString(16).length, n = a.length + b.length - 1, one = 1n << bits;
-  const long = (values) => BigInt("0x" + values.map((value) => value.toString(16).padStart(width, "0")).join(""));
-  const first = long(a), digits = (first * (a === b ? first : long(b))).toString(16).padStart(n * width, "0");
-  return Array.from({ length: n }, (_, i) => up(BigInt("0x" + digits.slice(i * width, (i + 1) * width)), one));
-}
-
-/** Step 2: masses of the counts of a part, and what they lack, for a law with the double c in the place of mean (1 - p). */
-function counter(mean, p, tiny) {
-  const c = mean * (1 - p) * (1 - 8 * U), factor = (x) => (p * (x - 1) + c) / x, mode = Math.floor((c - p) / (1 - p));
-  if (!(c > 0 && c >= p)) throw Error("nothing is proven for clusters with r < 1, or without dummies");
-  limit(40 * Math.sqrt(mean / (1 - p) + 1));
-  let lost = 0;
-  const side = (next, end) => {
-    const weights = [1];
-    for (let x = mode, w = 1; x !== end; weights.push(w)) {
-      const g = next(x), rest = g < 1 - 1e-9 ? (w * g) / (1 - g) : Infinity;
-      if (rest <= tiny) { lost += rest * (1 + 1e-6); break; } // all further weights together
-      w *= g;
-      x += end < 0 ? 1 : -1;
+/** The sums of a[i] b[j] over all i + j = k, for every k. */
+function convolved(a, b) {
+  const masses = new Float64Array(a.length + b.length + 3), padded = new Float64Array(b.length + 6);
+  padded.set(b, 3);
+  for (let i = 0; i < a.length; i += 4) { // four at a time: half the time
+    const [a0, a1 = 0, a2 = 0, a3 = 0] = a.slice(i, i + 4);
+    for (let j = 0; j < b.length + 3; j++) {
+      masses[i + j] += a0 * padded[j + 3] + a1 * padded[j + 2] + a2 * padded[j + 1] + a3 * padded[j];
     }
-    return weights;
-  };
-  const right = side((x) => factor(x + 1), -1), left = side((x) => 1 / factor(x), 0);
-  const weights = Float64Array.from([...left.slice(1).reverse(), ...right]), total = sum(weights);
-  return [weights.map((weight) => weight / total), (lost / total) * 2];
+  }
+  return masses.slice(0, a.length + b.length - 1);
 }
 
-/** Step 3: masses of a counter in columns, which an own message moves by one; what they lack; their relative error. */
+/** Step 2: masses of the counts of a part, and the mass that is lost. */
+function counts(mean, p, tiny) {
+  const c = mean * (1 - p) * (1 - 16 * U), mode = Math.floor((c - p) / (1 - p)), factor = (x) => (p * (x - 1) + c) / x;
+  if (!(c > 0 && c >= p)) throw Error("nothing is proven for clusters with r < 1, or without dummies");
+  limit(mean / (1 - p), 2.5e7);
+  let lost = 0;
+  const outwards = (next) => { // weights beyond the mode, whose weight is 1; next(i) leads to number i
+    const weights = [];
+    for (let w = 1, g = next(1); ; g = next(weights.length + 1)) {
+      const rest = (w * g) / (1 - g);
+      if (g < 0.999 && rest <= tiny) {
+        lost += rest; // all further weights together: they fall faster than a geometric series
+        return weights;
+      }
+      weights.push((w *= g));
+    }
+  };
+  const right = outwards((i) => factor(mode + i)), left = outwards((i) => (i > mode ? 0 : 1 / factor(mode + 1 - i)));
+  const weights = Float64Array.from([...left.reverse(), 1, ...right]), total = sum(weights);
+  return [weights.map((weight) => weight / total), lost / total];
+}
+
+/** Step 3: masses of a counter in rows, in which an own message moves it by one, and the mass that is lost. */
 function blanket(law, mean, tiny) {
   if (law.name !== "signed") {
-    const [masses, lost] = counter(mean, law.p ?? 0, tiny);
-    return [Array.from(masses, (mass) => [mass]), lost, 16 * (masses.length + 8) * U];
+    const [masses, lost] = counts(mean, law.p ?? 0, tiny);
+    return [[masses], lost];
   }
-  const [noise, lostNoise] = counter(((1 - law.flood) * mean) / 2, law.p, tiny);
-  const [flood, lostFlood] = counter((law.flood * mean) / 2, law.flood_p, tiny);
-  const n = noise.length, rows = n + flood.length, plus = [], minus = [], peak = flood.indexOf(Math.max(...flood));
-  const cut = (32 * tiny) / (n * n * flood.length), below = new Float64Array(flood.length + 1), above = below.slice();
-  let lost = 2 * lostNoise + lostFlood;
-  limit((n * rows) / 40);
-  flood.forEach((mass, z) => { below[z + 1] = below[z] + mass; });
-  for (let z = flood.length; z-- > 0; ) above[z] = above[z + 1] + flood[z];
-  for (let k = 0; k < n; k++) {
-    const pairs = noise.slice(k).map((mass, i) => mass * noise[i]), total = sum(pairs);
-    if (plus.length < k || (k && total * n < tiny)) { lost += 2 * total; continue; }
-    const column = new Float64Array(rows), shifted = new Float64Array(rows);
-    pairs.forEach((mass, i) => { // only products that matter: flood falls on both sides of its peak
-      const first = search(peak, (z) => mass * flood[z] > cut), end = peak + search(flood.length - peak, (z) => mass * flood[peak + z] <= cut);
-      lost += 2 * mass * (below[first] + above[end]);
-      for (let z = first; z < end; z++) column[i + z] += mass * flood[z];
-    });
-    plus.push(column);
-    shifted.set(column.subarray(0, rows - k), k);
-    minus.push(shifted);
+  const [noise, lostNoise] = counts(((1 - law.flood) * mean) / 2, law.p, tiny);
+  const [flood, lostFlood] = counts((law.flood * mean) / 2, law.flood_p, tiny);
+  const n = noise.length, size = n + flood.length - 1, rows = [];
+  limit(n * size, 8e6);
+  for (let v = 0; v < size; v++) { // N- is v: z of them are of the flood
+    const first = Math.max(0, v - n + 1);
+    rows.push(convolved(flood.slice(first, v + 1).map((mass, i) => mass * noise[v - first - i]), noise));
   }
-  return [[...minus.slice(1).reverse(), ...plus], lost, 32 * (rows + 8) * U];
+  return [rows, 2 * lostNoise + lostFlood];
 }
 
-/** Step 4: masses of the values of a counter, held and not held, and what was left out of both. */
-function atoms(columns, copies, tiny) {
-  const whole = Math.floor(copies), more = copies - whole, rows = columns[0].length, none = new Float64Array(rows);
-  const least = (32 * tiny) / ((columns.length + whole + 1) * rows), held = [], other = [], lost = [0, 0];
-  for (let k = 0; k < columns.length + whole + 1; k++) {
-    const [now, before, earlier] = [k, k - whole, k - whole - 1].map((at) => columns[at] ?? none);
-    for (let row = 0; row < rows; row++) {
-      const b = now[row], a = (1 - more) * before[row] + more * earlier[row];
-      if (a + b > least && a < 1e140 * b && b < 1e140 * a) { held.push(a); other.push(b); } else { lost[0] += a; lost[1] += b; }
+/** Step 4: the tables {ratios, masses, lost} of a counter that is held, and of one that is not. */
+function tables(rows, lost, copies, least) {
+  const whole = Math.floor(copies), more = copies - whole;
+  const held = { ratios: [1], masses: [0], lost }, other = { ratios: [1], masses: [0], lost }; // no table is empty
+  for (const row of rows) {
+    for (let x = 0; x < row.length + whole + 1; x++) {
+      const b = row[x] ?? 0, a = (1 - more) * (row[x - whole] ?? 0) + more * (row[x - whole - 1] ?? 0);
+      if (Math.min(a, b) > least) {
+        held.ratios.push(b / a);
+        held.masses.push(a);
+        other.ratios.push(a / b);
+        other.masses.push(b);
+      } else {
+        held.lost += a;
+        other.lost += b;
+      }
     }
   }
-  return [held, other, lost];
+  return [held, other];
 }
 
-/** Step 5: split masses between the ratios top, top/rho, ..., rho = 1 + 1/fine, and turn them into whole numbers. */
-function table(masses, others, lost, error, fine, tiny, bits) {
-  let top = 1e-140, bottom = 1e140;
-  masses.forEach((mass, i) => { const ratio = mass / others[i]; top = Math.max(top, ratio); bottom = Math.min(bottom, ratio); });
-  const size = Math.max(3, Math.ceil(Math.log(Math.max(top / bottom, 1)) * (fine + 1)) + 3), wrong = 4 * size * U + 4 * error;
-  limit(size / 10);
-  top *= 1 + 4 * wrong;
-  const rungs = new Float64Array(size), cells = new Float64Array(size), logRho = Math.log1p(1 / fine), units = 2 ** Number(bits);
-  for (let i = 0, rung = top; i < size; i++) { rungs[i] = rung; rung = (rung * fine) / (fine + 1); }
-  masses.forEach((mass, i) => {
-    const ratio = (mass / others[i]) * (1 + 2 * wrong);
-    let place = Math.min(size - 2, Math.max(0, Math.floor(Math.log(top / ratio) / logRho)));
-    while (place > 0 && rungs[place] < ratio * (1 + wrong)) place--;
-    while (place < size - 2 && rungs[place + 1] >= ratio * (1 + wrong)) place++;
-    const share = Math.min(1, Math.max(0, (ratio - rungs[place + 1] * (1 - wrong)) / ratio) * (fine + 1) * (1 + 16 * U));
-    cells[place] += mass * share;
-    cells[place + 1] += mass * (1 - share);
+/** Step 5: split masses between places, whose ratios are the least one times powers of rho. */
+function onLattice({ ratios, masses, lost }, rho) {
+  const least = ratios.reduce((a, b) => Math.min(a, b)), most = ratios.reduce((a, b) => Math.max(a, b));
+  const rungs = [least, least * rho];
+  while (rungs.at(-1) < most) rungs.push(rungs.at(-1) * rho);
+  const split = new Float64Array(rungs.length);
+  let i = 0;
+  ratios.forEach((ratio, k) => {
+    while (rungs[i] > ratio) i--;
+    while (rungs[i + 1] < ratio) i++;
+    const share = (rungs[i + 1] - ratio) / (rungs[i + 1] - rungs[i]);
+    split[i] += masses[k] * share;
+    split[i + 1] += masses[k] * (1 - share);
   });
-  const safe = 1 + 2 * (masses.length + 16) * U + 2 * error, whole = (mass) => BigInt(Math.ceil(mass * safe * units)) + 1n;
-  const [a, b] = exact(top);
-  const listed = Array.from(cells, whole);
-  return [trimmed(listed, 0, sum(listed) + whole(lost), tiny), up(a << bits, b)];
+  return { ratios: rungs, masses: split, lost };
 }
 
-/** Step 6: raise small masses at both ends, those of the largest ratios to infinity. */
-function trimmed(masses, first, total, tiny) {
-  let start = 0, low = 0n, high = 0n;
-  while (masses.length > 1 && low + masses.at(-1) <= tiny) low += masses.pop();
-  masses[masses.length - 1] += low;
-  while (start < masses.length - 1 && high + masses[start] <= tiny) high += masses[start++];
-  return [masses.slice(start), first + start, total];
+/** The rho with which a table has about so many places; any other is safe, too. */
+function rhoFor({ ratios }, places) {
+  const most = ratios.reduce((a, b) => Math.max(a, b)), least = ratios.reduce((a, b) => Math.min(a, b));
+  return 1 + (1e-3 + Math.log(most / least)) / places;
 }
+
+/** Bring a table into the order of its ratios; a large one on a fine lattice. */
+function ordered(table) {
+  if (table.ratios.length > 20_000) return onLattice(table, rhoFor(table, 20_000));
+  const order = [...table.ratios.keys()].sort((i, j) => table.ratios[i] - table.ratios[j]);
+  return { ...table, ratios: order.map((i) => table.ratios[i]), masses: order.map((i) => table.masses[i]) };
+}
+
+/** Step 5: lower the ratios of small masses at both ends, those of the first ones to 0. */
+function trimmed({ ratios, masses, lost }, tiny) {
+  let start = 0, end = masses.length, low = 0, high = 0;
+  while (start < end - 1 && low + masses[start] <= tiny) low += masses[start++];
+  while (start < end - 1 && high + masses[end - 1] <= Math.sqrt(tiny)) high += masses[--end];
+  const kept = masses.slice(start, end);
+  kept[kept.length - 1] += high;
+  return { ratios: ratios.slice(start, end), masses: kept, lost: lost + low };
+}
+
+/** The mass at the ratio 0 of two tables together. */
+const lostOf = (a, b) => a.lost * (b.lost + sum(b.masses)) + sum(a.masses) * b.lost;
 
 /** Step 6: join tables of independent counters. */
-function product(a, b, tiny, bits) {
-  limit(a[0].length + b[0].length);
-  const total = up(a[2] * b[2], 1n << bits) + BigInt(a[0].length + b[0].length);
-  return trimmed(convolved(a[0], b[0], bits), a[1] + b[1], total, tiny);
+function product(a, b, places, tiny) {
+  const kept = [trimmed(a, tiny), trimmed(b, tiny)], rho = Math.max(...kept.map((table) => rhoFor(table, places)));
+  const [x, y] = kept.map((table) => onLattice(table, rho)), masses = convolved(x.masses, y.masses);
+  const ratios = [x.ratios[0] * y.ratios[0]];
+  while (ratios.length < masses.length) ratios.push(ratios.at(-1) * rho);
+  return { ratios, masses, lost: lostOf(x, y) };
 }
 
-/** Step 7: the sum of (mass of P - ratio mass of Q) over the places of the product, where it is positive. */
-function excessMass(a, b, top, ratio, fine, bits) {
-  const shift = BigInt(top.toString(2).length), limit = 1n << (shift + bits), rho = (1n << bits) + (1n << bits) / fine;
-  const powers = [1n << bits], sums = [0n], scaled = [0n]; // of rho; of masses of b, and of these masses times powers of rho
-  b[0].forEach((mass, j) => {
+/** Step 7: the sum of m m' (1 - c r r') over the outcomes of two tables where it is positive, rounded up by `error`. */
+function excess(a, b, c, error) {
+  const sums = [0], scaled = [0]; // of the masses m', and of m' r'
+  b.masses.forEach((mass, j) => {
     sums.push(sums[j] + mass);
-    scaled.push(scaled[j] + ((mass * powers[j]) >> bits));
-    powers.push((powers[j] * rho) >> bits);
+    scaled.push(scaled[j] + mass * b.ratios[j]);
   });
-  let total = up(a[2] * b[2] - sum(a[0]) * sum(b[0]), 1n << bits); // the mass at the ratio infinity
-  // other is what mass of Q counts where the mass of P is 1; from the end on it outweighs that
-  let end = b[0].length, other = (((ratio << shift) / top) * power(rho, a[1] + b[1], bits, 0n)) >> bits;
-  for (const mass of a[0]) {
-    while (end && other * powers[end - 1] >= limit) end--;
-    if (!end) break;
-    total += up(mass * ((sums[end] << shift) - other * scaled[end]), limit);
-    other = (other * rho) >> bits;
-  }
-  return total;
+  let total = lostOf(a, b), end = b.masses.length;
+  a.masses.forEach((mass, i) => {
+    const factor = c * (1 - error) * a.ratios[i];
+    while (end > 0 && factor * b.ratios[end - 1] >= 1) end--;
+    total += mass * (sums[end] * (1 + error) - factor * scaled[end]);
+  });
+  return total * (1 + 2 * error) + 1e-290;
 }
 
-function uncapped([held, other, lost, error], pairs, ratio, expected, width, tiny, bits) {
-  const z = Math.sqrt(-2 * Math.log(expected)), epsilon = Math.max(Math.log(Number(ratio) / 2 ** Number(bits)), 1e-9);
-  const tilt = Math.max((z + Math.sqrt(z * z + 2 * epsilon)) ** 2 / (4 * epsilon) - 0.5, 1);
-  const fine = Math.ceil(Math.sqrt(((tilt * (1 + tilt) * pairs) / 6 + 1) / width)), least = BigInt(Math.floor(tiny * 2 ** Number(bits)));
-  let [a, top] = table(held, other, lost[0], error, fine, least, bits), [b, topOther] = table(other, held, lost[1], error, fine, least, bits), pair = null;
-  [...pairs.toString(2)].slice(1).forEach((digit, place) => { // a and b are still to be joined
-    const small = least << BigInt(place + 1), joined = product(a, b, small, bits);
+/** Bound delta without a cap. The last product of tables is left to `excess`. */
+function uncapped([a, b], pairs, c, places, error, tiny) {
+  let pair = null;
+  [...pairs.toString(2)].slice(1).forEach((digit, i) => { // a and b are still to be joined
+    const small = tiny * 2 ** (i + 1), joined = product(a, b, places, small);
     pair ??= joined;
-    [a, b] = digit === "1" ? [product(joined, joined, small, bits), pair] : [joined, joined];
+    [a, b] = digit === "1" ? [product(joined, joined, places, small), pair] : [joined, joined];
   });
-  top = power(up(top * topOther, 1n << bits), pairs, bits, 1n);
-  return [excessMass(a, b, top, ratio, BigInt(fine), bits), a[0].length + b[0].length];
+  return excess(a, b, c, error);
 }
 
-function root(value) {
-  let found = 1n << BigInt((value.toString(2).length + 1) >> 1);
-  for (let next = found; ; found = next) { next = (found + value / found) >> 1n; if (next >= found) return found; }
+/** Step 8: kappa, and what is added to delta, for a cap; nothing is shown if kappa is 1. */
+function costOf({ m, cap, honest, epsilon, delta, rounds }) {
+  if (cap === null) return [0, 0];
+  const extra = Math.log((1000 * rounds) / delta), log = epsilon + extra, total = m * honest, k = cap + 1;
+  const x = ((total + Math.sqrt(2 * total * log) + log / 3) / honest) * (1 + 1e-12), share = Math.min(1, x / k);
+  const kappa = honest * rounds * power(((share * Math.E) / exponential(share)) * (1 + 1e-12), k);
+  return [Math.min(1, kappa), (rounds / exponential(extra)) * (1 + 1e-12)];
 }
 
-/** Step 8: [whether delta is at most this at epsilon, a bound of delta], with the cost of a cap. */
-function deltaBound({ law, m, cap, honest, domainSize, copies, pairs, epsilon, delta, rounds }) {
-  if (pairs === 0 || copies === 0) return [true, 0];
-  const bits = 4n * BigInt(Math.ceil((48 + Math.log2(pairs / delta)) / 4)), one = 1n << bits, n = BigInt(honest);
-  const mean = ((m * honest) / domainSize) * (1 - 4 * U), [most, unit] = exact(delta), target = (most * one) / unit;
-  let ratio = expLow(exact(epsilon), bits), kappa = 0n, tail = 0n, best = one;
-  if (cap !== null) {
-    const log = lowest([BigInt(Math.ceil(1000 * (epsilon + Math.log((1000 * rounds) / delta)))), 1000n]), k = BigInt(cap) + 1n;
-    const total = times(exact(m), [n, 1n]), spread = root(floor(times(times(total, log), [2n * one * one, 1n]))) + 1n;
-    const x = [total[0] * 3n * one * log[1] + (spread * 3n * log[1] + log[0] * one) * total[1], total[1] * 3n * one * log[1] * n];
-    if (x[0] >= k * x[1]) return [false, 1];
-    const share = [x[0], x[1] * k], chance = up(share[0] * one * one, share[1] * expLow(minus(share, ONE), bits));
-    kappa = n * BigInt(rounds) * power(chance, k, bits, 1n);
-    tail = up(BigInt(rounds) * one * one, expLow(minus(log, exact(epsilon)), bits));
-    if (kappa >= one) return [false, 1];
-    ratio = (ratio * (one - kappa)) >> bits;
-  }
-  const tiny = delta / (1e6 * pairs), [columns, lack, error] = blanket(law, mean, tiny), [held, other, left] = atoms(columns, copies, tiny);
-  const counters = [held, other, left.map((mass) => (mass + lack) * (1 + 1e-6)), error];
-  const signed = law.name === "signed", few = pairs * held.length < 128;
-  const enough = signed ? 18_000 : few ? 30_000 : 0; // places: losses of signs end near epsilon, few outcomes have gaps
-  for (const width of [6e-4, 6e-5, 6e-6, 6e-7].slice(signed ? (pairs > 2 ? 1 : 2) : 0)) {
-    const before = best, [uncut, places] = uncapped(counters, pairs, ratio, delta, width, tiny, bits), found = up((uncut + tail) * one, one - kappa);
-    if (found < best) best = found;
-    const hopeless = best > 1000n * target || (width < 1e-4 && 2n * (before - best) < best - target);
-    const rough = best * 2000n > target && places < enough;
-    if (best > target ? hopeless : !rough) break;
-  }
-  return [best <= target, Number(best + (best >> 50n) + 1n) / 2 ** Number(bits)];
+/** Step 8: bound delta at epsilon, closely enough to compare it with this delta. */
+function deltaBound(asked) {
+  const { law, m, honest, domainSize, copies, pairs, epsilon, delta } = asked, [kappa, added] = costOf(asked);
+  if (pairs === 0 || copies === 0) return 0;
+  if (kappa === 1) return 1;
+  const c = exponential(epsilon) * (1 - kappa), tiny = delta / (1e6 * pairs);
+  const [rows, lost] = blanket(law, (m * honest) / domainSize, tiny), size = sum(rows.map((row) => row.length));
+  const made = tables(rows, lost, copies, tiny / (c * size)).map(ordered);
+  const bound = (places) => {
+    const error = 128 * pairs * (size + places) * U;
+    limit(error, 1e-4);
+    return ((uncapped(made, pairs, c, places, error, tiny) + added) / (1 - kappa)) * (1 + 1e-12);
+  };
+  const places = Math.ceil(Math.min(10_000, 60 * (8 - Math.log(delta)) * Math.sqrt(pairs.toString(2).length)));
+  const found = bound(places);
+  return found > delta && found < 1.01 * delta ? Math.min(found, bound(3 * places)) : found;
 }
 
-// --- what a plan guarantees ----------------------------------------------------------------------------------------------
+// --- what a plan guarantees ----------------------------------------------------------------------------------------
 
 const LAWS = { poisson: [], clustered: ["p"], signed: ["p", "flood_p", "flood"] };
 
 function number(name, value, least, most, whole = false) {
   const fits = typeof value === "number" && value >= least && value <= most && (!whole || Number.isSafeInteger(value));
-  if (!fits) throw Error(`${name} is ${JSON.stringify(value)}, but must be a ${whole ? "whole " : ""}number from ${least} to ${most}`);
-  return value;
+  if (fits) return value;
+  const allowed = `a ${whole ? "whole " : ""}number from ${least} to ${most}`;
+  throw Error(`${name} is ${JSON.stringify(value)}, but must be ${allowed}`);
 }
 
 /** Refuse a plan whose messages cannot be drawn; return what is needed for that. */
-function scheme(plan) {
-  const { problem, scheme: { law, copies, blanket_per_user: m, blanket_cap: cap } } = plan, names = LAWS[Object.hasOwn(LAWS, law.name) ? law.name : ""];
-  if (!names || Object.keys(law).length !== names.length + 1) throw Error(`nothing is known about dummies of the law ${JSON.stringify(law)}`);
-  for (const name of names) number(name, law[name], name === "flood" || law.name === "clustered" ? 2 ** -1000 : 0, name === "flood" ? 1 - U : 0.99);
-  if (!Array.isArray(copies) || copies.length < 1 || copies.length > 100) throw Error("copies must be a list with a number for each of at most 100 levels");
+function scheme({ problem, scheme: { law, copies, blanket_per_user: m, blanket_cap: cap } }) {
+  const names = Object.hasOwn(LAWS, law.name) ? LAWS[law.name] : null;
+  if (!names || Object.keys(law).length !== names.length + 1) {
+    throw Error(`nothing is known about dummies of the law ${JSON.stringify(law)}`);
+  }
+  for (const name of names) {
+    const positive = name === "flood" || law.name === "clustered";
+    number(name, law[name], positive ? 2 ** -1000 : 0, name === "flood" ? 1 - U : 0.99);
+  }
+  if (!Array.isArray(copies) || copies.length < 1 || copies.length > 100) {
+    throw Error("copies must be a list with a number for each of at most 100 levels");
+  }
   copies.forEach((each) => number("copies", each, 0, 64));
-  if (cap !== null && law.name !== "poisson") throw Error("nothing is proven for a cap on these dummies");
-  if (cap !== null) number("blanket_cap", cap, Math.ceil(number("blanket_per_user", m, 0, 1e9)), 2 ** 40, true);
+  number("blanket_per_user", m, 0, 1e9);
+  if (cap !== null) {
+    if (law.name !== "poisson") throw Error("nothing is proven for a cap on these dummies");
+    number("blanket_cap", cap, Math.ceil(m), 2 ** 40, true);
+  }
   const domainSize = number("domain_size", problem.domain_size, 2, 1e9, true);
-  return { law, copies, m: number("blanket_per_user", m, 0, 1e9), cap, domainSize, setSize: number("set_size", problem.set_size, 1, domainSize, true) };
+  return { law, copies, m, cap, domainSize, setSize: number("set_size", problem.set_size, 1, domainSize, true) };
 }
 
 /** Bound how many random numbers a client draws for its dummies, on average. */
 function steps({ law, m, cap }) {
   const count = (mean, p) => {
-    const first = p ? (mean * (1 - p)) / p : 2 * mean, odds = p || 0.5, pieces = Math.max(1, Math.ceil(first)), part = first / pieces;
+    const first = p ? (mean * (1 - p)) / p : 2 * mean, odds = p || 0.5;
+    const pieces = Math.max(1, Math.ceil(first)), part = first / pieces;
     const kept = p ? (1 - odds) ** (1 - part) : (1 - odds) * Math.exp(odds * part);
     return (pieces * (1 + (2 * odds) / (1 - odds))) / kept + 2 * mean;
   };
@@ -268,45 +252,75 @@ function steps({ law, m, cap }) {
 /** What a plan guarantees a user who demands this, or why it is refused (see segshuffle.d.ts). */
 export function check(plan, demand) {
   try {
-    if (plan.format !== "segshuffle-plan" || plan.version !== 3 || plan.messages !== 1) throw Error("only plans of version 3, with messages of version 1, are known");
-    const { law, copies, m, cap, domainSize, setSize } = scheme(plan), { sets = "at-most", rounds = 1, mostMessages = 10_000, levelBudget = null } = demand;
-    const level = number("level", demand.level, 0, copies.length - 1, true), honest = number("honestUsers", demand.honestUsers, 1, 2 ** 53 - 1, true);
-    number("epsilon", demand.epsilon, 1e-9, 100);
-    number("delta", demand.delta, 1e-110, 1 - 1e-9);
-    number("rounds", rounds, 1, 10_000, true);
-    if (sets !== "at-most" && sets !== "exactly") throw Error('sets must be "at-most" or "exactly"');
-    if (sets === "exactly" && setSize === domainSize) throw Error("sets of all items are all the same, so there is nothing to estimate");
-    const messages = m + setSize * copies[level];
-    if (messages > number("mostMessages", mostMessages, 0, 1e9)) throw Error(`it asks for ${messages.toPrecision(4)} messages on average, more than ${mostMessages}`);
-    if (steps({ law, m, cap }) > Math.max(1e6, 100 * mostMessages)) throw Error("its messages take too long to draw; ask for a plan with a larger p");
-    const users = Math.min(honest, plan.problem.level_counts.reduce((a, n) => a + number("level_counts", n, 0, 1e15, true), 0));
-    const bound = (epsilon, delta, other) => {
-      const pairs = rounds * (sets === "exactly" && other === level ? Math.min(setSize, domainSize - setSize) : setSize);
-      return deltaBound({ law, m, cap, honest: users, domainSize, copies: Math.max(copies[level], copies[other]), pairs, epsilon, delta, rounds });
-    };
-    const refuse = (delta, epsilon, asked) => { throw Error(`with ${users} honest users delta is ${delta.toPrecision(4)} at epsilon ${epsilon}, more than ${asked}`); };
-    const [shown, delta] = bound(demand.epsilon, demand.delta, level);
-    if (!shown) refuse(delta, demand.epsilon, demand.delta);
-    const secret = { epsilon: 0, delta: 0 };
-    for (let other = 0; levelBudget !== null && other < copies.length; other++) {
-      if (other === level) continue;
-      const most = number("levelBudget.delta", levelBudget.delta, 1e-110, 1 - 1e-9);
-      let epsilon = demand.epsilon, [good, found] = bound(epsilon, most, other);
-      if (!good) {
-        epsilon = Math.max(epsilon, Math.min(number("levels", plan.problem.levels[other], 1e-9, 100), number("levelBudget.epsilon", levelBudget.epsilon, 1e-9, 100)));
-        [good, found] = bound(epsilon, most, other);
-        if (!good) refuse(found, epsilon, `${most} for a user who may be of level ${other}`);
-      }
-      secret.epsilon = Math.max(secret.epsilon, epsilon);
-      secret.delta = Math.max(secret.delta, found);
-    }
-    return { accepted: true, epsilon: demand.epsilon, delta, level: secret, messages };
+    return { accepted: true, ...guaranteed(plan, demand) };
   } catch (error) {
     return { accepted: false, reason: `The plan is refused: ${error.message}. Nothing is sent.` };
   }
 }
 
-// --- messages: docs/wire.md ----------------------------------------------------------------------------------------------
+function guaranteed(plan, demand) {
+  if (plan.format !== "segshuffle-plan" || plan.version !== 3 || plan.messages !== 1) {
+    throw Error("only plans of version 3, with messages of version 1, are known");
+  }
+  const { law, copies, m, cap, domainSize, setSize } = scheme(plan), { level, epsilon } = demand;
+  const { sets = "at-most", rounds = 1, mostMessages = 10_000, levelBudget = null } = demand;
+  number("level", level, 0, copies.length - 1, true);
+  number("honestUsers", demand.honestUsers, 1, 2 ** 53 - 1, true);
+  number("epsilon", epsilon, 1e-9, 100);
+  number("delta", demand.delta, 1e-110, 1 - 1e-9);
+  number("rounds", rounds, 1, 10_000, true);
+  if (sets !== "at-most" && sets !== "exactly") throw Error('sets must be "at-most" or "exactly"');
+  if (sets === "exactly" && setSize === domainSize) throw Error("sets of all items are all the same");
+  const messages = m + setSize * copies[level];
+  if (messages > number("mostMessages", mostMessages, 0, 1e9)) {
+    throw Error(`it asks for ${messages.toPrecision(4)} messages on average, more than ${mostMessages}`);
+  }
+  if (steps({ law, m, cap }) > Math.max(1e6, 100 * mostMessages)) {
+    throw Error("its messages take too long to draw; ask for a plan with a larger p");
+  }
+  const all = sum(plan.problem.level_counts.map((n) => number("level_counts", n, 0, 1e15, true)));
+  const honest = Math.min(demand.honestUsers, all);
+  const bound = (epsilon, delta, other) => {
+    const pairs = rounds * (sets === "exactly" && other === level ? Math.min(setSize, domainSize - setSize) : setSize);
+    const more = Math.max(copies[level], copies[other]);
+    return deltaBound({ law, m, cap, honest, domainSize, copies: more, pairs, epsilon, delta, rounds });
+  };
+  const refuse = (found, epsilon, asked) => {
+    const shown = found.toPrecision(4);
+    throw Error(`with ${honest} honest users delta is ${shown} at epsilon ${epsilon}, more than ${asked}`);
+  };
+  const delta = bound(epsilon, demand.delta, level), hidden = { epsilon: 0, delta: 0 };
+  if (!(delta <= demand.delta)) refuse(delta, epsilon, demand.delta);
+  for (let other = 0; levelBudget !== null && other < copies.length; other++) {
+    if (other === level) continue;
+    const most = number("levelBudget.delta", levelBudget.delta, 1e-110, 1 - 1e-9);
+    let used = epsilon, found = bound(used, most, other);
+    if (!(found <= most)) {
+      const theirs = number("levels", plan.problem.levels[other], 1e-9, 100);
+      used = Math.max(epsilon, Math.min(theirs, number("levelBudget.epsilon", levelBudget.epsilon, 1e-9, 100)));
+      found = bound(used, most, other);
+    }
+    if (!(found <= most)) refuse(found, used, `${most} for a user who may be of level ${other}`);
+    hidden.epsilon = Math.max(hidden.epsilon, used);
+    hidden.delta = Math.max(hidden.delta, found);
+  }
+  return { epsilon, delta, level: hidden, messages };
+}
+
+// --- messages: docs/wire.md ----------------------------------------------------------------------------------------
+
+const gcd = (a, b) => (b ? gcd(b, a % b) : a);
+const lowest = ([a, b]) => { const g = gcd(a, b); return [a / g, b / g]; };
+const times = ([a, b], [c, d]) => lowest([a * c, b * d]);
+const minus = ([a, b], [c, d]) => lowest([a * d - c * b, b * d]);
+const ONE = [1n, 1n], HALF = [1n, 2n];
+
+/** The fraction [numerator, denominator] that a double is. */
+function exact(value) {
+  let denominator = 1n;
+  for (; !Number.isInteger(value); denominator *= 2n) value *= 2;
+  return lowest([BigInt(value), denominator]);
+}
 
 const secure = (n) => crypto.getRandomValues(new Uint8Array(n));
 
@@ -334,7 +348,7 @@ class Draw {
   }
 
   count(odds, first, growth) {
-    const pieces = up(first[0], first[1]);
+    const pieces = (first[0] + first[1] - 1n) / first[1];
     let total = 0n;
     for (let piece = 0n, [x, y] = lowest([first[0], first[1] * (pieces || 1n)]); piece < pieces; piece++) {
       for (let kept = false; !kept; ) {
@@ -386,7 +400,7 @@ export function draw(plan, level, items, bytes = secure) {
   }
 }
 
-// --- what a client remembers ---------------------------------------------------------------------------------------------
+// --- what a client remembers ---------------------------------------------------------------------------------------
 
 /** Keep an account in a browser, under a name. */
 export function browserStore(name = "segshuffle") {
@@ -401,7 +415,9 @@ export function browserStore(name = "segshuffle") {
 export function send(store, plan, demand, items, { collection = 1, budget, bytes = secure }) {
   return store.locked(() => {
     const kept = JSON.parse(store.read() ?? '{"version": 1, "sent": []}');
-    if (kept.version !== 1 || !Array.isArray(kept.sent)) throw Error("The account is not one of this module. Nothing is sent.");
+    if (kept.version !== 1 || !Array.isArray(kept.sent)) {
+      throw Error("The account is not one of this module. Nothing is sent.");
+    }
     number("collection", collection, 1, 1e9, true);
     if (!/^[0-9a-f]{64}$/.test(plan.digest)) throw Error("The plan has no digest. Nothing is sent.");
     const { digest } = plan, told = JSON.stringify([plan.problem, plan.scheme]), rounds = demand.rounds ?? 1;
@@ -409,18 +425,23 @@ export function send(store, plan, demand, items, { collection = 1, budget, bytes
     const asked = JSON.stringify([items, demand.level]), before = kept.sent.filter((each) => each.digest === digest);
     if (before.some((each) => each.told !== told)) throw Error("Another plan had the same digest. Nothing is sent.");
     const same = before.find((each) => each.collection === collection);
-    if (same && same.asked !== asked) throw Error("This collection was answered with other items or another level. Nothing else is sent.");
+    if (same && same.asked !== asked) {
+      throw Error("This collection was answered with other items or another level. Nothing else is sent.");
+    }
     if (same) return { lines: same.lines, guarantee: same.guarantee };
     const guarantee = check(plan, demand);
     if (!guarantee.accepted) throw Error(guarantee.reason);
-    const covered = rounds > 1 && before.some((each) => each.rounds === rounds && each.guarantee.epsilon === demand.epsilon && each.level === demand.level);
+    const covered = ({ rounds: before, level, guarantee: { epsilon } }) =>
+      rounds > 1 && before === rounds && level === demand.level && epsilon === demand.epsilon;
     const none = { epsilon: 0, delta: 0 }, own = { epsilon: guarantee.epsilon, delta: guarantee.delta };
-    const spent = covered ? { items: none, level: none } : { items: own, level: guarantee.level };
-    for (const [what, most] of Object.entries({ items: budget, level: demand.levelBudget ?? { epsilon: Infinity, delta: Infinity } })) {
+    const spent = before.some(covered) ? { items: none, level: none } : { items: own, level: guarantee.level };
+    const most = { items: budget, level: demand.levelBudget ?? { epsilon: Infinity, delta: Infinity } };
+    for (const what of ["items", "level"]) {
       for (const name of ["epsilon", "delta"]) {
-        const all = [...kept.sent.map((each) => each.spent[what][name]), spent[what][name]].reduce((a, b) => a + b) * (1 - 1e-12);
-        if (!(all <= most[name])) {
-          throw Error(`All collections together would reveal ${name} ${all.toPrecision(4)} about the ${what}, more than the budget of ${most[name]}. Nothing is sent.`);
+        const all = sum([...kept.sent.map((each) => each.spent[what][name]), spent[what][name]]) * (1 - 1e-12);
+        if (!(all <= most[what][name])) {
+          const sums = `All collections together would reveal ${name} ${all.toPrecision(4)} about the ${what}`;
+          throw Error(`${sums}, more than the budget of ${most[what][name]}. Nothing is sent.`);
         }
       }
     }

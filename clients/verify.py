@@ -2,28 +2,30 @@
 """Check that a plan of segshuffle keeps its promises: python3 verify.py plan.json [--honest-users N].
 
 It needs only Python, and the section "A verifier without this package" of docs/proof.md, which proves each step below.
-For every level it bounds delta from above; dummies with signs may take a minute. The exit status is 0 if all levels are
+For every level it bounds delta from above; dummies with signs may take minutes. The exit status is 0 if all levels are
 accepted, 1 if one is refused, 2 if the file is no plan, or if nothing is proven for it.
 
 Masses and ratios are whole numbers of units 2^-bits, and are rounded to the safe side. Floating point only chooses how
-fine the lattice is and what is left out: the bound holds whatever it chooses.
+fine the lattice is and what is left out: the bound holds whatever it chooses. Exponentials are those of `decimal`.
 """
 
 import hashlib
 import json
 import math
 import sys
-from bisect import bisect_left, bisect_right
-from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, ROUND_CEILING, Context, Decimal, Inexact
+from bisect import bisect_right
+from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, ROUND_CEILING, Context, Decimal, Inexact, localcontext
 from fractions import Fraction
 from itertools import accumulate
 from pathlib import Path
 
 LAWS = {"poisson": {"name"}, "clustered": {"name", "p"}, "signed": {"name", "p", "flood_p", "flood"}}
 EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[Inexact])
+TINY = Decimal("1e-30")  # more than `decimal` errs by in 60 digits
+PLACES = 75  # a bound is then at most about 2e-4 of delta too large
 
 
-def limit(size, most=200_000):
+def limit(size, most):
     """Refuse what would take too long."""
     if size > most:
         raise ValueError("so many dummies, or different losses, take too long to check")
@@ -34,20 +36,6 @@ def up(a, b):
     return -(-a // b)
 
 
-def power(base, n, bits, least):
-    """Bound a power from below (least = 0) or above (1)."""
-    value = 1 << bits
-    for digit in f"{n:b}":
-        value = (value * value >> bits) + least
-        value = (value * base >> bits) + least if digit == "1" else value
-    return value
-
-
-def exp_low(x, bits):
-    """Step 1: e^x is at least (1 + x/N)^N."""
-    return power((1 << bits) + math.floor(x * 2 ** (bits - bits // 2)), 2 ** (bits // 2), bits, 0)
-
-
 def convolved(a, b, bits):
     """Convolve by one product of long numbers, and round up."""
     width, n, one = len(str(max(a) * max(b) * len(a))), len(a) + len(b) - 1, 1 << bits
@@ -56,156 +44,143 @@ def convolved(a, b, bits):
     return [up(int(digits[i : i + width]), one) for i in range(0, n * width, width)]
 
 
-def counter(mean, p, tiny, bits):
-    """Step 2: weights of the counts of a part, and what they lack; each of n is at most n + 2 units too large."""
+def counts(mean, p, tiny, bits):
+    """Step 2: masses of the counts of a part, each of n at most n + 2 units too large, and the mass that is lost."""
     c = mean * (1 - p)
     if not 0 < c >= p:
         raise ValueError("nothing is proven for clusters with r < 1, or without dummies")
-    limit(40 * math.sqrt(mean / (1 - p) + 1))
-    unit, mode = math.lcm(c.denominator, p.denominator), math.floor((c - p) / (1 - p))
-    c, p, sides, lost = int(c * unit), int(p * unit), ([1 << bits], [1 << bits]), 0
-    for side, step in zip(sides, (1, -1), strict=True):
-        x = mode
-        while x + step >= 0:
-            factor, divisor = (p * x + c, unit * (x + 1)) if step == 1 else (unit * x, p * (x - 1) + c)
-            if factor < divisor and (rest := up(side[-1] * factor, divisor - factor)) <= tiny:
-                lost += rest  # all further weights together: they fall faster than a geometric series
-                break
-            side.append(up(side[-1] * factor, divisor))
-            x += step
+    limit(mean / (1 - p), 25 * 10**6)
+    mode, sides, lost = math.floor((c - p) / (1 - p)), [], 0
+
+    def factor(x):
+        return (p * (x - 1) + c) / x
+
+    for outwards in (lambda i: factor(mode + i), lambda i: 1 / factor(mode + 1 - i) if i <= mode else Fraction(0)):
+        weights, g = [1 << bits], outwards(1)
+        while g >= 1 or (rest := math.ceil(weights[-1] * g / (1 - g))) > tiny:
+            weights.append(math.ceil(weights[-1] * g))
+            g = outwards(len(weights))
+        sides.append(weights)
+        lost += rest  # all further weights together: they fall faster than a geometric series
     weights = sides[1][:0:-1] + sides[0]
     total = sum(weights) - len(weights) ** 2
     return [up(weight << bits, total) for weight in weights], up(lost << bits, total)
 
 
 def blanket(law, mean, tiny, bits):
-    """Step 3: masses of a counter in columns, which an own message moves by one; what they lack; an entry's excess."""
+    """Step 3: masses of a counter in rows, in which own messages move it; the mass that is lost; a mass's excess."""
     if law["name"] != "signed":
-        weights, lost = counter(mean, law.get("p", Fraction(0)), tiny, bits)
-        return [[weight] for weight in weights], lost, len(weights) + 2
-    noise, lost_noise = counter((1 - law["flood"]) * mean / 2, law["p"], tiny, bits)
-    flood, lost_flood = counter(law["flood"] * mean / 2, law["flood_p"], tiny, bits)
-    n, rows, lost = len(noise), len(noise) + len(flood), 2 * lost_noise + lost_flood
-    limit(n * rows / 40)
-    plus, minus = [], []  # N+ - N- is k, or -k; the rows are N-
-    for k in range(n):
-        pairs = [up(noise[i] * noise[i + k], 1 << bits) for i in range(n - k)]
-        if len(plus) < k or (k and sum(pairs) * n < tiny):
-            lost += 2 * sum(pairs)
-            continue
-        column = convolved(pairs, flood, bits)
-        plus.append(column + [0] * (rows - len(column)))
-        minus.append([0] * k + column + [0] * (rows - len(column) - k))
-    return minus[:0:-1] + plus, lost, 4 * (rows + 2)
+        masses, lost = counts(mean, law.get("p", Fraction(0)), tiny, bits)
+        return [masses], lost, len(masses) + 2
+    noise, lost_noise = counts((1 - law["flood"]) * mean / 2, law["p"], tiny, bits)
+    flood, lost_flood = counts(law["flood"] * mean / 2, law["flood_p"], tiny, bits)
+    n, size, rows = len(noise), len(noise) + len(flood) - 1, []
+    limit(n * size, 8 * 10**6)
+    for v in range(size):  # N- is v, of which z are of the flood
+        floods = range(max(0, v - n + 1), min(v + 1, len(flood)))
+        rows.append(convolved([up(flood[z] * noise[v - z], 1 << bits) for z in floods], noise, bits))
+    return rows, 2 * lost_noise + lost_flood, 4 * (size + 3)
 
 
-def atoms(columns, copies, excess, tiny):
-    """Step 4: (mass, lower bound of the mass otherwise) for values of a counter, held and not held; masses left out."""
-    whole, unit = math.floor(copies), copies.denominator
-    more, none = copies.numerator - whole * unit, [[0] * len(columns[0])] * (whole + 1)
-    padded, held, other, lost_held, lost_other = none + columns + none, [], [], 0, 0
-    least = tiny // (len(padded) * len(columns[0]))
-    for k in range(whole + 1, len(padded)):
-        for b, few, many in zip(padded[k], padded[k - whole], padded[k - whole - 1], strict=True):
+def tables(rows, lost, excess, copies, least, bits):
+    """Step 4: the tables (ratios, masses, lost mass) of a counter that is held, and of one that is not."""
+    unit = copies.denominator
+    whole, more = divmod(copies.numerator, unit)
+    held, other = [(1 << bits, 0)], [(1 << bits, 0)]  # no table is empty
+    lost_held = lost_other = lost
+    for row in rows:
+        none = [0] * (whole + 1)
+        for b, few, many in zip(row + none, none[1:] + row + [0], none + row, strict=True):
             a = up((unit - more) * few + more * many, unit)
-            if a + b <= least or min(a, b) <= 2 * excess:
-                lost_held, lost_other = lost_held + a, lost_other + b
+            if min(a, b) > max(least, 2 * excess):
+                held.append(((b - excess << bits) // a, a))
+                other.append(((a - excess - 1 << bits) // b, b))
             else:
-                held.append((a, b - excess))
-                other.append((b, a - excess - 1))
-    return (held, lost_held), (other, lost_other)
+                lost_held, lost_other = lost_held + a, lost_other + b
+    return [(*zip(*sorted(found), strict=True), left) for found, left in ((held, lost_held), (other, lost_other))]
 
 
-def table(listed, lost, fine, tiny, bits):
-    """Step 5: split atoms between the ratios top, top/rho, ..., rho = 1 + 1/fine: (masses, first, all mass), top."""
-    one, ratios = 1 << bits, [up(mass << bits, rest) for mass, rest in listed]
-    rungs, bottom = [max(ratios, default=one)], min(ratios, default=one)
-    while rungs[-1] >= bottom:
-        rungs.append(rungs[-1] * fine // (fine + 1))
-        limit(len(rungs) / 10)
-    masses, rising = [0] * len(rungs), rungs[::-1]
-    for (mass, _), ratio in zip(listed, ratios, strict=True):
-        place = len(rungs) - 1 - bisect_left(rising, ratio)
-        share = min(one, up((ratio - rungs[place + 1]) * (fine + 1) << bits, ratio))
-        raised = up(mass * share, one)
-        masses[place] += raised
-        masses[place + 1] += mass - raised
-    return trimmed(masses, 0, sum(masses) + lost, tiny), rungs[0]
+def trimmed(table, tiny, bits):
+    """Step 5: lower the ratios of small masses at both ends, those of the first ones to 0."""
+    ratios, masses, lost = table
+    start = min(bisect_right(list(accumulate(masses)), tiny), len(masses) - 1)
+    most = bisect_right(list(accumulate(masses[::-1])), math.isqrt(tiny << bits))
+    end = max(start, len(masses) - 1 - most)
+    return ratios[start : end + 1], [*masses[start:end], sum(masses[end:])], lost + sum(masses[:start])
 
 
-def trimmed(masses, first, total, tiny):
-    """Step 6: raise small masses at both ends, those of the largest ratios to infinity."""
-    start = bisect_right(list(accumulate(masses)), tiny)
-    last = max(start, len(masses) - 1 - bisect_right(list(accumulate(masses[::-1])), tiny))
-    return [*masses[start:last], sum(masses[last:])], first + start, total
+def on_lattice(ratios, masses, n):
+    """Step 5: split masses between places, whose ratios are the first one times powers of rho = 1 + 1/n."""
+    rungs, place = [ratios[0]], 0
+    while len(rungs) < 2 or rungs[-1] < ratios[-1]:
+        rungs.append(up(rungs[-1] * (n + 1), n))
+    split = [0] * len(rungs)
+    for ratio, mass in zip(ratios, masses, strict=True):
+        while rungs[place + 1] < ratio:
+            place += 1
+        lower = up(mass * (rungs[place + 1] - ratio), rungs[place + 1] - rungs[place])
+        split[place] += lower
+        split[place + 1] += mass - lower
+    return split
 
 
-def product(a, b, tiny, bits):
+def lost_of(a, b, bits):
+    """Return the mass at the ratio 0 of two tables together."""
+    return up(a[2] * (sum(b[1]) + b[2]) + sum(a[1]) * b[2], 1 << bits)
+
+
+def product(a, b, places, tiny, bits):
     """Step 6: join tables of independent counters."""
-    limit(len(a[0]) + len(b[0]))
-    total = up(a[2] * b[2], 1 << bits) + len(a[0]) + len(b[0])
-    return trimmed(convolved(a[0], b[0], bits), a[1] + b[1], total, tiny)
+    a, b = trimmed(a, tiny, bits), trimmed(b, tiny, bits)
+    n = math.ceil(places / (1e-3 + max(math.log(table[0][-1]) - math.log(table[0][0]) for table in (a, b))))
+    masses = convolved(on_lattice(*a[:2], n), on_lattice(*b[:2], n), bits)
+    ratios = [a[0][0] * b[0][0] >> bits]
+    while len(ratios) < len(masses):
+        ratios.append(ratios[-1] * (n + 1) // n)
+    return ratios, masses, lost_of(a, b, bits)
 
 
-def excess_mass(a, b, top, ratio, fine, bits):
-    """Step 7: the sum of (mass of P - ratio mass of Q) over the places of the product, where it is positive."""
-    unit, rho = 1 << top.bit_length(), (1 << bits) + (1 << bits) // fine
-    total = up(a[2] * b[2] - sum(a[0]) * sum(b[0]), 1 << bits)  # the mass at the ratio infinity
-    powers, sums = [1 << bits], [(0, 0)]  # of rho; of masses of b, and of these masses times powers of rho
-    for mass in b[0]:
-        sums.append((sums[-1][0] + mass, sums[-1][1] + (mass * powers[-1] >> bits)))
-        powers.append(powers[-1] * rho >> bits)
-    # other is what mass of Q counts where the mass of P is 1; from the end on it outweighs that
-    other, end = ratio * unit // top * power(rho, a[1] + b[1], bits, 0) >> bits, len(b[0])
-    for mass in a[0]:
-        while end and other * powers[end - 1] >= unit << bits:
+def excess_mass(a, b, c, bits):
+    """Step 7: the sum of m m' (1 - c r r') over the outcomes of two tables where it is positive."""
+    sums = [0, *accumulate(b[1])]
+    scaled = [0, *accumulate(ratio * mass for ratio, mass in zip(b[0], b[1], strict=True))]
+    total, end, one = 0, len(b[0]), 1 << 3 * bits
+    for ratio, mass in zip(a[0], a[1], strict=True):
+        while end and c * ratio * b[0][end - 1] >= one:
             end -= 1
-        total += up(mass * (sums[end][0] * unit - other * sums[end][1]), unit << bits)
-        other = other * rho >> bits
-    return total
+        total += mass * (sums[end] * one - c * ratio * scaled[end])
+    return up(total, one << bits) + lost_of(a, b, bits)
 
 
-def uncapped(counters, pairs, ratio, expected, width, tiny, bits):
-    """Bound delta at the log of a ratio, about `width` too large if it is near `expected`, and count the places."""
-    tilt = 0.5 - 2 * math.log(expected) / max(math.log(ratio / 2**bits), 1e-9)
-    fine = math.ceil(math.sqrt((tilt * (1 + tilt) * pairs / 6 + 1) / width))
-    (held, top), (other, top_other) = (table(listed, lost, fine, tiny, bits) for listed, lost in counters)
-    a, b, pair = held, other, None  # what is still to be joined
-    for place, digit in enumerate(f"{pairs:b}"[1:], 1):
-        joined = product(a, b, tiny << place, bits)
-        pair = pair or joined
-        a, b = (joined, joined) if digit == "0" else (product(joined, joined, tiny << place, bits), pair)
-    tops = power(up(top * top_other, 1 << bits), pairs, bits, 1)
-    return excess_mass(a, b, tops, ratio, fine, bits), len(a[0]) + len(b[0])
+def cost(scheme, honest, epsilon, delta, rounds):
+    """Return e^epsilon from below, and from above kappa and what a cap adds to delta (steps 1 and 8)."""
+    with localcontext(Context(prec=60)):
+        epsilon, delta = (Decimal(each.numerator) / each.denominator for each in (epsilon, delta))
+        c, cap = Fraction(epsilon.exp() * (1 - TINY)), scheme["blanket_cap"]
+        if cap is None:
+            return c, 0, 0
+        extra, k, total = (1000 * rounds / delta).ln(), cap + 1, Decimal(float(scheme["blanket_per_user"])) * honest
+        log = epsilon + extra
+        x = (1 + TINY) * (total + (2 * total * log).sqrt() + log / 3) / honest
+        kappa = honest * rounds * (k * (x / k).ln() + k - x).exp() * (1 + TINY) if x < k else 1
+        return c, Fraction(kappa), Fraction(rounds * (-extra).exp() * (1 + TINY))
 
 
 def delta_bound(scheme, honest, mean, copies, pairs, epsilon, delta, rounds):
-    """Step 8: bound delta at epsilon, with the cost of a cap, closely enough to compare it with a promise."""
+    """Step 8: bound delta at epsilon, closely enough to compare it with a promise."""
     bits = 64 * math.ceil((88 - 2 * math.log2(delta)) / 64)
-    one, cap, best = 1 << bits, scheme["blanket_cap"], 1 << bits
-    ratio, kappa, tail = exp_low(epsilon, bits), 0, 0
-    if cap is not None:
-        log = Fraction(math.ceil(1000 * (epsilon + math.log(1000 * rounds / delta))), 1000)
-        total, k = honest * scheme["blanket_per_user"], cap + 1
-        x = (total + Fraction(math.isqrt(math.floor(2 * total * log * one**2)) + 1, one) + log / 3) / honest
-        share = min(1, x / k)  # 1 makes kappa at least 1: then nothing is shown
-        chance = power(math.ceil(share * one**2 / exp_low(share - 1, bits)), k, bits, 1)
-        kappa, tail = honest * rounds * chance, up(rounds * one**2, exp_low(log - epsilon, bits))
-        if kappa >= one:
-            return Fraction(1)
-        ratio = ratio * (one - kappa) >> bits
-    tiny = math.floor(delta * Fraction(one, 10**6 * pairs))
-    columns, lost, excess = blanket(scheme["law"], mean, tiny, bits)
-    counters = [(listed, lost + left) for listed, left in atoms(columns, copies, excess, tiny)]
-    signed = scheme["law"]["name"] == "signed"  # losses of signs end near epsilon; those of few outcomes have gaps
-    places_enough = 18_000 if signed else 30_000 * (pairs * len(counters[0][0]) < 128)
-    for width in (6e-4, 6e-5, 6e-6, 6e-7)[1 + (pairs <= 2) if signed else 0 :]:
-        found, places = uncapped(counters, pairs, ratio, float(delta), width, tiny, bits)
-        before, best, most = best, min(best, up((found + tail) * one, one - kappa)), delta * one
-        hopeless = best > 1000 * most or (width < 1e-4 and 2 * (before - best) < best - most)
-        if hopeless or (best <= most and (2000 * best < most or places >= places_enough)):
-            break  # finer lattices cannot show the promise, or would hardly change the bound
-    return Fraction(best, one)
+    c, kappa, added = cost(scheme, honest, epsilon, delta, rounds)
+    if kappa >= 1:
+        return Fraction(1)
+    c, tiny = math.floor(c * (1 - kappa) * 2**bits), math.floor(delta * Fraction(2**bits, 10**6 * pairs))
+    rows, lost, excess = blanket(scheme["law"], mean, tiny, bits)
+    a, b = tables(rows, lost, excess, copies, (tiny << bits) // (c * sum(map(len, rows))), bits)
+    places, pair = math.ceil(PLACES * (8 - math.log(delta)) * math.sqrt(pairs.bit_length())), None
+    for power, digit in enumerate(f"{pairs:b}"[1:], 1):  # a and b are still to be joined
+        joined = product(a, b, places, tiny << power, bits)
+        pair = pair or joined
+        a, b = (joined, joined) if digit == "0" else (product(joined, joined, places, tiny << power, bits), pair)
+    return (Fraction(excess_mass(a, b, c, bits), 2**bits) + added) / (1 - kappa)
 
 
 def number(value, least, most, whole=False):
