@@ -103,10 +103,13 @@ function onLattice({ ratios, masses, lost }, rho) {
   const rungs = [least, least * rho];
   while (rungs.at(-1) < most) rungs.push(rungs.at(-1) * rho);
   const split = new Float64Array(rungs.length);
-  let i = 0;
   ratios.forEach((ratio, k) => {
-    while (rungs[i] > ratio) i--;
-    while (rungs[i + 1] < ratio) i++;
+    let i = 0;
+    for (let end = rungs.length - 1; end - i > 1; ) { // from place i to place end
+      const middle = (i + end) >> 1;
+      if (rungs[middle] <= ratio) i = middle;
+      else end = middle;
+    }
     const share = (rungs[i + 1] - ratio) / (rungs[i + 1] - rungs[i]);
     split[i] += masses[k] * share;
     split[i + 1] += masses[k] * (1 - share);
