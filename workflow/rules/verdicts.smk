@@ -32,4 +32,4 @@ rule claims:
             "reproduction/studies/readings",
         ),
     script:
-        "../scripts/claims.py"
+        "../scripts/verdicts.py"
