@@ -23,7 +23,7 @@ FLOORS = (
 )
 FLOOR = {room: number for number, rooms in enumerate(FLOORS, start=1) for room in rooms}
 #: Scripts of Figures 2-6 and their verdicts.
-PAPER = ("dataset", "population", "plan", "simulate", "aggregate", "figure", "claims")
+PAPER = ("dataset", "population", "plan", "simulate", "aggregate", "figure", "verdicts")
 #: What is found by its folder and belongs to the paper.
 FOUND = ("protocols.segmented", "protocols.balls_into_bins", "protocols.subset_exponential")
 FOUND += ("datasets.msnbc", "datasets.synthetic")
