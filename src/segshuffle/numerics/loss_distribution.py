@@ -38,7 +38,7 @@ from segshuffle.errors import SegshuffleError
 
 ComplexArray = npt.NDArray[np.complex128]
 
-LARGEST_TRANSFORM = 2**21
+LARGEST_TRANSFORM = 9 * 2**18
 """Longest FFT; a target that needs a longer one is refused."""
 
 _ROUND_OFF = math.ulp(1.0)

@@ -35,5 +35,5 @@ class RoundsBound(ProductBound):
         while deltas[-1] > enough and points[-1] < finer * _FARTHEST:
             points.append(points[-1] + max(int(_APART / finer * points[-1]), 1))
             deltas.append(min(delta(points[-1] * step), deltas[-1]))
-        table = dominating_pair(np.array(points), np.array(deltas), step)
-        super().__init__([(table, rounds)], ceiling=rounds * ceiling)
+        self.table = dominating_pair(np.array(points), np.array(deltas), step)
+        super().__init__([(self.table, rounds)], ceiling=rounds * ceiling)
