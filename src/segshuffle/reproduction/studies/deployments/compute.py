@@ -108,9 +108,14 @@ def deployments_table(deployments: list[dict[str, Any]]) -> pd.DataFrame:
         One row for each: name, label, view, the stated epsilon and delta, enclosures of delta at the stated epsilon and
         of epsilon at the stated delta (empty if there is no epsilon), the parameter of the noise with its value and the
         value of the least noise that is certified for what is stated (empty if there is none nearby), and the variance
-        of the noise divided by the least one.
+        of the noise divided by the least one. A row without a kind has no constants, and no numbers.
     """
-    return pd.DataFrame([_row(**each) for each in deployments])
+    return pd.DataFrame([_row(**each) if "kind" in each else _unknown(**each) for each in deployments])
+
+
+def _unknown(*, name: str, label: str, view: str, **_: Any) -> dict[str, Any]:
+    """Return the row of a deployment whose public code has no constants."""
+    return {"name": name, "label": label, "view": view}
 
 
 def _row(

@@ -1,5 +1,6 @@
 """The page and the figure of this study, and what the figure shows in words."""
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -25,7 +26,8 @@ show. What the source does not say is called unknown. `segshuffle account` gives
 *Certified ε* is at the stated δ, *certified δ* at the stated ε. *Enough* is the value of the noise's parameter that is
 certified for the stated (ε, δ) with the least noise, all else as it is, and *variance* is how many times larger the
 variance of the published noise is (below 1: it is too small). A dash means that there is no ε, no such value near the
-published one, or no variance to compare. An ε of twice ε0 is what a user's own flips give without any other user.
+published one, no variance to compare, or no constant in the source. An ε of twice ε0 is what a user's own flips give
+without any other user.
 """
 
 
@@ -37,6 +39,8 @@ def page(table: pd.DataFrame, deployments: list[dict[str, Any]]) -> str:
 
 
 def _cells(row: Mapping[Any, Any]) -> tuple[str, ...]:
+    if pd.isna(row["value"]):
+        return (row["label"], *6 * [nearest(math.nan)])
     return (
         row["label"],
         f"{row['stated_epsilon']:g}, {row['stated_delta']:g}",
@@ -63,9 +67,11 @@ def draw(table: pd.DataFrame) -> Figure:
     axis.plot(table["stated_epsilon"], places, "o", ms=8, mfc="white", color=PALETTE["black"], label="stated")
     axis.plot(table["epsilon_upper"], places, "D", ms=4, color=PALETTE["blue"], label="certified")
     for place, row in zip(places, table.to_dict("records"), strict=True):
+        said, stated = f"none: here δ ≥ {at_least(row['delta_lower'])}", row["stated_epsilon"]
+        if pd.isna(stated):
+            said, stated = "no constants", table["stated_epsilon"].min()
         if pd.isna(row["epsilon_upper"]):
-            said = f"none: here δ ≥ {at_least(row['delta_lower'])}"
-            axis.annotate(said, (row["stated_epsilon"], place), (8, 0), textcoords="offset points", va="center")
+            axis.annotate(said, (stated, place), (8, 0), textcoords="offset points", va="center")
     axis.set_yticks(places, table["label"])
     axis.set(xlabel=r"$\epsilon$ at the stated $\delta$", ylim=(-0.6, len(table) - 0.4))
     log_axes(axis, "x")
@@ -80,5 +86,6 @@ def description(figure: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
     said = []
     for row in tables["deployments.csv"].to_dict("records"):
         certified = "none" if pd.isna(row["epsilon_upper"]) else at_most(row["epsilon_upper"], digits=4)
-        said.append(f"{row['label']}: {row['stated_epsilon']:g}, {certified}")
-    return f"Dot chart of ε, stated and certified, of {len(said)} published sets of constants. {'; '.join(said)}."
+        numbers = "no constants" if pd.isna(row["value"]) else f"{row['stated_epsilon']:g}, {certified}"
+        said.append(f"{row['label']}: {numbers}")
+    return f"Dot chart of ε, stated and certified, of {len(said)} deployments and drafts. {'; '.join(said)}."
