@@ -165,10 +165,10 @@ def _frame(parts: Sequence[_Part]) -> _Frame:
     # Chernoff's bounds on the mass beyond either end. A rate above 300 / K would overflow exp().
     steepest, room = min(_STEEPEST / max(math.sqrt(variance), 1.0), 300.0 / longest), math.log(2 / _OUTSIDE)
     low, high = -reach, reach
-    for share in _RATES if reach > _FEW else ():
-        rate = share * steepest
-        up, down = _log_moments(parts, rate)
-        low, high = max(low, -int((down + room) / rate)), min(high, int((up + room) / rate))
+    if reach > _FEW:
+        for rate in (share * steepest for share in _RATES):
+            up, down = _log_moments(parts, rate)
+            low, high = max(low, -int((down + room) / rate)), min(high, int((up + room) / rate))
     size = fft.next_fast_len(max(high - low + 1, longest), real=True)
     if size > LARGEST_TRANSFORM:
         raise AccuracyError(

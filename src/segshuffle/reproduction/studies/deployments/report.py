@@ -67,11 +67,13 @@ def draw(table: pd.DataFrame) -> Figure:
     axis.plot(table["stated_epsilon"], places, "o", ms=8, mfc="white", color=PALETTE["black"], label="stated")
     axis.plot(table["epsilon_upper"], places, "D", ms=4, color=PALETTE["blue"], label="certified")
     for place, row in zip(places, table.to_dict("records"), strict=True):
-        said, stated = f"none: here δ ≥ {at_least(row['delta_lower'])}", row["stated_epsilon"]
-        if pd.isna(stated):
-            said, stated = "no constants", table["stated_epsilon"].min()
-        if pd.isna(row["epsilon_upper"]):
-            axis.annotate(said, (stated, place), (8, 0), textcoords="offset points", va="center")
+        if pd.isna(row["value"]):
+            said, beside = "no constants", table["stated_epsilon"].min()
+        elif pd.isna(row["epsilon_upper"]):
+            said, beside = f"none: here δ ≥ {at_least(row['delta_lower'])}", row["stated_epsilon"]
+        else:
+            continue
+        axis.annotate(said, (beside, place), (8, 0), textcoords="offset points", va="center")
     axis.set_yticks(places, table["label"])
     axis.set(xlabel=r"$\epsilon$ at the stated $\delta$", ylim=(-0.6, len(table) - 0.4))
     log_axes(axis, "x")
