@@ -119,12 +119,6 @@ def pytest_terminal_summary(terminalreporter):
 
 
 @pytest.fixture(autouse=True)
-def other_blankets_take_too_long(monkeypatch):
-    """Keep `plan` from comparing other blankets, which takes seconds; the tests of the comparison allow it again."""
-    monkeypatch.setattr("segshuffle.collection.planning.answer.PATIENCE", 0.0)
-
-
-@pytest.fixture(autouse=True)
 def no_account_of_the_developer(monkeypatch, tmp_path_factory):
     """Give the client of every test a new account, which has spent nothing."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.getbasetemp() / f"state-{secrets.token_hex(8)}"))

@@ -243,14 +243,16 @@ def test_what_cannot_be_had_is_refused():
 PLAN = "plan --items 17 --set-size 1 --levels 1:5000 --delta 2e-6"
 
 
-def test_all_blankets_beside_a_plan_that_names_none(capsys, monkeypatch):
-    monkeypatch.setattr("segshuffle.collection.planning.answer.PATIENCE", 4.0)
-    found = answer(capsys, PLAN)
-    named = answer(capsys, f"{PLAN} --dummies poisson")
+def test_all_blankets_beside_a_plan_on_request(capsys):
+    text = printed(capsys, f"{PLAN} --dummies all")
+    assert any(line.startswith("poisson ") for line in text[text.index("\ndummies ") :].splitlines())
+    found, alone, named = (
+        answer(capsys, f"{PLAN} {dummies}") for dummies in ("--dummies all", "", "--dummies poisson")
+    )
     single, saving, precise = of_shipped_laws(found.pop("by_dummies"))
-    named.pop("by_dummies")
-    assert found == named  # the plan is the same, and all that was said of it
-    assert single["messages_per_user"] == named["messages_per_user"]
+    assert alone.pop("by_dummies") == named.pop("by_dummies") == []
+    assert found == alone == named  # the plan is the same, and all that was said of it
+    assert single["messages_per_user"] == found["messages_per_user"]
     assert saving["none"] == "no plan is better than one with poisson dummies"
     assert precise["mse_sample"] < 0.7 * single["mse_sample"]
     assert all(row["certificate"][0]["delta_upper"] <= 2e-6 for row in (single, precise))
@@ -260,17 +262,6 @@ def of_shipped_laws(rows):
     """Rows of the laws that the documents speak of."""
     by_law = {row["dummies"]: row for row in rows}
     return [by_law[name] for name in ("poisson", "clustered", "signed")]
-
-
-def test_a_blanket_that_takes_long_is_said_to_be_left_out(capsys):
-    rows = of_shipped_laws(answer(capsys, PLAN)["by_dummies"])
-    reasons = [row.get("none", "").partition("; ")[2] for row in rows]
-    assert reasons == ["", "--dummies clustered plans it", "--dummies signed plans it"]
-    text = printed(capsys, PLAN)
-    table = text[text.index("\ndummies ") + 1 :].splitlines()
-    assert table[1].startswith("poisson ")
-    for law in ("clustered", "signed"):
-        assert any(line.startswith(f"{law}: left out, because it takes long") for line in table)
 
 
 def of_laws(*names, **limits):
@@ -310,9 +301,9 @@ LONG = {
 
 @pytest.mark.quick(0)
 @pytest.mark.parametrize("name", LONG)
-def test_a_comparison_takes_the_seconds_that_it_may(name):
-    """All laws take 7 to 25 s here. One step of a search, which nothing interrupts, takes 1 s at most."""
-    assert seconds_of(lambda: answering.answer(Question.of(LONG[name]), patience=1.0)) < 2 * 2.5
+def test_a_plan_with_many_levels_takes_seconds(name):
+    """It takes half a second at most on a fast machine."""
+    assert seconds_of(lambda: answering.answer(Question.of(LONG[name]))) < 4.0
 
 
 @pytest.mark.exhaustive

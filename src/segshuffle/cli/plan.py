@@ -72,9 +72,8 @@ def add_options(parser: ArgumentParser) -> None:
         dummies,
         options_of(Question),
         dummies={
-            "help": f"{law}; without this option poisson, with a table that compares the kinds that are planned within "
-            "seconds; all: poisson, with all kinds in the table; published: the paper's dummies and privacy "
-            "analysis, which is not proven and gives a larger error"
+            "help": f"{law}; without this option poisson; all: poisson, with a table that compares all kinds; "
+            "published: the paper's dummies and privacy analysis, which is not proven and gives a larger error"
         },
     )
     shown = parser.add_argument_group("what is printed and written")
@@ -118,7 +117,7 @@ def add_options(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> str:
     """Make the plan, save it, and return its text."""
     from segshuffle.cli import plan_text
-    from segshuffle.collection.planning.answer import PATIENCE, Answer, answer
+    from segshuffle.collection.planning.answer import Answer, answer
     from segshuffle.datasets.own.layout import read_items
     from segshuffle.files import refuse_overwriting
     from segshuffle.protocols.segmented import Segmented
@@ -150,10 +149,9 @@ def run(options: Namespace) -> str:
         _refuse_unpublished(options, question)
         answered = Answer(question, Segmented(limits.blanket_per_user).plan(question.problem))
     else:
-        fixed = limits.blanket_per_user is not None or limits.blanket_cap is not None
-        patience = math.inf if dummies == "all" else PATIENCE if dummies is None and not fixed else None
-        _announce(question, patience)
-        answered = answer(question, patience=patience)
+        compare = dummies == "all"
+        _announce(question, compare)
+        answered = answer(question, compare=compare)
         if options.save is not None:
             answered = _with_cap(answered)
     more = _more(options, answered, varied)
@@ -284,11 +282,11 @@ def _more(options: Namespace, answered: Answer, varied: dict[str, tuple[float, .
     return more
 
 
-def _announce(question: Question, patience: float | None) -> None:
+def _announce(question: Question, compare: bool) -> None:
     """Announce long work before it starts; refuse work of more than ten minutes."""
     from segshuffle.collection.planning.wording import many
 
-    problem, seconds = question.problem, question.seconds(patience)
+    problem, seconds = question.problem, question.seconds(compare)
     size = f"{many(len(problem.levels), 'level')} and sets of {problem.set_size} of {problem.domain_size} items"
     told = f"{size} take about {seconds:.0f} seconds of a processor to plan"
     remedy = "fewer levels or a smaller set size take less"

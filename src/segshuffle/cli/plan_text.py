@@ -18,7 +18,7 @@ from segshuffle.plans.public import IN_GENERAL, PUBLIC_INPUTS
 from segshuffle.plans.targets import has_large_tables
 from segshuffle.protocols.segmented import Segmented
 
-_REST = "More: --details, --json, and --dummies for other dummies."
+_REST = "More: --details, --json; --dummies all compares other kinds of dummies."
 #: Beginnings of the sentences about errors that only --details shows.
 _FURTHER = ("The 95 % interval", "The largest of these errors")
 #: Shares of honest users for which epsilons are shown.
@@ -51,7 +51,9 @@ def told(answer: Answer, options: Namespace, more: Mapping[str, Any]) -> str:
     sentences = answer.sentences if proven else {}
     topics = {title: [typed(each, options) for each in said] for title, said in sentences.items()}
     if proven:
-        values = {**values, **answer.numbers, **_relied_on(answer.plan)}
+        values |= answer.numbers
+        if options.json or options.details:
+            values |= _relied_on(answer.plan)
         if options.details:
             values |= nearness(answer)
     if options.json:

@@ -26,7 +26,6 @@ from segshuffle.plans.targets import (
     has_large_tables,
     is_certified,
 )
-from segshuffle.plans.time_limit import check_time
 from segshuffle.plans.weights import ErrorTerms, best_copies, simple_copies
 
 
@@ -115,7 +114,6 @@ class CopyRules:
 
     def limits(self, law: Blanket, mean: float, near: FloatArray | None = None, rtol: float = CLOSE) -> FloatArray:
         """Estimate the largest copies of every level, up to 64; `near` are first guesses."""
-        check_time()
         return np.array(
             [
                 guided_copies(

@@ -25,7 +25,6 @@ from segshuffle.blankets.base import BLANKET_MEAN_RANGE, COPIES_RANGE, Blanket
 from segshuffle.blankets.singles import SINGLES
 from segshuffle.plans.copy_rules import Candidate, CopyRules
 from segshuffle.plans.targets import Target
-from segshuffle.plans.time_limit import check_time
 
 #: A part is left out if its bound is at least this share of the least error.
 _SHARE = 0.997
@@ -154,7 +153,6 @@ def _between(part: _Part) -> tuple[FloatArray, FloatArray]:
 @functools.lru_cache(maxsize=65536)
 def _log_copies(target: Target, log_variance: float, near: float | None) -> float:
     """Estimate the log of the largest copies, up to 64; `near` is a first guess."""
-    check_time()
     mean, start = float(_mean(log_variance)), None if near is None else math.exp(near)
     copies = guided_copies(SINGLES, mean, **asdict(target), copies_max=COPIES_RANGE[1], start=start, rtol=_RTOL)
     return math.log(max(copies, COPIES_RANGE[0]))

@@ -3,7 +3,6 @@
 import contextlib
 import functools
 import math
-import time
 from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -20,14 +19,11 @@ from segshuffle.collection.planning.question import BEST, Question
 from segshuffle.collection.planning.wording import promises, resting_on, sending
 from segshuffle.digits import rounded_up
 from segshuffle.errors import InfeasibleError, SegshuffleError
-from segshuffle.numerics.ranges import check_kind, check_within
+from segshuffle.numerics.ranges import check_flag, check_kind
 from segshuffle.plans.level_counts import level_cautions
 from segshuffle.plans.plan import Plan
-from segshuffle.plans.time_limit import within
 from segshuffle.protocols.proven import ProvenSegmented
 
-#: Seconds of a processor that the comparison of laws may take, if the question does not ask for it.
-PATIENCE = 4.0
 #: Range of the largest epsilon in the search for the least epsilon.
 EPSILONS = (1e-6, 100.0)
 #: Relative step of this search; levels are then rounded up to three digits.
@@ -168,15 +164,15 @@ class Answer:
         return f"{messages:.4g} messages are enough for target_error {typed}."
 
 
-def answer(question: Question, *, patience: float | None = None) -> Answer:
+def answer(question: Question, *, compare: bool = False) -> Answer:
     """Find the plan that a question asks for.
 
     Parameters
     ----------
     question : Question
         The question.
-    patience : float or None
-        Seconds of a processor that all further laws in the comparison may take; None: no other law is tried.
+    compare : bool
+        Whether to plan with every law, too, for a comparison.
 
     Returns
     -------
@@ -190,31 +186,23 @@ def answer(question: Question, *, patience: float | None = None) -> Answer:
         If a limit is outside its range.
     """
     check_kind("question", question, Question)
-    if patience is not None:
-        check_within("patience", patience, 0, math.inf)
+    check_flag("compare", compare)
     answered = Answer(question, _complete(question))
-    if patience is None:
+    if not compare:
         return answered
-    rows, end = [], time.process_time() + patience
-    for left, law in zip(range(len(laws()), 0, -1), laws(), strict=True):
-        # seconds that one law does not need are for those after it
-        rows.append(_beside(answered, law, max(end - time.process_time(), 0.0) / left))
-    return replace(answered, rows=tuple(rows))
+    return replace(answered, rows=tuple(_beside(answered, law) for law in laws()))
 
 
-def _beside(answered: Answer, law: str, seconds: float) -> dict[str, Any]:
-    """Plan with a further law for the comparison; if that fails, the row has the reason, and the plan remains."""
+def _beside(answered: Answer, law: str) -> dict[str, Any]:
+    """Plan with a law for the comparison; if that fails, the row has the reason, and the plan remains."""
     own = replace(answered.compared, dummies=law)
     if law == answered.plan.scheme.law.name:
         return {"dummies": law, **answered.numbers}
     try:
-        with within(seconds):
-            other = Answer(own, _complete(own))
+        other = Answer(own, _complete(own))
         if other.note:
             return {"dummies": law, "none": f"no plan is better than one with {other.plan.scheme.law.name} dummies"}
         return {"dummies": law, **other.numbers}
-    except TimeoutError:
-        return {"dummies": law, "none": f"left out, because it takes long; dummies = {law} plans it"}
     except (SegshuffleError, ValueError, ArithmeticError, RuntimeError, MemoryError) as error:
         return {"dummies": law, "none": f"no plan ({error})"}
 

@@ -5,7 +5,6 @@ guess.
 """
 
 import functools
-import math
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -255,11 +254,11 @@ class Question:
         return self.goal.finds == "epsilon" and limits == (None, None)
 
     @typed
-    def seconds(self, patience: float | None = None) -> float:
-        """Estimate processor seconds: of the plan alone, or of every law with infinite patience."""
+    def seconds(self, compare: bool = False) -> float:
+        """Estimate processor seconds, of the plan alone or with those of all other laws, for a comparison."""
         own = sum(map(self.seconds_of, self.laws))
         own *= _EPSILON_PLANS if self.goal.finds == "epsilon" else 1
-        return own + sum(self.seconds_of(law) for law in laws() if law not in self.laws and patience == math.inf)
+        return own + sum(self.seconds_of(law) for law in laws() if compare and law not in self.laws)
 
     def seconds_of(self, law: str) -> float:
         """Estimate how long a plan with one law takes, in seconds of a processor."""
