@@ -2,7 +2,7 @@
 
 Searches compare rough estimates of the largest copies, and copies slightly below whole ones may cost much. So the
 least variance that allows whole copies is sought. Where slightly more copies would lower the error much, points around
-the best one are compared by fine estimates.
+the best one are compared by fine estimates; among few dummies always, as copies have many kinks there.
 """
 
 from __future__ import annotations
@@ -27,18 +27,20 @@ _VERY_NEAR, _NEAR = 2 * FINE, 0.1
 _FIRST_STEP, _LAST_STEP = 0.25, 2 * CLOSE
 #: With more levels only the usual variance is tried, to save time.
 _FEW_LEVELS = 8
+#: Below this variance's log there are few dummies.
+_FEW = 2.0
 #: The error is steep if its relative change is more than this multiple of that of the copies.
 _STEEP = 4
 #: Least relative gain for which another plan is made: where the error is flat, a lower one may take many more messages.
-_GAIN = 0.003
+_GAIN = 0.001
 
 
 def points_to_try(search: Surface | SingleDummies, best: Candidate, budget: float) -> list[FloatArray]:
     """Return the best point, or one that allows whole copies; and perhaps a better one, too."""
     near = _with_whole_copies(search, best, _VERY_NEAR)
     usual = near if abs(near[0] - best.point[0]) < CLOSE else best.point
-    is_steep = _is_steep(search, best)
-    if (usual is near and not is_steep) or len(search.rules.targets) > _FEW_LEVELS:
+    is_rough = best.point[0] < _FEW or _is_steep(search, best)
+    if (usual is near and not is_rough) or len(search.rules.targets) > _FEW_LEVELS:
         return [usual]
 
     def error_at(point: FloatArray) -> float:
@@ -50,7 +52,7 @@ def points_to_try(search: Surface | SingleDummies, best: Candidate, budget: floa
 
     starts = [best.point, near]
     axes = np.eye(best.point.size)[:1]
-    if is_steep:
+    if is_rough:
         starts.append(_with_whole_copies(search, best, _NEAR))
         axes = np.eye(best.point.size)
     point, error = _descended(error_at, starts, [*axes, *-axes])

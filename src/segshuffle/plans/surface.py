@@ -119,12 +119,21 @@ class Surface:
             return np.asarray(np.maximum((1 - _SPARED) * (budget - spent), FINE * budget))
 
         # first guess: dummies take half of the budget; the copies that they allow tell how much is left for dummies
-        limits = self._limits(self._settled(self._spending(points, np.full(len(points), budget / 2)))[0])
-        points, limits = (np.repeat(each, caps.size, axis=0) for each in (points, limits))
+        before = np.full(len(points), budget / 2)
+        limits = self._limits(self._settled(self._spending(points, before))[0])
+        points, limits, before = (np.repeat(each, caps.size, axis=0) for each in (points, limits, before))
         caps = np.tile(caps, len(points) // caps.size)[:, None]
+        dummies = rest(limits)
+        unused = dummies - before
         for _ in range(2):
-            limits = self._limits(self._settled(self._spending(points, rest(limits)))[0])
-        return self._spending(points, rest(limits))
+            limits = self._limits(self._settled(self._spending(points, dummies))[0])
+            still_unused = rest(limits) - dummies
+            with np.errstate(invalid="ignore"):  # 0/0 where nothing is unused
+                # of one more dummy, less is unused by 1 and by the copies that it allows
+                slope = np.fmin((still_unused - unused) / (dummies - before), -1.0)
+            before, unused = dummies, still_unused
+            dummies = np.clip(dummies - still_unused / slope, FINE * budget, (1 - _SPARED) * budget)
+        return self._spending(points, dummies)
 
     def _spending(self, points: FloatArray, per_user: FloatArray) -> FloatArray:
         """Append to points the log of the mean that so many dummies per user give, at most the largest."""
