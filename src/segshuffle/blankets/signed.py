@@ -125,10 +125,10 @@ class Signed(Blanket):
         def make(variance: Any, dispersion: Any, mean: Any) -> tuple[tuple[FloatArray, ...], FloatArray]:
             mean = np.minimum(mean, _ENOUGH * (variance + log_delta**2) / pairs)
             found = parts(variance, dispersion, mean)
-            while (cut := (found[4] > MOST_PRODUCTS) & (found[3] > 1)).any():
-                # half of the flood
-                found[:, cut] = parts(variance[cut], dispersion[cut], 2 * found[1, cut] + found[3, cut])
             p, noise, flood_p, flood, products = found
+            while (cut := (products > MOST_PRODUCTS) & (flood > 1)).any():
+                # with half of the flood
+                found[:, cut] = parts(variance[cut], dispersion[cut], 2 * noise[cut] + flood[cut])
             share = np.clip(np.round(flood / (flood + noise), 8), 1e-8, 1 - 1e-8)
             least = _least_mean(p, flood_p, share)
             has_law = (p > 0) & (flood > 1) & (products <= MOST_PRODUCTS)
