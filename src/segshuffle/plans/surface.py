@@ -111,6 +111,8 @@ class Surface:
         """Add the mean of the dummies, which use the rest of the budget; return a row per point and cap on copies."""
         if not self.law.spends:
             return points
+        # more cannot be used
+        budget = min(budget, self.rules.per_user(2 * math.exp(self.high[-1])))
         most = min(max(budget / self.rules.problem.set_size, 1.0), self.rules.copies_max)
         caps = np.append(2.0 ** np.arange(math.floor(math.log2(most)) + 1), self.rules.copies_max)
 
