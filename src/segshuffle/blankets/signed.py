@@ -57,6 +57,8 @@ _ENOUGH = 20.0
 #: How far the tails go when the size of a table is judged, as -log of their mass over delta. With longer ones the best
 #: blankets were left out, with shorter ones plans took up to three times as long.
 _GUIDED_TAIL = 18.0
+#: How often the range of means is halved to find the largest one whose table is small enough.
+_HALVINGS = 11
 
 
 @dataclass(frozen=True)
@@ -125,10 +127,17 @@ class Signed(Blanket):
         def make(variance: Any, dispersion: Any, mean: Any) -> tuple[tuple[FloatArray, ...], FloatArray]:
             mean = np.minimum(mean, _ENOUGH * (variance + log_delta**2) / pairs)
             found = parts(variance, dispersion, mean)
+            large = found[-1] > MOST_PRODUCTS
+            if large.any():
+                # nearly the most dummies whose table is small enough; the error is continuous there
+                choice = variance[large], dispersion[large]
+                low, high = np.zeros(large.sum()), np.log(mean[large])
+                for _ in range(_HALVINGS):
+                    middle = (low + high) / 2
+                    is_small = parts(*choice, np.exp(middle))[-1] <= MOST_PRODUCTS
+                    low, high = np.where(is_small, middle, low), np.where(is_small, high, middle)
+                found[:, large] = parts(*choice, np.exp(low))
             p, noise, flood_p, flood, products = found
-            while (cut := (products > MOST_PRODUCTS) & (flood > 1)).any():
-                # with half of the flood
-                found[:, cut] = parts(variance[cut], dispersion[cut], 2 * noise[cut] + flood[cut])
             share = np.clip(np.round(flood / (flood + noise), 8), 1e-8, 1 - 1e-8)
             least = _least_mean(p, flood_p, share)
             has_law = (p > 0) & (flood > 1) & (products <= MOST_PRODUCTS)
