@@ -24,7 +24,7 @@ from segshuffle.plans.surface import Surface
 #: Relative distances at which copies count as near to whole ones: always, and where the error is steep.
 _VERY_NEAR, _NEAR = 2 * FINE, 0.1
 #: First and last distance between points that are compared.
-_FIRST_STEP, _LAST_STEP = 0.25, 2 * CLOSE
+_FIRST_STEP, _LAST_STEP = 0.25, CLOSE
 #: With more levels only the usual variance is tried, to save time.
 _FEW_LEVELS = 8
 #: Below this variance's log there are few dummies.

@@ -4,12 +4,16 @@ A blanket is a *point*: the logarithms of its variance and of the other paramete
 largest copies of every level are nearly those of a Gaussian mechanism with this variance. The log of the ratio between
 them is computed at a few points (`guides`) and interpolated. So every point has a predicted error. The point with the
 least predicted error is computed next. The search ends if a prediction was right and the points around it are computed.
-Nothing here is proven.
+
+The error has several valleys, because whole copies are better than slightly fewer. So the first points are guesses for
+several limits on the copies, for few dummies, and points all around. Nothing here is proven.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -17,25 +21,28 @@ from segshuffle.accounting.collections.guides import FINE, REACH
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.base import BLANKET_MEAN_RANGE, COPIES_RANGE, Blanket
 from segshuffle.plans.copy_rules import Candidate, CopyRules
-from segshuffle.plans.single_dummies import SingleDummies
 
 #: Distance between the best point and its neighbours. A neighbour is not computed if a computed point is closer to it
 #: than half of the distance.
 _STEP = 0.5
-#: For every budget this many points are computed first, spread around a guess, up to this far from it on every axis.
-_SCATTERED, _FAR = 16, 4.0
+#: For every budget this many points are computed first, over the whole range of the choices, with variances and means
+#: whose logs are up to this far from those of a guess.
+_SCATTERED, _FAR = 10, 4.0
 #: This share of the dummies within a budget is spared, because their number is rounded up.
 _SPARED = 5e-4
-#: Large clusters are tried at the best variance for single dummies, and at one whose log is smaller by this.
-_FEWER = 1.5
 #: Most rounds of computing points for one budget.
 _ROUNDS = 40
+#: Whole copies make valleys: each of these limits on the copies has a guess.
+_COPIES = (1.0, 2.0, 4.0, 8.0, 16.0)
+#: Logs of variances of few dummies, at which one point each is computed; noise with signs is then nearly geometric: the
+#: log of its dispersion is smaller than the least on the grids by this.
+_FEW, _LESS = (0.0, 2.0), 3.0
 #: Widths of the grids on which predictions are compared, as shares of the parameters' ranges.
 _WIDTHS = (1.0, 0.2)
 #: A grid has this many choices of the parameters other than variance and mean.
 _CHOICES = 6
-#: A grid first has this many variances, which its choices share equally.
-_VARIANCES = 200
+#: The widest grid first has this many variances, which its choices share equally; a narrower one has fewer.
+_VARIANCES = 400
 #: Around the best variance of a choice, a finer grid has this many.
 _FINER = 11
 
@@ -55,12 +62,15 @@ class Surface:
         copies = np.array([each.gaussian_copies for each in rules.targets])
         ends = (BLANKET_MEAN_RANGE[0], rules.enough_variance)
         self.low, self.high = np.log([ends, *self.space.bounds]).T
+        self.middle, self.ranges = (self.low + self.high) / 2, self.high - self.low
+        #: places of all choices but variance and mean
+        self.free = slice(1, self.low.size - (self.law.spends > 0))
         #: log of the largest copies that Gaussian noise with variance 1 would allow
         self.unit = np.log(copies)
         self.points: list[FloatArray] = []
         self.ratios: list[FloatArray] = []
         self.barred: list[FloatArray] = []
-        self.interpolated: Interpolation | None = None
+        self.interpolated: Callable[[FloatArray], FloatArray] | None = None
 
     def best(self, budget: float, quick: bool = False) -> Candidate | None:
         """Return the best blanket for a budget of messages per user; None if nothing can be sent.
@@ -87,14 +97,15 @@ class Surface:
 
     def promised(self, budget: float) -> Candidate | None:
         """Return the blanket with nearly the least predicted error, of many choices, each with its best variance."""
-        best, centre, ranges = None, (self.low + self.high) / 2, self.high - self.low
-        free = slice(1, self.low.size - (self.law.spends > 0))  # all parameters but variance and mean
-        spread = _spread(_CHOICES, centre[free].size) * ranges[free]
+        best, centre = None, self.middle
+        spread = _spread(_CHOICES, centre[self.free].size) * self.ranges[self.free]
         for width in _WIDTHS:
-            choices = np.clip(centre[free] + width * spread, self.low[free], self.high[free])
+            choices = centre[self.free] + width * spread
+            choices = np.clip(choices, self.low[self.free], self.high[self.free])
             # a row per choice, a column per variance
-            variances, half = np.full((len(choices), 1), centre[0]), width * ranges[0] / 2
-            for count in (_VARIANCES // len(choices), _FINER, _FINER):
+            variances, half = np.full((len(choices), 1), centre[0]), width * self.ranges[0] / 2
+            first = max(round(width * _VARIANCES / len(choices)), _FINER)
+            for count in (first, _FINER, _FINER):
                 variances = np.clip(variances + half * np.linspace(-1, 1, count), self.low[0], self.high[0])
                 grid = np.column_stack([variances.ravel(), np.repeat(choices, count, axis=0)])
                 # somewhat fewer copies than interpolated: a whole number that is predicted is then mostly allowed
@@ -113,8 +124,7 @@ class Surface:
             return points
         # more cannot be used
         budget = min(budget, self.rules.per_user(2 * math.exp(self.high[-1])))
-        most = min(max(budget / self.rules.problem.set_size, 1.0), self.rules.copies_max)
-        caps = np.append(2.0 ** np.arange(math.floor(math.log2(most)) + 1), self.rules.copies_max)
+        caps = np.array(self._caps(budget))
 
         def rest(limits: FloatArray) -> FloatArray:
             spent = self.rules.messages(0.0, np.minimum(limits, caps))
@@ -122,13 +132,13 @@ class Surface:
 
         # first guess: dummies take half of the budget; the copies that they allow tell how much is left for dummies
         before = np.full(len(points), budget / 2)
-        limits = self._limits(self._settled(self._spending(points, before))[0])
+        limits = self._limits(self._spending(points, before))
         points, limits, before = (np.repeat(each, caps.size, axis=0) for each in (points, limits, before))
         caps = np.tile(caps, len(points) // caps.size)[:, None]
         dummies = rest(limits)
         unused = dummies - before
         for _ in range(2):
-            limits = self._limits(self._settled(self._spending(points, dummies))[0])
+            limits = self._limits(self._spending(points, dummies))
             still_unused = rest(limits) - dummies
             with np.errstate(invalid="ignore"):  # 0/0 where nothing is unused
                 # of one more dummy, less is unused by 1 and by the copies that it allows
@@ -181,27 +191,29 @@ class Surface:
         )
 
     def _first(self, budget: float) -> list[FloatArray]:
-        """Return what would be the best point if every blanket were as good as Gaussian noise, and points around it."""
-        # the points computed for other budgets do not count: the minimum may be elsewhere for this one
-        interpolated, self.interpolated = self.interpolated, None
-        first = self.promised(budget)
-        self.interpolated = interpolated
-        if first is None:
+        """Return points that would be best if every blanket were as good as Gaussian noise, and others all around."""
+        guesses = [Surface(replace(self.rules, copies_max=each)).promised(budget) for each in self._caps(budget)]
+        points = [each.point for each in guesses if each]
+        if not points:
             return []
-        starts = first.point + 2 * _FAR * _spread(_SCATTERED, self.low.size)
-        single = None if self.law.spends else SingleDummies(self.rules).best(budget)
-        if single:
-            # with few dummies, the best blanket has hardly more variance than single dummies, and large clusters
-            few = np.repeat(first.point[None], 2, axis=0)
-            few[:, 0] = single.point[0] - np.array([_FEWER, 0.0])
-            few[:, 1:] = self.high[1:]
-            starts = np.concatenate([few, starts])
-        return [first.point, *self._new(np.clip(starts, self.low, self.high))]
+        guess = points[-1]
+        centre, extent = guess.copy(), np.full(guess.size, 2 * _FAR)
+        centre[self.free], extent[self.free] = self.middle[self.free], self.ranges[self.free]
+        points = [guess, *points[:-1], *(centre + extent * _spread(_SCATTERED, guess.size))]
+        choices = [*(self.low[1:-1] - _LESS), guess[-1]] if self.law.spends else self.high[1:]
+        few = [np.append(each, choices) for each in _FEW]
+        return self._new(np.array([*np.clip(points, self.low, self.high), *few]))
 
-    def _distances(self, points: FloatArray) -> FloatArray:
-        """Return the distance of every point from the closest point at which a computation was tried."""
-        seen = np.array([*self.points, *self.barred]).reshape(-1, self.low.size)
-        return np.asarray(np.abs(points[:, None] - seen).max(axis=2).min(axis=1, initial=math.inf))
+    def _caps(self, budget: float) -> list[float]:
+        """Return limits on the copies: those that a budget has room for, and the largest copies of all."""
+        most = self.rules.copies_max
+        room = min(budget / self.rules.problem.set_size, most)
+        return [*(each for each in _COPIES if each <= room and each < most), most]
+
+    def _distance(self, point: FloatArray, others: Sequence[FloatArray] = ()) -> float:
+        """Return the distance of a point from the closest of some others and those where a computation was tried."""
+        seen = [*self.points, *self.barred, *others]
+        return float(np.abs(np.array(seen) - point).max(axis=1).min()) if seen else math.inf
 
     def _neighbours(self, point: FloatArray) -> list[FloatArray]:
         """Return neighbours, one step away on an axis, without a computed point nearby."""
@@ -209,54 +221,34 @@ class Surface:
         return self._new(np.clip(point + steps, self.low, self.high))
 
     def _new(self, points: FloatArray) -> list[FloatArray]:
-        """Return those points that no point tried before is close to."""
-        return list(points[self._distances(points) > _STEP / 2])
+        """Return points, without those that are close to one before, or to one that was tried."""
+        new = list[FloatArray]()
+        for point in self._settled(points)[0]:
+            if self._distance(point, new) > _STEP / 2:
+                new.append(point)
+        return new
 
     def _guide(self, point: FloatArray) -> bool:
         """Compute the copies at a point and update the interpolation; return whether it was new, and has a law."""
         (settled,), parameters, (mean,) = self._settled(point[None])
-        if not math.isfinite(mean) or self._distances(settled[None])[0] < 1e-6:
+        if not math.isfinite(mean) or self._distance(settled) < 1e-6:
             self.barred.append(point)
             return False
-        start = self._limits(settled[None])[0]
+        # a prediction far from all computed points may be a bad first guess, which ends at a wrong answer
+        start = self._limits(settled[None])[0] if self._distance(settled) < 2 * _STEP else None
         guided = np.maximum(self.rules.limits(self._law(parameters), float(mean), start), COPIES_RANGE[0])
         self.points.append(settled)
         self.ratios.append(np.maximum(np.log(guided) - self.unit - settled[0] / 2, -REACH))
-        self.interpolated = Interpolation(np.array(self.points), np.array(self.ratios))
+        self.interpolated = _interpolated(np.array(self.points), np.array(self.ratios))
         return True
 
 
-class Interpolation:
-    """The smoothest function with given values at given points: a linear one plus cubes of distances from the points.
+def _interpolated(points: FloatArray, values: FloatArray) -> Callable[[FloatArray], FloatArray]:
+    """Return a smooth function with given values at given points, both with a row per point."""
+    from scipy.interpolate import RBFInterpolator  # at the top it would slow the start of every plan
 
-    Where the points do not span the space it is a constant plus distances.
-
-    Parameters
-    ----------
-    points : ndarray, shape (n_points, n_dimensions)
-        Where the function is known.
-    values : ndarray, shape (n_points, n_values)
-        Its values there.
-    """
-
-    def __init__(self, points: FloatArray, values: FloatArray) -> None:
-        self.known, self.smooth = points, np.linalg.matrix_rank(points - points[0]) == points.shape[1]
-        rows = self._terms(points)
-        size = rows.shape[1]
-        system = np.zeros((size, size))
-        system[: len(points)] = rows
-        system[len(points) :, : len(points)] = rows[:, len(points) :].T
-        self.weights = np.linalg.solve(system, np.pad(values, ((0, size - len(points)), (0, 0))))
-
-    def __call__(self, points: FloatArray) -> FloatArray:
-        """Return the values at other points, shape (n_others, n_values)."""
-        return np.asarray(self._terms(points) @ self.weights)
-
-    def _terms(self, points: FloatArray) -> FloatArray:
-        squares = sum((x[:, None] - y) ** 2 for x, y in zip(points.T, self.known.T, strict=True))
-        if not self.smooth:
-            return np.column_stack([np.sqrt(squares), np.ones(len(points))])
-        return np.column_stack([squares * np.sqrt(squares), np.ones(len(points)), points - self.known[0]])
+    spans = np.linalg.matrix_rank(points - points[0]) == points.shape[1]
+    return RBFInterpolator(points, values, kernel="cubic" if spans else "linear", degree=int(spans))
 
 
 def _spread(count: int, dimensions: int) -> FloatArray:
