@@ -68,6 +68,8 @@ class Space(NamedTuple):
 
     #: Range of each choice, above 0. If the law `spends`, its last choice is the mean of all dummies per item.
     bounds: tuple[tuple[float, float], ...]
+    #: Values of the choices, without that mean, at which a search begins among few dummies; they may be out of range.
+    few: tuple[float, ...]
     #: Turns arrays of variances and choices into parameters and means of laws; the mean is nan if there is no such law.
     make: Callable[..., tuple[tuple[FloatArray, ...], FloatArray]]
 
@@ -118,7 +120,7 @@ class Blanket(ABC):
     def space(cls, pairs: int, delta: float) -> Space:
         """Return what a planner may choose from, for a product of `pairs` pairs; by default only the variance."""
         law = cls()
-        return Space((), lambda variance: ((), within(variance / law.variance(1.0), *law.means)))
+        return Space((), (), lambda variance: ((), within(variance / law.variance(1.0), *law.means)))
 
     @classmethod
     def parameters(cls) -> list[str]:

@@ -73,7 +73,8 @@ class Clustered(Blanket):
             least = np.maximum(p / (1 - p) * (1 + 1e-14), BLANKET_MEAN_RANGE[0])
             return (p,), within(np.where(p > 0, variance * (1 - p), 0.0), least, LARGEST_VARIANCE * (1 - p))
 
-        return Space((_SHARES,), make)
+        # with few dummies, the largest clusters are best
+        return Space((_SHARES,), _SHARES[1:], make)
 
     def parts(self, mean: float) -> tuple[Part, ...]:
         """Return the clusters alone."""

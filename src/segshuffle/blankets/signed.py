@@ -49,6 +49,8 @@ _TOGETHER = 2**15
 _ROUND_OFF = 1e-9
 #: Range of the dispersion that plans choose from (`Signed.space`).
 _DISPERSIONS = (2.5, 100.0)
+#: Where a search begins among few dummies: the noise is then nearly geometric.
+_FEW_DISPERSION = 0.125
 #: Values of p for the flood, the largest first. The flood's r is at least this multiple of log(delta)^2/sqrt(pairs):
 #: with a smaller r the error was up to a tenth larger.
 _FLOOD_PS, _FLOOD_SIZE = np.linspace(0.98, 1e-4, 1000), 0.075
@@ -129,7 +131,7 @@ class Signed(Blanket):
             found = parts(variance, dispersion, mean)
             large = found[-1] > MOST_PRODUCTS
             if large.any():
-                # nearly the most dummies whose table is small enough; the error is continuous there
+                # nearly the most dummies whose table is small enough, so that the error has no jump here
                 choice = variance[large], dispersion[large]
                 low, high = np.zeros(large.sum()), np.log(mean[large])
                 for _ in range(_HALVINGS):
@@ -143,7 +145,7 @@ class Signed(Blanket):
             has_law = (p > 0) & (flood > 1) & (products <= MOST_PRODUCTS)
             return (p, flood_p, share), np.where(has_law, within(2 * (flood + noise), least, _LARGEST_MEAN), math.nan)
 
-        return Space((_DISPERSIONS, (2.0, _LARGEST_MEAN)), make)
+        return Space((_DISPERSIONS, (2.0, _LARGEST_MEAN)), (_FEW_DISPERSION,), make)
 
     def parts(self, mean: float) -> tuple[Part, ...]:
         """Return the noise of either sign, and the flood."""

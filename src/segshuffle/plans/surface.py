@@ -34,9 +34,8 @@ _SPARED = 5e-4
 _ROUNDS = 40
 #: Whole copies make valleys: each of these limits on the copies has a guess.
 _COPIES = (1.0, 2.0, 4.0, 8.0, 16.0)
-#: Logs of variances of few dummies, at which one point each is computed; noise with signs is then nearly geometric: the
-#: log of its dispersion is smaller than the least on the grids by this.
-_FEW, _LESS = (0.0, 2.0), 3.0
+#: Logs of variances of few dummies, at which one point each is computed.
+_FEW = (0.0, 2.0)
 #: Widths of the grids on which predictions are compared, as shares of the parameters' ranges.
 _WIDTHS = (1.0, 0.2)
 #: A grid has this many choices of the parameters other than variance and mean.
@@ -200,14 +199,14 @@ class Surface:
         centre, extent = guess.copy(), np.full(guess.size, 2 * _FAR)
         centre[self.free], extent[self.free] = self.middle[self.free], self.ranges[self.free]
         points = [guess, *points[:-1], *(centre + extent * _spread(_SCATTERED, guess.size))]
-        choices = [*(self.low[1:-1] - _LESS), guess[-1]] if self.law.spends else self.high[1:]
-        few = [np.append(each, choices) for each in _FEW]
+        mean = guess[self.free.stop :]  # none if the law does not spend
+        few = [np.concatenate([[each], np.log(self.space.few), mean]) for each in _FEW]
         return self._new(np.array([*np.clip(points, self.low, self.high), *few]))
 
     def _caps(self, budget: float) -> list[float]:
         """Return limits on the copies: those that a budget has room for, and the largest copies of all."""
         most = self.rules.copies_max
-        room = min(budget / self.rules.problem.set_size, most)
+        room = budget / self.rules.problem.set_size
         return [*(each for each in _COPIES if each <= room and each < most), most]
 
     def _distance(self, point: FloatArray, others: Sequence[FloatArray] = ()) -> float:
