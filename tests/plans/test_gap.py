@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pytest
 from commands import answer
-from single_dummies import PROBLEMS, least_of_others, method_of, plan_of
+from single_dummies import PROBLEMS, least_nearby, least_of_others, method_of, plan_of
 
 from segshuffle.plans.gap import least_share
 from segshuffle.protocols.proven import ProvenSegmented
 
 
 @pytest.mark.quick("whole copies", "few dummies")
-@pytest.mark.parametrize("name", ["whole copies", "few dummies", "nearly certain"])
+@pytest.mark.parametrize("name", ["whole copies", "few dummies", "nearly certain", "several levels"])
 def test_no_plan_is_below_the_proven_share(name):
     rules, plan = method_of(name).searches(PROBLEMS[name][0])[0], plan_of(name)
     share = least_share(rules, plan)
@@ -25,10 +25,12 @@ def test_the_share_of_a_plan_that_is_not_near_the_best_one():
     assert 0 < least_share(method.searches(problem)[0], worse) * worse.mse_bound <= least_of_others("whole copies")
 
 
-def test_a_share_within_a_budget():
-    problem, method = PROBLEMS["few dummies"][0], ProvenSegmented(max_messages=20.0)
+@pytest.mark.parametrize(("name", "budget"), [("few dummies", 20.0), ("several levels", 4.0)])
+def test_a_share_within_a_budget(name, budget):
+    problem, method = PROBLEMS[name][0], ProvenSegmented(max_messages=budget)
     rules, plan = method.searches(problem)[0], method.plan(problem)
-    share = least_share(rules, plan, 20.0)
+    share = least_share(rules, plan, budget)
+    assert share * plan.mse_bound <= least_nearby(method, problem, plan.blanket_per_user)
     # with more messages there are better plans
     assert least_share(rules, plan) < 0.95 < share < 1
 
@@ -37,7 +39,7 @@ def test_a_share_within_a_budget():
     ("options", "told"),
     [
         ("--levels 1:5000", {"share_of_least_error", "share_of_curator_error"}),
-        ("--levels 1:2500,2:2500", {"share_of_curator_error"}),
+        ("--levels 1:2500,2:2500", {"share_of_least_error", "share_of_curator_error"}),
         ("--levels 1:5000 --dummies signed --max-messages 20", {"share_of_curator_error"}),
         ("--levels 1:5000 --target-error 1e-3", set()),
     ],

@@ -26,7 +26,7 @@ from segshuffle.plans.targets import (
     has_large_tables,
     is_certified,
 )
-from segshuffle.plans.weights import ErrorTerms, best_copies, simple_copies
+from segshuffle.plans.weights import ErrorTerms, best_copies, beyond_best
 
 
 class Candidate(NamedTuple):
@@ -86,23 +86,30 @@ class CopyRules:
 
     # -- a blanket and what may be sent in it --------------------------------------------------------------------------
 
-    def guess(
+    def best_copies(
         self, variance: FloatArray, blanket_per_user: FloatArray, limits: FloatArray, budget: float
     ) -> tuple[FloatArray, FloatArray]:
-        """Return nearly the best copies, and their errors, for many variances; `limits` has a row for each."""
-        copies, errors = simple_copies(*self._choice(variance, blanket_per_user, limits, budget))
-        return np.broadcast_to(copies, (len(copies), self.counts.size)), errors
+        """Return the copies of least error within a budget, and these errors, for many blankets.
 
-    def _choice(self, variance: Any, blanket_per_user: Any, limits: FloatArray, budget: float) -> tuple[Any, ...]:
-        """Return what choosing copies needs: limits, users by level, the error, and the budget of all users' copies.
-
-        `variance` is that of the honest users' dummies about one item. With equal copies all levels count as one.
+        Parameters
+        ----------
+        variance, blanket_per_user : ndarray, shape (n_blankets,)
+            Variance of the honest users' dummies about one item, and dummies per user.
+        limits : ndarray, shape (n_blankets, n_levels)
+            Largest copies of every level. With equal copies all levels count as one.
+        budget : float
+            Messages per user.
         """
-        problem, counts, limits = self.problem, self.counts, np.minimum(limits, self.copies_max)
+        limits, counts = np.minimum(limits, self.copies_max), self.counts
         if self.equal_copies:
             limits, counts = limits.min(axis=-1, keepdims=True), counts.sum(keepdims=True)
-        room = (budget - blanket_per_user) * problem.n_users / problem.set_size
-        return limits, counts, self.terms(variance), np.maximum(room, 0.0)
+        room = self._room(blanket_per_user, budget)
+        copies, errors = best_copies(limits, counts, self.terms(variance), room)
+        return np.broadcast_to(copies, (len(copies), self.counts.size)), errors
+
+    def _room(self, blanket_per_user: Any, budget: float) -> Any:
+        """Return the copies of all users together that a budget of messages per user leaves room for."""
+        return np.maximum((budget - blanket_per_user) * self.problem.n_users / self.problem.set_size, 0.0)
 
     def messages(self, blanket_per_user: float, copies: FloatArray) -> Any:
         """Return the expected messages per user, dummies and copies (shape (..., n_levels)) together."""
@@ -136,7 +143,20 @@ class CopyRules:
 
     def least_error(self, law: Blanket, mean: float, limits: FloatArray, budget: float) -> float:
         """Return the least error of copies within limits and a budget; inf if nothing can be sent."""
-        return best_copies(*self._choice(law.variance(mean), self.per_user(mean), limits, budget))[1]
+        return self._best_copies_of(law, mean, limits, budget)[1]
+
+    def error_bound(self, law: Blanket, mean: float, limits: FloatArray, budget: float) -> float:
+        """Bound the errors of all copies within limits and a budget from below; inf if nothing can be sent."""
+        error, room = self.least_error(law, mean, limits, budget), float(self._room(self.per_user(mean), budget))
+        if math.isinf(error) or self.equal_copies:
+            return error
+        return error - beyond_best(self.counts, self.measure, room)
+
+    def _best_copies_of(self, law: Blanket, mean: float, limits: FloatArray, budget: float) -> tuple[FloatArray, float]:
+        """Return the copies of least error for one blanket, shape (n_levels,), and this error."""
+        variance, per_user = np.array([law.variance(mean)]), np.array([self.per_user(mean)])
+        copies, errors = self.best_copies(variance, per_user, limits[None], budget)
+        return copies[0], float(errors[0])
 
     def error_of(self, plan: Plan) -> float:
         """Return the error `measure` of a plan for the same problem."""
@@ -162,14 +182,12 @@ class CopyRules:
             if whole and abs(limits[i] / whole - 1) < FINE and is_certified(law, mean, target, whole):
                 limits[i] = whole
         for tries in itertools.count():
-            choice = self._choice(law.variance(mean), blanket_per_user, limits, budget)
-            chosen, error = best_copies(*choice)
+            chosen, error = self._best_copies_of(law, mean, limits, budget)
             if not math.isfinite(error):
                 raise InfeasibleError(
                     f"With {blanket_per_user:g} dummies per user nothing else can be sent: either they use up "
                     f"max_messages = {budget:g}, or no number of copies meets the target. Raise max_messages or delta."
                 )
-            chosen = np.broadcast_to(chosen, self.counts.shape)
             kept = [is_certified(law, mean, each, a) for each, a in zip(self.targets, chosen, strict=True)]
             if all(kept):
                 break

@@ -38,8 +38,6 @@ class _Stair(NamedTuple):
 def least_share(rules: CopyRules, plan: Plan, budget: float = math.inf) -> float:
     """Bound the least error of all plans with single dummies, as a share of a plan's error (kind: lower).
 
-    With several levels the copies of least error are those that a descent finds, so the bound is not proven.
-
     Parameters
     ----------
     rules : CopyRules
@@ -82,12 +80,12 @@ def _stairs(rules: CopyRules, budget: float, error: float) -> list[_Stair]:
 
 def _least_mean(rules: CopyRules, budget: float, limits: FloatArray, error: float) -> float:
     """Return the least mean whose noise gives copies within limits at least this error."""
-    if rules.least_error(SINGLES, BLANKET_MEAN_RANGE[0], limits, budget) >= error:
+    if rules.error_bound(SINGLES, BLANKET_MEAN_RANGE[0], limits, budget) >= error:
         return BLANKET_MEAN_RANGE[0]
     low, high = map(math.log, BLANKET_MEAN_RANGE)
     while high - low > _RESOLUTION:
         middle = (low + high) / 2
-        is_enough = rules.least_error(SINGLES, math.exp(middle), limits, budget) >= error
+        is_enough = rules.error_bound(SINGLES, math.exp(middle), limits, budget) >= error
         low, high = (low, middle) if is_enough else (middle, high)
     return math.exp(high)
 
@@ -96,7 +94,7 @@ def _bound(rules: CopyRules, budget: float, stairs: list[_Stair]) -> float:
     """Return a bound below the errors of all plans, from certificates at every stair."""
     limits, least = np.full(rules.counts.size, rules.copies_max), math.inf
     for mean, estimated in stairs:
-        least = min(least, rules.least_error(SINGLES, mean, limits, budget))
+        least = min(least, rules.error_bound(SINGLES, mean, limits, budget))
         limits = np.array([_not_forbidden(rules, mean, *each) for each in zip(rules.targets, estimated, strict=True)])
     return least
 

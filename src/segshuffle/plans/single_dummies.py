@@ -97,7 +97,9 @@ class SingleDummies:
         equal = np.flatnonzero(errors <= least * (1 + _EQUAL))
         chosen = equal[variances[equal].argmin()]
         mean = _mean(variances[chosen, None])
-        chosen_copies, error = self.rules.guess(mean, self.rules.per_user(mean), np.exp(copies[chosen, None]), budget)
+        chosen_copies, error = self.rules.best_copies(
+            mean, self.rules.per_user(mean), np.exp(copies[chosen, None]), budget
+        )
         return Candidate(variances[chosen, None], SINGLES, float(mean[0]), chosen_copies[0], float(error[0]))
 
     def blanket(self, point: FloatArray) -> tuple[Blanket, float] | None:
@@ -135,7 +137,7 @@ class SingleDummies:
         per_user = self.rules.per_user(means)
         errors, fits = np.full(means.size, math.inf), per_user < budget
         if fits.any():
-            errors[fits] = self.rules.guess(means[fits], per_user[fits], np.exp(log_copies[fits]), budget)[1]
+            errors[fits] = self.rules.best_copies(means[fits], per_user[fits], np.exp(log_copies[fits]), budget)[1]
         return errors
 
 

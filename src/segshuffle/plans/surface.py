@@ -180,7 +180,7 @@ class Surface:
         if not fits.size:
             return errors, None
         variances, per_user = np.exp(points[fits, 0]), self.rules.per_user(means[fits])
-        copies, errors[fits] = self.rules.guess(variances, per_user, share * self._limits(points[fits]), budget)
+        copies, errors[fits] = self.rules.best_copies(variances, per_user, share * self._limits(points[fits]), budget)
         at = int(np.argmin(errors))
         if not math.isfinite(errors[at]):
             return errors, None

@@ -19,12 +19,10 @@ import numpy as np
 
 from segshuffle.arrays import FloatArray
 
-#: With more levels only neighbours exchange copies, to save time.
-_FEW_LEVELS = 8
-#: Least relative gain for a change of the copies; distance from a whole number that counts as round-off.
-_GAIN, _ROUND_OFF = 1e-7, 1e-12
-#: A block of simple plans has at most about twice this many numbers.
+#: Plans that are compared at once have at most about this many numbers.
 _MOST_ENTRIES = 1e6
+#: Least ratio of `spread` to `own`, in the place of 0.
+_SMALL = 1e-9
 
 
 @dataclass(frozen=True)
@@ -51,150 +49,113 @@ class ErrorTerms:
 
     def error(self, copies: FloatArray, counts: FloatArray) -> Any:
         """Return the expected squared error of copies a_k >= 0, shape (..., n_levels); inf if all are 0."""
-        squared = (copies @ counts) ** 2
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            return np.where(squared > 0, self.excess(copies, counts, 0.0) / squared, math.inf)
-
-    def excess(self, copies: FloatArray, counts: FloatArray, error: float) -> FloatArray:
-        """Return N^2 times the error above `error`; it is quadratic on a line where no level passes a whole number."""
         fraction = copies - np.floor(copies)
         weight = copies @ counts
-        imbalance = np.maximum(copies**2 @ counts - weight**2 / counts.sum(axis=0), 0.0)
+        imbalance = np.maximum(copies**2 @ counts - weight**2 / counts.sum(), 0.0)
         sampling = (fraction * (1 - fraction)) @ counts
-        return np.asarray(self.noise + self.own * sampling + self.spread * imbalance - error * weight**2)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            error = (self.noise + self.own * sampling + self.spread * imbalance) / weight**2
+        return np.where(weight**2 > 0, error, math.inf)
 
 
 def best_copies(
-    limits: FloatArray, counts: FloatArray, terms: ErrorTerms, largest_weight: float = math.inf
-) -> tuple[FloatArray, float]:
+    limits: FloatArray, counts: FloatArray, terms: ErrorTerms, largest_weight: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     """Return the copies of least error with 0 <= a_k <= limits_k and sum_k n_k a_k <= largest_weight, and the error.
 
     Parameters
     ----------
-    limits, counts : ndarray, shape (n_levels,)
-        Largest copies and users of every level.
-    terms : ErrorTerms
-        Coefficients of the error.
-    largest_weight : float
-        Budget of copies of all users together.
-
-    Notes
-    -----
-    Descent along lines. On a line one level sends more or fewer copies, or, with a budget, two levels exchange copies
-    at the same sum. Between two points with whole copies, (error - least error so far) N^2 is quadratic. If the error
-    falls below the least so far, it does so at the minimum of this function. The descent starts at the best of
-    `_simple_plans`, such as one in which every level sends its limit or a common number of copies, whichever is less.
-    Unequal weights cost accuracy, so the best plan is near such a plan.
-    """
-    one_row = replace(terms, noise=np.array([terms.noise]))
-    starts, _ = simple_copies(limits[None], counts, one_row, np.array([largest_weight]))
-    copies, error = starts[0], float(terms.error(starts[0], counts))
-    lines = _lines(counts, math.isfinite(largest_weight))
-    before = math.inf
-    while error < before:
-        before = error
-        for line in lines:
-            trials = _trials(copies, line, limits, largest_weight - copies @ counts, counts)
-            if len(trials) > 1:
-                trials = np.vstack([trials, _minima(trials, counts, terms, error)])
-            errors = terms.error(trials, counts)
-            best = errors.argmin()
-            if errors[best] < error * (1 - _GAIN):
-                error, copies = float(errors[best]), trials[best]
-    return copies, error
-
-
-def _lines(counts: FloatArray, exchanges: bool) -> list[dict[int, float]]:
-    """Return directions of lines: one level alone, or two levels with the same sum of copies."""
-    levels = np.flatnonzero(counts).tolist()
-    near = 1 if len(levels) > _FEW_LEVELS else len(levels)
-    pairs = [(one, other) for i, one in enumerate(levels) for other in levels[i + 1 : i + 1 + near] if exchanges]
-    return [*({level: 1.0} for level in levels), *({i: 1 / counts[i], j: -1 / counts[j]} for i, j in pairs)]
-
-
-def _trials(
-    copies: FloatArray, line: dict[int, float], limits: FloatArray, room: float, counts: FloatArray
-) -> FloatArray:
-    """Return the copies along a line at both ends of the allowed range, and wherever a level sends a whole number."""
-    low, high = -math.inf, math.inf
-    for level, rate in line.items():
-        down, up = -copies[level] / rate, (limits[level] - copies[level]) / rate
-        low, high = max(low, min(down, up)), min(high, max(down, up))
-        if len(line) == 1:
-            high = min(high, room / counts[level])
-    low, high = min(low, 0.0), max(high, 0.0)
-    places = {low, high}
-    for level, rate in line.items():
-        first, last = sorted((copies[level] + rate * low, copies[level] + rate * high))
-        places.update((whole - copies[level]) / rate for whole in range(math.ceil(first), math.floor(last) + 1))
-    along = np.array(sorted(places))
-    trials = np.repeat(copies[None], along.size, axis=0)
-    for level, rate in line.items():
-        moved = copies[level] + rate * along
-        whole = np.round(moved)
-        trials[:, level] = np.clip(np.where(np.abs(moved - whole) < _ROUND_OFF, whole, moved), 0.0, limits[level])
-    return trials
-
-
-def _minima(trials: FloatArray, counts: FloatArray, terms: ErrorTerms, error: float) -> FloatArray:
-    """Return the minima of `ErrorTerms.excess` that are between neighbouring points of a line."""
-    step = np.diff(trials, axis=0)
-    left, centre, right = terms.excess(trials[:-1] + np.array([0.25, 0.5, 0.75])[:, None, None] * step, counts, error)
-    bend = left - 2 * centre + right
-    inside = np.abs(left - right) < 4 * bend
-    place = 0.5 + 0.125 * (left - right)[inside] / bend[inside]
-    return np.asarray(trials[:-1][inside] + place[:, None] * step[inside])
-
-
-def simple_copies(
-    limits: FloatArray, counts: FloatArray, terms: ErrorTerms, largest_weight: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return the best simple plan of each row, and its error, which is near that of `best_copies`; for searches.
-
-    Parameters
-    ----------
     limits : ndarray, shape (n_rows, n_levels)
-        Largest copies of every level.
+        Largest copies of every level; every row is a problem of its own.
     counts : ndarray, shape (n_levels,)
         Users of every level.
     terms : ErrorTerms
         Coefficients of the error; `noise` has a value per row.
     largest_weight : ndarray, shape (n_rows,)
-        Budget of copies of all users together.
+        Budget of copies of all users together; where it binds, `beyond_best` bounds how much less the error could be.
+
+    Notes
+    -----
+    What the copies of one user cost is the same function of their number at all levels (docs/proof.md). If it is
+    convex, all levels send a common number or their limit, whichever is less. Else it is concave between whole numbers.
+    Then all levels send whatever costs at most some price, and at the end of a budget one may send a part of it.
     """
-    rows = max(int(_MOST_ENTRIES / limits.shape[1] / (limits.max(initial=1.0) + limits.shape[1])), 1)
+    rows = max(int(_MOST_ENTRIES / limits.shape[1] / (2 * limits.max(initial=1.0) + 3 * limits.shape[1])), 1)
     copies, errors = np.empty_like(limits), np.empty(len(limits))
     for i in range(0, len(limits), rows):
         part = slice(i, i + rows)
-        plans = _simple_plans(limits[part], counts, largest_weight[part, None] * (1 - 1e-12))
-        plan_errors = replace(terms, noise=terms.noise[part, None]).error(plans, counts)
-        plan_errors[:, -2:] *= 1 + _GAIN  # a plan with silent levels must be better by more than this
-        best = (np.arange(len(plan_errors)), plan_errors.argmin(axis=1))
+        terms_here = replace(terms, noise=terms.noise[part, None])
+        ordered = (_by_price if terms.own > terms.spread else _in_common)(limits[part], counts, terms_here)
+        plans = _within(largest_weight[part, None] * (1 - 1e-12), ordered, counts)
+        plan_errors = terms_here.error(plans, counts)
+        best = (np.arange(len(plans)), plan_errors.argmin(axis=1))
         copies[part], errors[part] = plans[best], plan_errors[best]
     return copies, errors
 
 
-def _simple_plans(limits: FloatArray, counts: FloatArray, room: FloatArray) -> FloatArray:
-    """Return the plans of every row, shape (n_rows, n_plans, n_levels).
+def beyond_best(counts: FloatArray, terms: ErrorTerms, largest_weight: float) -> float:
+    """Bound how much less error there may be than `best_copies` finds (docs/proof.md)."""
+    if counts.size == 1 or math.isinf(largest_weight):
+        return 0.0
+    return max(terms.own - terms.spread, 0.0) * float(counts.max()) / (2 * largest_weight) ** 2
 
-    For every cap, one plan sends the lesser of cap and limit at each level; another rounds its numbers above 1 down.
-    Both are scaled down to the budget. The last two plans fill the levels to their limits from either end, within it.
+
+def _by_price(limits: FloatArray, counts: FloatArray, terms: ErrorTerms) -> FloatArray:
+    """Return ever larger plans, shape (n_rows, n_plans, n_levels), in which levels send what costs at most a price."""
+    whole = np.floor(limits)
+    rest, ratio = limits - whole, terms.own / max(terms.spread, _SMALL * terms.own)
+    # the rest below a limit costs as much as whole copies up to this number
+    as_whole = whole + 1 + (1 - rest) * (ratio - 1) / 2
+    prices = np.sort(np.concatenate([_whole_numbers(limits), as_whole], axis=1), axis=1)[:, :, None]
+    rests = np.where(as_whole[:, None] <= prices, rest[:, None], 0.0)
+    return np.asarray(np.minimum(whole[:, None], np.floor(prices)) + rests)
+
+
+def _in_common(limits: FloatArray, counts: FloatArray, terms: ErrorTerms) -> FloatArray:
+    """Return ever larger plans, shape (n_rows, n_plans, n_levels), in which levels send a common number or their limit.
+
+    The numbers are 0, whole ones and limits, and between two neighbours of these the one of least error, where
+
+        d/dx log(cost) = 2 d/dx log(weight),  cost = noise + sum_k n_k (own f_k (1 - f_k) + spread a_k^2).
     """
-    whole_caps = np.arange(1.0, math.floor(limits.max()) + 1)
-    caps = np.concatenate([np.broadcast_to(whole_caps, (len(limits), whole_caps.size)), limits], axis=1)
-    capped = np.minimum(limits[:, None], caps[:, :, None])
-    rounded = np.where(capped >= 1, np.floor(capped), capped)
-    plans = np.concatenate([capped, rounded], axis=1)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        weights = plans @ counts
-        plans *= np.where(weights > room, room / weights, 1.0)[:, :, None]
-        from_first = _filled(limits, counts, room, slice(None))
-        from_last = _filled(limits, counts, room, slice(None, None, -1))
-    return np.concatenate([plans, from_first[:, None], from_last[:, None]], axis=1)
+    numbers = np.sort(np.concatenate([np.zeros_like(limits[:, :1]), _whole_numbers(limits), limits], axis=1), axis=1)
+    is_full, whole = limits[:, None] <= numbers[:, :, None], np.floor(numbers)
+    fraction = limits - np.floor(limits)
+    costs = terms.own * fraction * (1 - fraction) + terms.spread * limits**2
+    # of levels at their limits, and the users of all other levels
+    cost = terms.noise + np.where(is_full, costs[:, None], 0.0) @ counts
+    weight, others = np.where(is_full, limits[:, None], 0.0) @ counts, ~is_full @ counts
+    slope = terms.own * (2 * whole + 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        best = 2 * (cost - others * terms.own * whole * (whole + 1)) - slope * weight
+        best /= 2 * (terms.spread - terms.own) * weight - slope * others
+    best = np.fmin(np.fmax(best, numbers), np.append(numbers[:, 1:], numbers[:, -1:], axis=1))
+    return np.asarray(np.minimum(limits[:, None], np.stack([numbers, best], axis=2).reshape(len(limits), -1, 1)))
 
 
-def _filled(limits: FloatArray, counts: FloatArray, room: FloatArray, order: slice) -> FloatArray:
-    """Fill levels up to their limits from one end until the budget is used up; the others send nothing."""
-    wanted = (counts * limits)[:, order]
-    given = np.clip(room - (np.cumsum(wanted, axis=1) - wanted), 0.0, wanted)[:, order]
-    return np.minimum(np.where(counts > 0, given / counts, 0.0), limits)
+def _whole_numbers(limits: FloatArray) -> FloatArray:
+    """Return the whole numbers up to the largest limit, a row of them for each row."""
+    wholes = np.arange(1.0, math.floor(limits.max(initial=0.0)) + 1)
+    return np.broadcast_to(wholes, (len(limits), wholes.size))
+
+
+def _within(room: FloatArray, plans: FloatArray, counts: FloatArray) -> FloatArray:
+    """Return those of ever larger plans that fit a budget, and some that use it up; the others send nothing.
+
+    Between the last plan that fits and the next, either all levels send the same share of the difference, or one
+    level after the other sends all of it, from each level on.
+    """
+    plans = np.concatenate([np.zeros_like(plans[:, :1]), plans], axis=1)
+    weights = plans @ counts
+    fits = weights <= room
+    rows, last = np.arange(len(plans)), fits.sum(axis=1) - 1
+    base, after = plans[rows, last], plans[rows, np.minimum(last + 1, plans.shape[1] - 1)]
+    missing, left = counts * (after - base), room - weights[rows, last, None]
+    total = missing.sum(axis=1, keepdims=True)
+    given = [missing * np.clip(left / np.where(total > 0, total, 1.0), 0.0, 1.0)]
+    for first in range(counts.size):
+        in_turn = np.roll(missing, -first, axis=1)
+        before = np.cumsum(in_turn, axis=1) - in_turn
+        given.append(np.roll(np.clip(left - before, 0.0, in_turn), first, axis=1))
+    filled = base[:, None] + np.stack(given, axis=1) / np.where(counts > 0, counts, 1.0)
+    return np.concatenate([plans * fits[..., None], np.minimum(filled, after[:, None])], axis=1)

@@ -12,7 +12,7 @@ Curators usually have Gaussian noise, but it is the best of the three only if 2 
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -62,7 +62,9 @@ class Curator:
         counts, plans = np.asarray(problem.level_counts, dtype=float), list[Plan]()
         for limits, parameters in self.choices(problem, max(problem.pairs, 1)):
             terms = self._terms(problem, parameters, uniform_item_counts(problem))
-            weights = np.array([rounded_down(weight) for weight in best_copies(limits, counts, terms)[0]])
+            one_row = replace(terms, noise=np.array([terms.noise]))
+            best, _ = best_copies(limits[None], counts, one_row, np.array([math.inf]))
+            weights = np.array([rounded_down(weight) for weight in best[0]])
             plans.append(
                 Plan(
                     method=self.name,
