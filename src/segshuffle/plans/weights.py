@@ -86,7 +86,7 @@ def best_copies(
         part = slice(i, i + rows)
         terms_here = replace(terms, noise=terms.noise[part, None])
         ordered = (_by_price if terms.own > terms.spread else _in_common)(limits[part], counts, terms_here)
-        plans = _within(largest_weight[part, None] * (1 - 1e-12), ordered, counts)
+        plans = _within(largest_weight[part, None] * (1 - 1e-12), ordered, counts, terms.own > terms.spread)
         plan_errors = terms_here.error(plans, counts)
         best = (np.arange(len(plans)), plan_errors.argmin(axis=1))
         copies[part], errors[part] = plans[best], plan_errors[best]
@@ -139,23 +139,26 @@ def _whole_numbers(limits: FloatArray) -> FloatArray:
     return np.broadcast_to(wholes, (len(limits), wholes.size))
 
 
-def _within(room: FloatArray, plans: FloatArray, counts: FloatArray) -> FloatArray:
+def _within(room: FloatArray, plans: FloatArray, counts: FloatArray, in_turn: bool) -> FloatArray:
     """Return those of ever larger plans that fit a budget, and some that use it up; the others send nothing.
 
-    Between the last plan that fits and the next, either all levels send the same share of the difference, or one
-    level after the other sends all of it, from each level on.
+    Between the last plan that fits and the next, either one level after the other sends all of the difference, from
+    each level on, or all levels send the same share of it.
     """
     plans = np.concatenate([np.zeros_like(plans[:, :1]), plans], axis=1)
     weights = plans @ counts
     fits = weights <= room
     rows, last = np.arange(len(plans)), fits.sum(axis=1) - 1
-    base, after = plans[rows, last], plans[rows, np.minimum(last + 1, plans.shape[1] - 1)]
-    missing, left = counts * (after - base), room - weights[rows, last, None]
-    total = missing.sum(axis=1, keepdims=True)
-    given = [missing * np.clip(left / np.where(total > 0, total, 1.0), 0.0, 1.0)]
-    for first in range(counts.size):
-        in_turn = np.roll(missing, -first, axis=1)
-        before = np.cumsum(in_turn, axis=1) - in_turn
-        given.append(np.roll(np.clip(left - before, 0.0, in_turn), first, axis=1))
-    filled = base[:, None] + np.stack(given, axis=1) / np.where(counts > 0, counts, 1.0)
-    return np.concatenate([plans * fits[..., None], np.minimum(filled, after[:, None])], axis=1)
+    base, after = plans[rows, last, None], plans[rows, np.minimum(last + 1, plans.shape[1] - 1), None]
+    missing, left = counts * (after - base), (room - weights[rows, last, None])[..., None]
+    if in_turn:
+        level = np.arange(counts.size)
+        order = (level + level[:, None]) % counts.size
+        missing = missing[:, 0, order]
+        given = np.clip(left - (np.cumsum(missing, axis=2) - missing), 0.0, missing)
+        given = given[:, level[:, None], (level - level[:, None]) % counts.size]
+    else:
+        total = missing.sum(axis=2, keepdims=True)
+        given = missing * np.clip(left / np.where(total > 0, total, 1.0), 0.0, 1.0)
+    filled = np.minimum(base + given / np.where(counts > 0, counts, 1.0), after)
+    return np.concatenate([plans * fits[..., None], filled], axis=1)
