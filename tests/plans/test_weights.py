@@ -64,7 +64,7 @@ def problems(draw):
     held = float(draw(st.sampled_from([1, 4, 8])))
     per_user = math.exp(draw(st.floats(math.log(0.01), math.log(100.0))))
     spread = draw(st.one_of(st.just(0.0), st.floats(1e-6, 1.0)))
-    own = draw(st.one_of(st.sampled_from([0.0, 1.0]), st.floats(0.0, 1.0)))
+    own = draw(st.one_of(st.sampled_from([0.0, 1.0]), st.floats(1e-9, 1.0)))
     terms = ErrorTerms(per_user * counts.sum(), held * own, held * spread)
     room = draw(st.one_of(st.just(math.inf), st.floats(0.05, 1.2))) * float(counts @ limits)
     return np.array(limits), counts, terms, room

@@ -126,7 +126,7 @@ def _in_common(limits: FloatArray, counts: FloatArray, terms: ErrorTerms) -> Flo
     cost = terms.noise + np.where(is_full, costs[:, None], 0.0) @ counts
     weight, others = np.where(is_full, limits[:, None], 0.0) @ counts, ~is_full @ counts
     slope = terms.own * (2 * whole + 1)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         best = 2 * (cost - others * terms.own * whole * (whole + 1)) - slope * weight
         best /= 2 * (terms.spread - terms.own) * weight - slope * others
     best = np.fmin(np.fmax(best, numbers), np.append(numbers[:, 1:], numbers[:, -1:], axis=1))
