@@ -101,6 +101,80 @@ def test_copies_are_sent_where_they_help_most(limits, counts, terms, room):
     assert plain_error(copies, counts, terms) < 0.999 * plain_error(scaled, counts, terms)
 
 
+def random_problem(seed, own, spread):
+    """Levels whose limits differ, and little noise, so that it pays to leave some of them out."""
+    rng = np.random.default_rng(seed)
+    levels = int(rng.integers(1, 5))
+    counts = np.exp(rng.uniform(0, 6, levels)).round()
+    limits = rng.choice([0.5, 2.0, 4.0]) * np.sort(rng.random(levels))
+    noise = float(np.exp(rng.uniform(-4, 1)) * (own + spread) * counts.sum())
+    return limits, counts, ErrorTerms(noise, own, spread)
+
+
+def check_whole_or_limit(limits, counts, terms):
+    """No plan is better than all plans of whole numbers and limits: costs are concave between them."""
+    choices = [np.append(np.arange(math.floor(limit) + 1.0), limit) for limit in limits]
+    plans = np.stack(np.meshgrid(*choices, indexing="ij"), axis=-1).reshape(-1, limits.size)
+    _, error = best_of_one(limits, counts, terms, math.inf)
+    assert error == pytest.approx(float(plain_error(plans, counts, terms).min()), rel=1e-9)
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.2, 1.0, 2.9])
+def test_where_sampling_costs_most_levels_send_whole_copies_or_their_limit(spread):
+    for seed in range(150):
+        check_whole_or_limit(*random_problem(seed, 3.0, spread))
+
+
+#: In these a part of a copy at one level costs nearly as much as whole ones at another.
+PRICES = [
+    ([0.3, 1.28, 2.26, 3.28], [511, 8, 28, 3], ErrorTerms(38.8, 3.0, 1.0)),
+    ([1.51, 2.01, 2.58, 3.89], [3, 369, 336, 15], ErrorTerms(396.0, 3.0, 0.5)),
+    ([0.02, 0.3, 2.78, 3.75], [8, 101, 95, 1], ErrorTerms(28.28, 3.0, 0.5)),
+]
+
+
+@pytest.mark.parametrize(("limits", "counts", "terms"), PRICES)
+def test_parts_of_copies_have_their_price(limits, counts, terms):
+    check_whole_or_limit(np.array(limits), np.array(counts, dtype=float), terms)
+
+
+@pytest.mark.parametrize("own", [0.0, 0.1, 1.0, 3.0])
+def test_where_unequal_weights_cost_most_levels_send_a_common_number(own):
+    """No plan is better than all plans with a common number, or the limit if this is less, also within a budget."""
+    for seed in range(150):
+        limits, counts, terms = random_problem(seed, own, 3.0)
+        for room in (math.inf, 0.6 * float(limits @ counts)):
+            numbers = np.union1d(np.linspace(0, limits.max(), 4001), np.append(limits, np.arange(1, limits.max())))
+            plans = np.minimum(limits, numbers[:, None])
+            # the last number of all: the weight is linear between the others
+            numbers = np.append(numbers, np.interp(room, plans @ counts, numbers))
+            plans = np.minimum(limits, numbers[:, None])
+            fits = plans @ counts <= room * (1 + 1e-12)
+            copies, error = best_of_one(limits, counts, terms, room)
+            assert error <= float(plain_error(plans[fits], counts, terms).min()) * (1 + 1e-9), seed
+            assert counts @ copies <= room * (1 + 1e-12)
+
+
+def test_at_the_end_of_a_budget_one_level_sends_a_part():
+    """Any part of a copy costs the sampling of all users of a level, so whole ones fill the budget if they can."""
+    limits, counts, terms = np.ones(3), np.array([30.0, 50.0, 20.0]), ErrorTerms(1.0, 5.0, 0.1)
+    copies, error = best_of_one(limits, counts, terms, 50.0)
+    assert copies == pytest.approx([0.0, 1.0, 0.0], abs=1e-12) or copies == pytest.approx([1.0, 0.0, 1.0], abs=1e-12)
+    assert error == pytest.approx((1.0 + 0.1 * (50 - 50**2 / 100)) / 50**2, rel=1e-12)
+    # 10 more copies are a half of those of the last level: 20/4 is less than 30 times 2/9
+    copies, error = best_of_one(limits, counts, terms, 60.0)
+    assert copies == pytest.approx([0.0, 1.0, 0.5], abs=1e-12)
+
+
+def test_what_the_best_copies_within_a_budget_may_miss():
+    """(own - spread) times most users of a level, divided by (2 W)^2; nothing where the copies are the best."""
+    counts, terms = np.array([100.0, 300.0, 200.0]), ErrorTerms(7.0, 4.0, 1.0)
+    assert beyond_best(counts, terms, 50.0) == pytest.approx(3 * 300 / (4 * 50**2), rel=1e-12)
+    assert beyond_best(counts, terms, math.inf) == 0
+    assert beyond_best(counts[:1], terms, 50.0) == 0
+    assert beyond_best(counts, ErrorTerms(7.0, 1.0, 4.0), 50.0) == 0
+
+
 @pytest.mark.parametrize("terms", [ErrorTerms(7.0, 2.0, 0.8), ErrorTerms(7.0, 0.0, 0.8)])
 def test_every_row_is_a_problem_of_its_own(terms):
     """As many rows as need several blocks."""

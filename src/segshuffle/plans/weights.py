@@ -19,8 +19,8 @@ import numpy as np
 
 from segshuffle.arrays import FloatArray
 
-#: Plans that are compared at once have at most about this many numbers.
-_MOST_ENTRIES = 1e6
+#: So many problems are solved at once, lest their plans take too much memory.
+_ROWS = 1000
 #: Least ratio of `spread` to `own`, in the place of 0.
 _SMALL = 1e-9
 
@@ -80,13 +80,13 @@ def best_copies(
     convex, all levels send a common number or their limit, whichever is less. Else it is concave between whole numbers.
     Then all levels send whatever costs at most some price, and at the end of a budget one may send a part of it.
     """
-    rows = max(int(_MOST_ENTRIES / limits.shape[1] / (2 * limits.max(initial=1.0) + 3 * limits.shape[1])), 1)
+    in_turn = terms.own > terms.spread
     copies, errors = np.empty_like(limits), np.empty(len(limits))
-    for i in range(0, len(limits), rows):
-        part = slice(i, i + rows)
+    for i in range(0, len(limits), _ROWS):
+        part = slice(i, i + _ROWS)
         terms_here = replace(terms, noise=terms.noise[part, None])
-        ordered = (_by_price if terms.own > terms.spread else _in_common)(limits[part], counts, terms_here)
-        plans = _within(largest_weight[part, None] * (1 - 1e-12), ordered, counts, terms.own > terms.spread)
+        ordered = (_by_price if in_turn else _in_common)(limits[part], counts, terms_here)
+        plans = _within(largest_weight[part, None], ordered, counts, in_turn)
         plan_errors = terms_here.error(plans, counts)
         best = (np.arange(len(plans)), plan_errors.argmin(axis=1))
         copies[part], errors[part] = plans[best], plan_errors[best]
@@ -134,8 +134,8 @@ def _in_common(limits: FloatArray, counts: FloatArray, terms: ErrorTerms) -> Flo
 
 
 def _whole_numbers(limits: FloatArray) -> FloatArray:
-    """Return the whole numbers up to the largest limit, a row of them for each row."""
-    wholes = np.arange(1.0, math.floor(limits.max(initial=0.0)) + 1)
+    """Return the whole numbers up to the one at or above the largest limit, a row of them for each row."""
+    wholes = np.arange(1.0, limits.max() + 1)
     return np.broadcast_to(wholes, (len(limits), wholes.size))
 
 
@@ -159,6 +159,6 @@ def _within(room: FloatArray, plans: FloatArray, counts: FloatArray, in_turn: bo
         given = given[:, level[:, None], (level - level[:, None]) % counts.size]
     else:
         total = missing.sum(axis=2, keepdims=True)
-        given = missing * np.clip(left / np.where(total > 0, total, 1.0), 0.0, 1.0)
+        given = missing * np.minimum(left / np.where(total > 0, total, 1.0), 1.0)
     filled = np.minimum(base + given / np.where(counts > 0, counts, 1.0), after)
     return np.concatenate([plans * fits[..., None], filled], axis=1)
