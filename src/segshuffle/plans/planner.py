@@ -1,6 +1,7 @@
 """The planner for every law of dummies: the blanket and the copies with the least error, or the fewest messages.
 
-*What is estimated.* The largest copies that a level may send in a blanket (`guides`).
+*What is estimated.* The largest copies that a level may send in a blanket (`guides`). For any such limits the best
+copies of all levels are known by a proof (`weights`).
 
 *Which order is used.* More single dummies never allow fewer copies, and never add less noise (docs/proof.md). So no
 number of dummies between two others has less error than a bound from these two. `single_dummies` leaves out what cannot
