@@ -42,10 +42,8 @@ _WIDTHS = (1.0, 0.2)
 _CHOICES = 6
 #: The widest grid first has this many variances, which its choices share equally; a narrower one has fewer.
 _VARIANCES = 400
-#: Around the best variance of a choice, ever finer grids have so many: whole copies and budgets make sharp kinks.
-_FINER = (11, 11, 11)
-#: Choices whose predicted errors are less than this multiple of the least one are computed, too, before a search ends.
-_ALMOST = 1.01
+#: Around the best variance of a choice, a finer grid has this many.
+_FINER = 11
 
 
 class Surface:
@@ -86,7 +84,7 @@ class Surface:
         for _ in range(_ROUNDS):
             if not sum(map(self._guide, wanted)) and known:
                 break
-            promised, others, errors = self.promised(budget)
+            promised = self.promised(budget)
             if promised is None:
                 break
             _, known = self._errors(np.array(self.points), budget, 1 - FINE) if self.points else (None, None)
@@ -94,39 +92,30 @@ class Surface:
                 wanted = [promised.point]
             else:
                 wanted = [*self._new(promised.point[None]), *self._neighbours(known.point)]
-                wanted = wanted or self._new(others[errors < known.error * _ALMOST])
         return known
 
-    def promised(self, budget: float) -> tuple[Candidate | None, FloatArray, FloatArray]:
-        """Return the blanket with nearly the least predicted error, of many choices, each with its best variance.
-
-        Also return the points of all choices, with their best variances, and the predicted errors there.
-        """
-        best, centre, by_choice = None, self.middle, list[tuple[FloatArray, FloatArray]]()
+    def promised(self, budget: float) -> Candidate | None:
+        """Return the blanket with nearly the least predicted error, of many choices, each with its best variance."""
+        best, centre = None, self.middle
         spread = _spread(_CHOICES, centre[self.free].size) * self.ranges[self.free]
         for width in _WIDTHS:
             choices = centre[self.free] + width * spread
             choices = np.clip(choices, self.low[self.free], self.high[self.free])
             # a row per choice, a column per variance
             variances, half = np.full((len(choices), 1), centre[0]), width * self.ranges[0] / 2
-            first = max(round(width * _VARIANCES / len(choices)), _FINER[0])
-            for count in (first, *_FINER):
+            first = max(round(width * _VARIANCES / len(choices)), _FINER)
+            for count in (first, _FINER, _FINER):
                 variances = np.clip(variances + half * np.linspace(-1, 1, count), self.low[0], self.high[0])
                 grid = np.column_stack([variances.ravel(), np.repeat(choices, count, axis=0)])
-                points = self._completed(grid, budget)
                 # somewhat fewer copies than interpolated: a whole number that is predicted is then mostly allowed
-                errors, candidate = self._errors(points, budget, 1 - 2 * FINE)
-                # a row per choice: its variances, and for each the caps on the copies
-                errors, points = errors.reshape(len(choices), -1), points.reshape(len(choices), -1, points.shape[1])
-                least = (np.arange(len(choices)), errors.argmin(axis=1))
+                errors, candidate = self._errors(self._completed(grid, budget), budget, 1 - 2 * FINE)
+                least = errors.reshape(*variances.shape, -1).min(axis=2).argmin(axis=1)
                 # the next grid lies between the neighbours of each choice's best variance
-                variances, half = points[least][:, :1], 2 * half / (count - 1)
+                variances, half = variances[np.arange(len(variances)), least, None], 2 * half / (count - 1)
                 if candidate and (best is None or candidate.error < best.error):
                     best = candidate
-            by_choice.append((points[least], errors[least]))
             centre = best.point if best else centre
-        others, their_errors = (np.concatenate(each) for each in zip(*by_choice, strict=True))
-        return best, others, their_errors
+        return best
 
     def _completed(self, points: FloatArray, budget: float) -> FloatArray:
         """Add the mean of the dummies, which use the rest of the budget; return a row per point and cap on copies."""
@@ -202,7 +191,7 @@ class Surface:
 
     def _first(self, budget: float) -> list[FloatArray]:
         """Return points that would be best if every blanket were as good as Gaussian noise, and others all around."""
-        guesses = [Surface(replace(self.rules, copies_max=each)).promised(budget)[0] for each in self._caps(budget)]
+        guesses = [Surface(replace(self.rules, copies_max=each)).promised(budget) for each in self._caps(budget)]
         points = [each.point for each in guesses if each]
         if not points:
             return []
@@ -233,7 +222,7 @@ class Surface:
     def _new(self, points: FloatArray) -> list[FloatArray]:
         """Return points, without those that are close to one before, or to one that was tried."""
         new = list[FloatArray]()
-        for point in self._settled(points)[0] if len(points) else points:
+        for point in self._settled(points)[0]:
             if self._distance(point, new) > _STEP / 2:
                 new.append(point)
         return new
