@@ -87,7 +87,12 @@ class CopyRules:
     # -- a blanket and what may be sent in it --------------------------------------------------------------------------
 
     def best_copies(
-        self, variance: FloatArray, blanket_per_user: FloatArray, limits: FloatArray, budget: float
+        self,
+        variance: FloatArray,
+        blanket_per_user: FloatArray,
+        limits: FloatArray,
+        budget: float,
+        thorough: bool = False,
     ) -> tuple[FloatArray, FloatArray]:
         """Return the copies of least error within a budget, and these errors, for many blankets.
 
@@ -99,17 +104,21 @@ class CopyRules:
             Largest copies of every level. With equal copies all levels count as one.
         budget : float
             Messages per user.
+        thorough : bool
+            As for `weights.best_copies`.
         """
         limits, counts = np.minimum(limits, self.copies_max), self.counts
         if self.equal_copies:
             limits, counts = limits.min(axis=-1, keepdims=True), counts.sum(keepdims=True)
         room = self._room(blanket_per_user, budget)
-        copies, errors = best_copies(limits, counts, self.terms(variance), room)
+        copies, errors = best_copies(limits, counts, self.terms(variance), room, thorough)
         return np.broadcast_to(copies, (len(copies), self.counts.size)), errors
 
     def _room(self, blanket_per_user: Any, budget: float) -> Any:
         """Return the copies of all users together that a budget of messages per user leaves room for."""
-        return np.maximum((budget - blanket_per_user) * self.problem.n_users / self.problem.set_size, 0.0)
+        # hardly less, so that no plan is above its budget by round-off
+        left = (1 - 1e-12) * (budget - blanket_per_user)
+        return np.maximum(left * self.problem.n_users / self.problem.set_size, 0.0)
 
     def messages(self, blanket_per_user: float, copies: FloatArray) -> Any:
         """Return the expected messages per user, dummies and copies (shape (..., n_levels)) together."""
@@ -155,7 +164,7 @@ class CopyRules:
     def _best_copies_of(self, law: Blanket, mean: float, limits: FloatArray, budget: float) -> tuple[FloatArray, float]:
         """Return the copies of least error for one blanket, shape (n_levels,), and this error."""
         variance, per_user = np.array([law.variance(mean)]), np.array([self.per_user(mean)])
-        copies, errors = self.best_copies(variance, per_user, limits[None], budget)
+        copies, errors = self.best_copies(variance, per_user, limits[None], budget, thorough=True)
         return copies[0], float(errors[0])
 
     def error_of(self, plan: Plan) -> float:

@@ -59,7 +59,7 @@ class ErrorTerms:
 
 
 def best_copies(
-    limits: FloatArray, counts: FloatArray, terms: ErrorTerms, largest_weight: FloatArray
+    limits: FloatArray, counts: FloatArray, terms: ErrorTerms, largest_weight: FloatArray, thorough: bool
 ) -> tuple[FloatArray, FloatArray]:
     """Return the copies of least error with 0 <= a_k <= limits_k and sum_k n_k a_k <= largest_weight, and the error.
 
@@ -73,6 +73,8 @@ def best_copies(
         Coefficients of the error; `noise` has a value per row.
     largest_weight : ndarray, shape (n_rows,)
         Budget of copies of all users together; where it binds, `beyond_best` bounds how much less the error could be.
+    thorough : bool
+        Whether to try many more plans at the end of a budget; searches with many rows save this time.
 
     Notes
     -----
@@ -87,6 +89,9 @@ def best_copies(
         terms_here = replace(terms, noise=terms.noise[part, None])
         ordered = (_by_price if in_turn else _in_common)(limits[part], counts, terms_here)
         plans = _within(largest_weight[part, None], ordered, counts, in_turn)
+        if in_turn and thorough and np.isfinite(largest_weight).any():
+            parts = _with_a_part(largest_weight[part, None], ordered, limits[part], counts)
+            plans = np.concatenate([plans, parts], axis=1)
         plan_errors = terms_here.error(plans, counts)
         best = (np.arange(len(plans)), plan_errors.argmin(axis=1))
         copies[part], errors[part] = plans[best], plan_errors[best]
@@ -162,3 +167,17 @@ def _within(room: FloatArray, plans: FloatArray, counts: FloatArray, in_turn: bo
         given = missing * np.minimum(left / np.where(total > 0, total, 1.0), 1.0)
     filled = np.minimum(base + given / np.where(counts > 0, counts, 1.0), after)
     return np.concatenate([plans * fits[..., None], filled], axis=1)
+
+
+def _with_a_part(room: FloatArray, plans: FloatArray, limits: FloatArray, counts: FloatArray) -> FloatArray:
+    """Return plans in which one level sends what the others leave of a budget, for every level and plan of the others.
+
+    With few users it matters which level sends a part of its copies.
+    """
+    level, users = np.arange(counts.size), np.where(counts > 0, counts, 1.0)
+    plans = np.concatenate([np.zeros_like(plans[:, :1]), plans], axis=1)
+    found = np.repeat(plans[:, None], counts.size, axis=1)
+    found[:, level, :, level] = 0.0
+    left = room[..., None] - found @ counts
+    found[:, level, :, level] = np.moveaxis(np.clip(left / users[:, None], 0.0, limits[..., None]), 1, 0)
+    return (found * (left >= 0)[..., None]).reshape(len(plans), -1, counts.size)

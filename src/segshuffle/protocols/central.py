@@ -63,7 +63,7 @@ class Curator:
         for limits, parameters in self.choices(problem, max(problem.pairs, 1)):
             terms = self._terms(problem, parameters, uniform_item_counts(problem))
             one_row = replace(terms, noise=np.array([terms.noise]))
-            best, _ = best_copies(limits[None], counts, one_row, np.array([math.inf]))
+            best, _ = best_copies(limits[None], counts, one_row, np.array([math.inf]), thorough=False)
             weights = np.array([rounded_down(weight) for weight in best[0]])
             plans.append(
                 Plan(
