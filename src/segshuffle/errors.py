@@ -35,6 +35,10 @@ class ParameterError(SegshuffleError, ValueError):
         self.value = value
         self.allowed = allowed
 
+    def __reduce__(self) -> tuple[type["ParameterError"], tuple[str, object, str]]:
+        """Return how to make an equal error in another process: pickle would call the class with the message alone."""
+        return type(self), (self.name, self.value, self.allowed)
+
 
 def _brief(value: object) -> str:
     """Return the text of a value, shortened: a list may have a million entries."""
