@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from segshuffle.accounting.collections.blanket_cap import cap_overflow, capped_delta, uncapped_target
-from segshuffle.accounting.collections.guides import FINE
+from segshuffle.accounting.collections.guides import FINE, guided_log_delta
 from segshuffle.accounting.collections.product import SMALLEST_DELTA, closest_interval, log_delta_bound, rounded_delta
 from segshuffle.accounting.collections.published import item_target
 from segshuffle.arrays import FloatArray
@@ -25,6 +25,8 @@ from segshuffle.plans.weights import ErrorTerms
 
 #: Relative widths of a certificate that are tried after `FINE`, until one is reached or the target is met or missed.
 _WIDTHS = (10 * FINE, 100 * FINE, 1.0)
+#: Plans keep this relative distance in epsilon from jumps of delta.
+_JUMP = 0.1 * FINE
 #: Significant digits of announced copies.
 _DIGITS = 6
 
@@ -78,8 +80,22 @@ def has_large_tables(law: Blanket) -> bool:
 
 
 def is_certified(law: Blanket, mean: float, target: Target, copies: float) -> bool:
-    """Return whether copies, rounded down, are certified to meet the target."""
-    return copies == 0 or certified_delta(law, mean, target, announced(copies))[1] <= target.delta
+    """Return whether copies, rounded down, are certified to meet the target, and not next to a jump of delta."""
+    if copies == 0 or target.pairs == 0:
+        return True
+    sent = announced(copies)
+    return certified_delta(law, mean, target, sent)[1] <= target.delta and not _is_at_jump(law, mean, target, sent)
+
+
+@functools.lru_cache(maxsize=65536)
+def _is_at_jump(law: Blanket, mean: float, target: Target, copies: float) -> bool:
+    """Return whether delta is estimated to be far above the target at a slightly smaller epsilon.
+
+    If there are few dummies, delta may grow by orders of magnitude within a millionth of epsilon, or of the copies.
+    Next to such a jump, already a somewhat wider bound of delta, as a verifier computes, is far above the target.
+    """
+    pair, epsilon = law.rough().pair(mean, copies), (1 - _JUMP) * target.epsilon
+    return guided_log_delta(pair, target.pairs, epsilon, target.delta, FINE) > math.log(2 * target.delta)
 
 
 def announced(copies: float) -> float:
