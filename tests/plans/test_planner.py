@@ -102,6 +102,7 @@ def test_never_worse_than_single_dummies(make, seed):
 
 #: Searches compare estimates, and round numbers of dummies.
 SEARCHED = 1.001
+AT_MOST = Assumptions("at-most")
 SHARED = Assumptions("at-most", honest_fraction=0.7)
 RARE = Problem(4912, 1, (5.06,), (540,), 1.85e-5)
 HIGH = Problem(445, 1, (7.18, 8.58), (684, 684), 1.4664046227750657e-08)
@@ -175,10 +176,11 @@ def test_a_superset_of_plans_with_more_choices_rarely_has_a_worse_best_plan(law)
         (Problem(613, 1, (0.07,), (5249,), 1.9e-7, SHARED), "clustered", "delta", (1.0, 144.0)),
         (Problem(682, 1, (0.064,), (1451,), 6.9e-7, SHARED), "signed", "delta", (1.0, 2.85)),
         (Problem(7, 2, (0.992, 1.899), (14_177, 15_901), 3.3e-8, SHARED), "signed", "copies", (4.0, 72.9)),
+        (Problem(1732, 1, (0.08, 0.255), (100, 1882), 5.05e-7, SHARED), "signed", "copies", (4.0, 2.8)),
     ],
 )
 def test_more_freedom_did_not_hide_a_valley(problem, law, freedom, limits):
-    """With more freedom the search once ended in another valley, with 3.05, 1.049 and 1.048 times the error."""
+    """With more freedom the search once ended in another valley, with 3.05, 1.049, 1.048 and 1.1 times the error."""
     method = ProvenSegmented(laws=(SINGLE, law), copies_max=limits[0], max_messages=limits[1])
     freer, easier = MORE_FREEDOM[freedom](method, problem)
     assert freer.plan(easier).mse_bound <= method.plan(problem).mse_bound * SEARCHED
@@ -197,6 +199,20 @@ def test_no_worse_than_a_given_blanket_with_few_dummies(problem, dummies, law):
     given = method.searches(problem)[0].certified_plan(law, dummies)
     found = replace(method, max_messages=given.messages_per_user).plan(problem)
     assert found.mse_bound <= given.mse_bound * SEARCHED
+
+
+@pytest.mark.parametrize(
+    ("problem", "dummies", "law"),
+    [
+        (Problem(14, 13, (0.135, 1.406, 2.085), (65, 110, 5976), 1.6e-6, AT_MOST), 2.205, Clustered(0.065)),
+        (Problem(182, 3, (0.153, 1.659), (1265, 2910), 2.4e-6, AT_MOST), 26.28, Clustered(0.0316)),
+    ],
+)
+def test_no_worse_than_a_given_blanket_that_allows_whole_copies(problem, dummies, law):
+    """With slightly fewer dummies the error is far larger, so that the search once did not see these two."""
+    method = ProvenSegmented(laws=("clustered",), copies_max=4.0)
+    given = method.searches(problem)[0].certified_plan(law, dummies)
+    assert method.plan(problem).mse_bound <= given.mse_bound * SEARCHED
 
 
 ALONE = """
@@ -255,6 +271,18 @@ def test_a_delta_far_below_its_target_is_certified_to_be_below():
     """It is about e^-452, and cannot be told from 0 to a promille."""
     lower, upper = certified_delta(Clustered(0.868605), 1485.0, Target(30, 2.229, 3.4e-26), 1.0)
     assert 0 <= lower <= upper <= 3.4e-26
+
+
+def test_a_plan_keeps_away_from_a_jump_of_delta():
+    """Copies larger by 4e-4 have a delta of 5e-9, so that a bound need not be wide to be above the target."""
+    problem = Problem(100, 3, (1.5, 2.0), (100, 100), 1e-12, Assumptions("at-most", rounds=2))
+    law, mean = Clustered(0.168845), problem.honest_mean(0.10158)
+    plan = ProvenSegmented(laws=("clustered",)).searches(problem)[0].certified_plan(law, 0.10158)
+    copies, target = plan.scheme.copies[1], Target.of(problem, 2.0)
+    _, near = certified_delta(law, mean, replace(target, epsilon=2.0 * (1 - 9e-5)), copies)
+    beyond, _ = certified_delta(law, mean, target, 1.0004 * copies)
+    assert near <= 2 * problem.delta
+    assert beyond > 1e3 * problem.delta
 
 
 @pytest.mark.exhaustive

@@ -1,46 +1,46 @@
 """Points to make plans with, near the best point of a search.
 
 Searches compare rough estimates of the largest copies, and copies slightly below whole ones may cost much. So the
-least variance that allows whole copies is sought. Where slightly more copies would lower the error much, points around
-the best one are compared by fine estimates; among few dummies always, as copies have many kinks there.
+least variance that allows whole copies is sought, and compared with the best point by fine estimates if it is not very
+near. Among few dummies copies have many kinks: there, small steps lead from two points to the best around.
 """
 
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict
 
 import numpy as np
 
-from segshuffle.accounting.collections.guides import CLOSE, FINE, guided_noise
+from segshuffle.accounting.collections.guides import FINE, guided_noise
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.base import CounterPair
 from segshuffle.plans.copy_rules import Candidate
 from segshuffle.plans.single_dummies import SingleDummies
 from segshuffle.plans.surface import Surface
 
-#: Relative distances at which copies count as near to whole ones: always, and where the error is steep.
+#: Relative distances at which copies count as near to whole ones: these are taken, or compared.
 _VERY_NEAR, _NEAR = 2 * FINE, 0.1
 #: First and last distance between points that are compared.
-_FIRST_STEP, _LAST_STEP = 0.25, CLOSE
+_FIRST_STEP, _LAST_STEP = 0.25, 0.03
 #: With more levels only the usual variance is tried, to save time.
 _FEW_LEVELS = 8
 #: Below this variance's log there are few dummies.
 _FEW = 2.0
-#: The error is steep if its relative change is more than this multiple of that of the copies.
-_STEEP = 4
 #: Least relative gain for which another plan is made: where the error is flat, a lower one may take many more messages.
 _GAIN = 0.001
 
 
 def points_to_try(search: Surface | SingleDummies, best: Candidate, budget: float) -> list[FloatArray]:
     """Return the best point, or one that allows whole copies; and perhaps a better one, too."""
-    near = _with_whole_copies(search, best, _VERY_NEAR)
-    usual = near if abs(near[0] - best.point[0]) < CLOSE else best.point
-    is_rough = best.point[0] < _FEW or _is_steep(search, best)
-    if (usual is near and not is_rough) or len(search.rules.targets) > _FEW_LEVELS:
+    very_near = _with_whole_copies(search, best, _VERY_NEAR)
+    usual = very_near if abs(very_near[0] - best.point[0]) < _LAST_STEP else best.point
+    if len(search.rules.targets) > _FEW_LEVELS:
+        return [usual]
+    near, has_few = _with_whole_copies(search, best, _NEAR), best.point[0] < _FEW
+    if np.array_equal(usual, near) and not has_few:
         return [usual]
 
     def error_at(point: FloatArray) -> float:
@@ -50,13 +50,11 @@ def points_to_try(search: Surface | SingleDummies, best: Candidate, budget: floa
         limits = search.rules.limits(law, mean, near=best.copies, rtol=FINE)
         return search.rules.least_error(law, mean, limits, budget)
 
-    starts = [best.point, near]
-    axes = np.eye(best.point.size)[:1]
-    if is_rough:
-        starts.append(_with_whole_copies(search, best, _NEAR))
-        axes = np.eye(best.point.size)
-    point, error = _descended(error_at, starts, [*axes, *-axes])
-    return [usual, point] if error < error_at(usual) * (1 - _GAIN) else [usual]
+    point = min([best.point, very_near, near], key=error_at)
+    if has_few:
+        starts = [point, *search.elsewhere(best.point, budget)]
+        point = min((_descended(error_at, each) for each in starts), key=error_at)
+    return [usual, point] if error_at(point) < error_at(usual) * (1 - _GAIN) else [usual]
 
 
 def _with_whole_copies(search: Surface | SingleDummies, best: Candidate, tolerance: float) -> FloatArray:
@@ -75,26 +73,16 @@ def _with_whole_copies(search: Surface | SingleDummies, best: Candidate, toleran
     return point
 
 
-def _is_steep(search: Surface | SingleDummies, best: Candidate) -> bool:
-    """Return whether slightly more copies would lower the error by a multiple of that."""
-    copies = np.array([best.copies, best.copies * (1 + FINE)])
-    error, less = search.rules.terms(best.law.variance(best.mean)).error(copies, search.rules.counts)
-    return bool(less < error * (1 - _STEEP * FINE))
-
-
-def _descended(
-    error_at: Callable[[FloatArray], float], starts: Sequence[FloatArray], ways: Sequence[FloatArray]
-) -> tuple[FloatArray, float]:
-    """Go from the best of some points to less error, in ever smaller steps; return the last point and its error."""
-    errors = [error_at(start) for start in starts]
-    error = min(errors)
-    point, step = starts[errors.index(error)], _FIRST_STEP
+def _descended(error_at: Callable[[FloatArray], float], point: FloatArray) -> FloatArray:
+    """Go from a point to less error, along the axes in ever smaller steps; return the last point."""
+    axes = np.eye(point.size)
+    error, step = error_at(point), _FIRST_STEP
     while step > _LAST_STEP:
-        tried = [point + step * way for way in ways]
+        tried = [point + step * way for way in (*axes, *-axes)]
         errors = [error_at(each) for each in tried]
         if min(errors) < error:
             error = min(errors)
             point = tried[errors.index(error)]
         else:
             step /= 2
-    return point, error
+    return point

@@ -12,12 +12,12 @@ blankets, predicts the error of all others, and computes the one that is predict
 right.
 
 *The last step.* Just below whole copies the error may be far larger. `nearby` moves to the blanket that just allows
-whole copies, and goes on in small steps where the error is steep.
+whole copies, and goes on in small steps among few dummies.
 
 *What is announced.* `copy_rules` calibrates all levels for this blanket, whose numbers have few digits, chooses the
-copies (`weights`), and certifies them (`targets`). If fewer copies are certified than were estimated, the plan gets
-more noise or fewer copies. So the numbers of a plan are proven, however wrong the estimates were, and a plan depends on
-nothing that was asked for before.
+copies (`weights`), and certifies them (`targets`). If fewer copies are certified than were estimated, or these are next
+to a jump of delta, the plan gets more noise or fewer copies. So the numbers of a plan are proven, however wrong the
+estimates were, and a plan depends on nothing that was asked for before.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from segshuffle.accounting.collections.guides import FINE, guided_copies
+from segshuffle.accounting.collections.guides import guided_copies
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.base import BLANKET_MEAN_RANGE, COPIES_RANGE, Blanket
 from segshuffle.blankets.singles import SINGLES
@@ -42,8 +42,8 @@ _NARROW, _SMOOTH = 1.0, 2e-3
 _SOME_DUMMIES, _VERY_NARROW = 2.0, 0.125
 #: ... and then variances at this distance (of their logs) are compared.
 _STEP = 2e-3
-#: Relative accuracy of delta, and width of parts from whose ends the copies in the middle may be guessed.
-_RTOL, _INFORMATIVE = 10 * FINE, 2.0
+#: Width of parts from whose ends the copies in the middle may be guessed.
+_INFORMATIVE = 2.0
 
 
 class _Part(NamedTuple):
@@ -106,6 +106,10 @@ class SingleDummies:
         """Return the law and the mean of a point, which is the log of a variance."""
         return SINGLES, float(_mean(point[0]))
 
+    def elsewhere(self, point: FloatArray, budget: float) -> list[FloatArray]:
+        """Return no other points to start from: the best one is known here."""
+        return []
+
     def _copies_within(self, part: _Part) -> FloatArray:
         """Compute the log copies in the middle of a part, shape (n_levels,), unless its low end allows the most."""
         middle, between = (part.low + part.high) / 2, (part.at_low + part.at_high) / 2
@@ -156,5 +160,5 @@ def _between(part: _Part) -> tuple[FloatArray, FloatArray]:
 def _log_copies(target: Target, log_variance: float, near: float | None) -> float:
     """Estimate the log of the largest copies, up to 64; `near` is a first guess."""
     mean, start = float(_mean(log_variance)), None if near is None else math.exp(near)
-    copies = guided_copies(SINGLES, mean, **asdict(target), copies_max=COPIES_RANGE[1], start=start, rtol=_RTOL)
+    copies = guided_copies(SINGLES, mean, **asdict(target), copies_max=COPIES_RANGE[1], start=start)
     return math.log(max(copies, COPIES_RANGE[0]))

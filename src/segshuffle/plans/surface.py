@@ -3,10 +3,12 @@
 A blanket is a *point*: the logarithms of its variance and of the other parameters that its law leaves to choose. The
 largest copies of every level are nearly those of a Gaussian mechanism with this variance. The log of the ratio between
 them is computed at a few points (`guides`) and interpolated. So every point has a predicted error. The point with the
-least predicted error is computed next. The search ends if a prediction was right and the points around it are computed.
+least predicted error is computed next. The search ends if a prediction was right, and the points around it and those
+that are predicted to be nearly as good are computed.
 
 The error has several valleys, because whole copies are better than slightly fewer. So the first points are guesses for
-several limits on the copies, for few dummies, and points all around. Nothing here is proven.
+several limits on the copies, for few dummies, and points all around; and predictions are compared in several valleys of
+every choice. Nothing here is proven.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from dataclasses import replace
 import numpy as np
 
 from segshuffle.accounting.collections.guides import FINE, REACH
-from segshuffle.arrays import FloatArray
+from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.blankets.base import BLANKET_MEAN_RANGE, COPIES_RANGE, Blanket
 from segshuffle.plans.copy_rules import Candidate, CopyRules
 
@@ -34,16 +36,22 @@ _SPARED = 5e-4
 _ROUNDS = 40
 #: Whole copies make valleys: each of these limits on the copies has a guess.
 _COPIES = (1.0, 2.0, 4.0, 8.0, 16.0)
-#: Logs of variances of few dummies, at which one point each is computed.
+#: Logs of variances of few dummies, at which one point each is computed; also at that of a first guess if it is less.
 _FEW = (0.0, 2.0)
 #: Widths of the grids on which predictions are compared, as shares of the parameters' ranges.
 _WIDTHS = (1.0, 0.2)
 #: A grid has this many choices of the parameters other than variance and mean.
 _CHOICES = 6
 #: The widest grid first has this many variances, which its choices share equally; a narrower one has fewer.
-_VARIANCES = 400
-#: Around the best variance of a choice, a finer grid has this many.
-_FINER = 11
+_VARIANCES = 800
+#: A first guess has fewer.
+_ROUGH_VARIANCES = 100
+#: So many valleys of each choice are looked at.
+_VALLEYS = 4
+#: Around the best variance of a valley, ever finer grids have so many: whole copies and budgets make sharp kinks.
+_FINER = (11, 11, 11)
+#: Points whose predicted errors are less than this multiple of the least one are computed, too, before a search ends.
+_ALMOST = 1.01
 
 
 class Surface:
@@ -84,38 +92,61 @@ class Surface:
         for _ in range(_ROUNDS):
             if not sum(map(self._guide, wanted)) and known:
                 break
-            promised = self.promised(budget)
-            if promised is None:
+            points, errors = self.promised(budget)
+            least = float(errors.min())
+            if not math.isfinite(least):
                 break
+            promised = points[errors.argmin()]
             _, known = self._errors(np.array(self.points), budget, 1 - FINE) if self.points else (None, None)
-            if known is None or known.error > promised.error * (1 + FINE):
-                wanted = [promised.point]
+            if known is None or known.error > least * (1 + FINE):
+                wanted = [promised]
             else:
-                wanted = [*self._new(promised.point[None]), *self._neighbours(known.point)]
+                wanted = [*self._new(promised[None]), *self._neighbours(known.point)]
+                wanted = wanted or self._new(points[errors < known.error * _ALMOST])
         return known
 
-    def promised(self, budget: float) -> Candidate | None:
-        """Return the blanket with nearly the least predicted error, of many choices, each with its best variance."""
-        best, centre = None, self.middle
+    def elsewhere(self, point: FloatArray, budget: float) -> list[FloatArray]:
+        """Return the computed point with the least error of those that are far from a point, if there is one."""
+        far = np.array([each for each in self.points if np.abs(each - point).max() > 2 * _STEP])
+        _, best = self._errors(far, budget, 1 - FINE) if far.size else (None, None)
+        return [best.point] if best else []
+
+    def promised(self, budget: float, variances: int = _VARIANCES) -> tuple[FloatArray, FloatArray]:
+        """Return the points with the least predicted errors, of many choices with several valleys each, and the errors.
+
+        The first grid has so many `variances`.
+        """
+        centre, found = self.middle, list[tuple[FloatArray, FloatArray]]()
         spread = _spread(_CHOICES, centre[self.free].size) * self.ranges[self.free]
         for width in _WIDTHS:
-            choices = centre[self.free] + width * spread
-            choices = np.clip(choices, self.low[self.free], self.high[self.free])
-            # a row per choice, a column per variance
-            variances, half = np.full((len(choices), 1), centre[0]), width * self.ranges[0] / 2
-            first = max(round(width * _VARIANCES / len(choices)), _FINER)
-            for count in (first, _FINER, _FINER):
-                variances = np.clip(variances + half * np.linspace(-1, 1, count), self.low[0], self.high[0])
-                grid = np.column_stack([variances.ravel(), np.repeat(choices, count, axis=0)])
-                # somewhat fewer copies than interpolated: a whole number that is predicted is then mostly allowed
-                errors, candidate = self._errors(self._completed(grid, budget), budget, 1 - 2 * FINE)
-                least = errors.reshape(*variances.shape, -1).min(axis=2).argmin(axis=1)
-                # the next grid lies between the neighbours of each choice's best variance
-                variances, half = variances[np.arange(len(variances)), least, None], 2 * half / (count - 1)
-                if candidate and (best is None or candidate.error < best.error):
-                    best = candidate
-            centre = best.point if best else centre
-        return best
+            choices = np.clip(centre[self.free] + width * spread, self.low[self.free], self.high[self.free])
+            count = max(round(width * variances / len(choices)), _FINER[0])
+            found.append(self._valleys(choices, centre[0], width * self.ranges[0] / 2, count, budget))
+            points, errors = (np.concatenate(each) for each in zip(*found, strict=True))
+            if np.isfinite(errors).any():
+                centre = points[errors.argmin()]
+        return points, errors
+
+    def _valleys(
+        self, choices: FloatArray, centre: float, half: float, count: int, budget: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the points of least predicted error in the valleys of choices, and the errors, around a variance."""
+        variances = np.full((len(choices), 1), centre)
+        for number, most in ((count, _VALLEYS), *((each, 1) for each in _FINER)):
+            # a row per choice, or one of its valleys
+            variances = np.clip(variances + half * np.linspace(-1, 1, number), self.low[0], self.high[0])
+            grid = np.column_stack([variances.ravel(), np.repeat(choices, number, axis=0)])
+            points = self._completed(grid, budget)
+            # somewhat fewer copies than interpolated: a whole number that is predicted is then mostly allowed
+            errors, _ = self._errors(points, budget, 1 - 2 * FINE)
+            # every variance has a point for every cap on the copies, of which only the best one counts
+            points, errors = points.reshape(*variances.shape, -1, points.shape[1]), errors.reshape(*variances.shape, -1)
+            caps, errors = errors.argmin(axis=2), errors.min(axis=2)
+            at = _minima(errors, most)
+            points, errors, choices = points[(*at, caps[at])], errors[at], choices[at[0]]
+            # the next grid lies between the neighbours of the best variances
+            variances, half = points[:, :1], 2 * half / (number - 1)
+        return points, errors
 
     def _completed(self, points: FloatArray, budget: float) -> FloatArray:
         """Add the mean of the dummies, which use the rest of the budget; return a row per point and cap on copies."""
@@ -191,8 +222,11 @@ class Surface:
 
     def _first(self, budget: float) -> list[FloatArray]:
         """Return points that would be best if every blanket were as good as Gaussian noise, and others all around."""
-        guesses = [Surface(replace(self.rules, copies_max=each)).promised(budget) for each in self._caps(budget)]
-        points = [each.point for each in guesses if each]
+        points = list[FloatArray]()
+        for cap in self._caps(budget):
+            promised, errors = Surface(replace(self.rules, copies_max=cap)).promised(budget, _ROUGH_VARIANCES)
+            if np.isfinite(errors).any():
+                points.append(promised[errors.argmin()])
         if not points:
             return []
         guess = points[-1]
@@ -200,7 +234,8 @@ class Surface:
         centre[self.free], extent[self.free] = self.middle[self.free], self.ranges[self.free]
         points = [guess, *points[:-1], *(centre + extent * _spread(_SCATTERED, guess.size))]
         mean = guess[self.free.stop :]  # none if the law does not spend
-        few = [np.concatenate([[each], np.log(self.space.few), mean]) for each in _FEW]
+        variances = (*_FEW, guess[0]) if guess[0] < min(_FEW) else _FEW
+        few = [np.concatenate([[each], np.log(self.space.few), mean]) for each in variances]
         return self._new(np.array([*np.clip(points, self.low, self.high), *few]))
 
     def _caps(self, budget: float) -> list[float]:
@@ -222,7 +257,7 @@ class Surface:
     def _new(self, points: FloatArray) -> list[FloatArray]:
         """Return points, without those that are close to one before, or to one that was tried."""
         new = list[FloatArray]()
-        for point in self._settled(points)[0]:
+        for point in self._settled(points)[0] if len(points) else points:
             if self._distance(point, new) > _STEP / 2:
                 new.append(point)
         return new
@@ -248,6 +283,17 @@ def _interpolated(points: FloatArray, values: FloatArray) -> Callable[[FloatArra
 
     spans = np.linalg.matrix_rank(points - points[0]) == points.shape[1]
     return RBFInterpolator(points, values, kernel="cubic" if spans else "linear", degree=int(spans))
+
+
+def _minima(values: FloatArray, most: int) -> tuple[IntArray, IntArray]:
+    """Return rows and columns of the least local minima of every row, at most so many, but one at least."""
+    around = np.pad(values, [(0, 0), (1, 1)], constant_values=math.inf)
+    is_least = (values <= around[:, :-2]) & (values < around[:, 2:])
+    is_least[np.arange(len(values)), values.argmin(axis=1)] = True
+    columns = np.argsort(np.where(is_least, values, math.inf), axis=1, kind="stable")[:, :most]
+    rows = np.broadcast_to(np.arange(len(values))[:, None], columns.shape)
+    found = is_least[rows, columns]
+    return rows[found], columns[found]
 
 
 def _spread(count: int, dimensions: int) -> FloatArray:
