@@ -162,12 +162,12 @@ def test_a_superset_of_plans_never_has_a_worse_best_plan(freedom, seed):
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("law", ["clustered", "signed"])
 def test_a_superset_of_plans_with_more_choices_rarely_has_a_worse_best_plan(law):
-    """Laws with further choices have no order to search by: of 720 other pairs 10 were worse by .1 %, one by 2.2 %."""
+    """Laws with further choices have no order to search by: of 600 pairs five were worse by .1 %, none by .14 %."""
     freedoms = [each for each in MORE_FREEDOM if each != "law"]
     pairs = [nested(seed, freedom, (SINGLE, law)) for seed in range(20) for freedom in freedoms]
     ratios = np.array([many / few for few, many in pairs if math.isfinite(few)])
-    assert (ratios > SEARCHED).mean() <= 0.03
-    assert ratios.max() <= 1.01
+    assert (ratios > SEARCHED).mean() <= 0.02
+    assert ratios.max() <= 1.003
 
 
 @pytest.mark.parametrize(
