@@ -21,7 +21,7 @@ from segshuffle.plans.copy_rules import Candidate
 from segshuffle.plans.single_dummies import SingleDummies
 from segshuffle.plans.surface import Surface
 
-#: Relative distances at which copies count as near to whole ones: these are taken, or compared.
+#: Whole copies at most this far away (relative) replace those that were found; farther ones only if they are better.
 _VERY_NEAR, _NEAR = 2 * FINE, 0.1
 #: First and last distance between points that are compared.
 _FIRST_STEP, _LAST_STEP = 0.25, 0.03

@@ -107,14 +107,14 @@ class Surface:
 
     def elsewhere(self, point: FloatArray, budget: float) -> list[FloatArray]:
         """Return the computed point with the least error of those that are far from a point, if there is one."""
-        far = np.array([each for each in self.points if np.abs(each - point).max() > 2 * _STEP])
-        _, best = self._errors(far, budget, 1 - FINE) if far.size else (None, None)
+        far = [each for each in self.points if np.abs(each - point).max() > 2 * _STEP]
+        _, best = self._errors(np.array(far), budget, 1 - FINE) if far else (None, None)
         return [best.point] if best else []
 
     def promised(self, budget: float, variances: int = _VARIANCES) -> tuple[FloatArray, FloatArray]:
         """Return the points with the least predicted errors, of many choices with several valleys each, and the errors.
 
-        The first grid has so many `variances`.
+        The widest grid first has so many `variances`, which its choices share.
         """
         centre, found = self.middle, list[tuple[FloatArray, FloatArray]]()
         spread = _spread(_CHOICES, centre[self.free].size) * self.ranges[self.free]
@@ -132,7 +132,9 @@ class Surface:
     ) -> tuple[FloatArray, FloatArray]:
         """Return the points of least predicted error in the valleys of choices, and the errors, around a variance."""
         variances = np.full((len(choices), 1), centre)
-        for number, most in ((count, _VALLEYS), *((each, 1) for each in _FINER)):
+        # how many variances a grid has, and how many valleys of each row go on
+        grids = [(count, _VALLEYS), *[(number, 1) for number in _FINER]]
+        for number, most in grids:
             # a row per choice, or one of its valleys
             variances = np.clip(variances + half * np.linspace(-1, 1, number), self.low[0], self.high[0])
             grid = np.column_stack([variances.ravel(), np.repeat(choices, number, axis=0)])
