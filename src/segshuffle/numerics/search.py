@@ -124,7 +124,8 @@ def solve(
 
     `log_excess` is nondecreasing up to its own error; `slope` > 0 is a guess. The answer is a point where the bound was
     evaluated, so it is safe even if `log_excess` falls somewhere. It is NaN if even the lower limit is not safe.
-    Without `proven` the search ends once the next point is near the last one, and returns this next point unevaluated.
+    Without `proven` the search ends once the next point is near the last one, and returns this next point unevaluated,
+    or once the answer is known to lie in a narrow bracket.
     """
     low, high = limits
     tried: dict[float, float] = {}

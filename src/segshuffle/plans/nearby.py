@@ -2,7 +2,7 @@
 
 Searches compare rough estimates of the largest copies, and copies slightly below whole ones may cost much. So the
 least variance that allows whole copies is sought, and compared with the best point by fine estimates if it is not very
-near. Among few dummies copies have many kinks: there, small steps lead from two points to the best around.
+near. Among few dummies copies have many kinks: there, small steps lead from two points to the best around each.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _GAIN = 0.001
 
 
 def points_to_try(search: Surface | SingleDummies, best: Candidate, budget: float) -> list[FloatArray]:
-    """Return the best point, or one that allows whole copies; and perhaps a better one, too."""
+    """Return the best point, or one that allows whole copies; and perhaps better ones, too."""
     whole = _whole_copies(search, best)
     very_near = _moved(best.point, whole, _VERY_NEAR)
     usual = very_near if abs(very_near[0] - best.point[0]) < _LAST_STEP else best.point
