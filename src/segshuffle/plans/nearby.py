@@ -35,11 +35,12 @@ _GAIN = 0.001
 
 def points_to_try(search: Surface | SingleDummies, best: Candidate, budget: float) -> list[FloatArray]:
     """Return the best point, or one that allows whole copies; and perhaps a better one, too."""
-    very_near = _with_whole_copies(search, best, _VERY_NEAR)
+    whole = _whole_copies(search, best)
+    very_near = _moved(best.point, whole, _VERY_NEAR)
     usual = very_near if abs(very_near[0] - best.point[0]) < _LAST_STEP else best.point
     if len(search.rules.targets) > _FEW_LEVELS:
         return [usual]
-    near, has_few = _with_whole_copies(search, best, _NEAR), best.point[0] < _FEW
+    near, has_few = _moved(best.point, whole, _NEAR), best.point[0] < _FEW
     if np.array_equal(usual, near) and not has_few:
         return [usual]
 
@@ -57,20 +58,31 @@ def points_to_try(search: Surface | SingleDummies, best: Candidate, budget: floa
     return [usual, point] if error_at(point) < error_at(usual) * (1 - _GAIN) else [usual]
 
 
-def _with_whole_copies(search: Surface | SingleDummies, best: Candidate, tolerance: float) -> FloatArray:
-    """Return the point with the least variance that allows all whole copies (or `copies_max`) that are near."""
-    point, needed = best.point.copy(), list[float]()
+def _whole_copies(search: Surface | SingleDummies, best: Candidate) -> list[tuple[float, float]]:
+    """Return how far the copies of levels are from whole ones (or `copies_max`), and which variance allows these.
+
+    Levels that are not near to whole copies are left out. The variance is the log of the least one.
+    """
+    found = list[tuple[float, float]]()
 
     def pair_at(copies: float, log_variance: float) -> CounterPair:
-        law, mean = search.blanket(np.append(log_variance, point[1:])) or (best.law, best.mean)
+        law, mean = search.blanket(np.append(log_variance, best.point[1:])) or (best.law, best.mean)
         return law.rough().pair(mean, copies)
 
     for target, copies in zip(search.rules.targets, best.copies.tolist(), strict=True):
         goal = min(max(round(copies), 1.0), search.rules.copies_max)
-        if target.pairs and abs(copies / goal - 1) < tolerance:
-            needed.append(guided_noise(functools.partial(pair_at, goal), float(point[0]), **asdict(target)))
-    point[0] = max(filter(math.isfinite, needed), default=point[0])
-    return point
+        distance = abs(copies / goal - 1)
+        if target.pairs and distance < _NEAR:
+            variance = guided_noise(functools.partial(pair_at, goal), float(best.point[0]), **asdict(target))
+            if math.isfinite(variance):
+                found.append((distance, variance))
+    return found
+
+
+def _moved(point: FloatArray, whole: list[tuple[float, float]], tolerance: float) -> FloatArray:
+    """Return the point with the least variance that allows all whole copies that are so near."""
+    variance = max((each for distance, each in whole if distance < tolerance), default=point[0])
+    return np.append(variance, point[1:])
 
 
 def _descended(error_at: Callable[[FloatArray], float], point: FloatArray) -> FloatArray:
