@@ -42,15 +42,20 @@ def separate_plan(problem, blankets, weights, law=BINOMIAL, *, kind="published")
     return Plan("sepmm", problem, kind, mean, mean + problem.set_size, 1.0, collections=collections)
 
 
+def digest_of(values):
+    """Return the digest of a plan's values, or of those of another file that has one (docs/collect.md)."""
+    rest = {name: value for name, value in values.items() if name != "digest"}
+    content = json.dumps(rest, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(content.encode("ascii")).hexdigest()
+
+
 def edited(path, *, signed=True, **changes):
     """Change the values of a plan's file, given by part, and its digest as docs/collect.md describes it."""
     values = json.loads(path.read_text(encoding="utf-8"))
     for part, change in changes.items():
         values[part] = {**values[part], **change} if isinstance(change, dict) else change
     if signed:
-        rest = {name: value for name, value in values.items() if name != "digest"}
-        content = json.dumps(rest, sort_keys=True, separators=(",", ":"))
-        values["digest"] = hashlib.sha256(content.encode("ascii")).hexdigest()
+        values["digest"] = digest_of(values)
     path.write_text(json.dumps(values), encoding="utf-8")
 
 

@@ -10,8 +10,15 @@ from segshuffle import Assumptions, Problem, plan
 from segshuffle.collection.planning.documents import save_plan
 
 CLIENTS = Path(__file__).resolve().parents[2] / "clients"
-#: How closely bounds agree with a certificate, as a share of the promised delta.
+#: A plan that promises so much more delta than is certified is accepted; relative to the delta that it promises now.
 CLOSE = 5e-4
+
+
+def closest_promises(plan):
+    """Return for every level a delta just above the certified one, which is the least that verifiers must accept."""
+    promised = plan["problem"]["level_deltas"] or [plan["problem"]["delta"]] * len(plan["problem"]["levels"])
+    certified = plan["plan"]["certificate"]
+    return [each["delta_upper"] + CLOSE * delta for each, delta in zip(certified, promised, strict=True)]
 
 
 @cache
