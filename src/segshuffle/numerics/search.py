@@ -25,8 +25,10 @@ from segshuffle.numerics.ranges import (
 #: A number as a function of another.
 Function = Callable[[float], float]
 _MAX_STEPS = 200
-#: After this many steps an unproven search bisects only.
-_MANY = 8
+#: After this many steps an unproven search narrows its bracket, if it has one, as `safe_edge` does.
+_MANY = 3
+#: An unproven search ends if its next step, or its bracket, is smaller than these shares of `rtol`.
+_SHORT, _NARROW = 0.1, 0.03
 #: Width of the narrowest intervals, and distance from the target, in log(delta), below which narrow ones are used.
 _FINEST, _NEAR = 1e-9, 0.03
 #: Relative width of the intervals asked for far away from a target.
@@ -122,7 +124,8 @@ def solve(
 
     `log_excess` is nondecreasing up to its own error; `slope` > 0 is a guess. The answer is a point where the bound was
     evaluated, so it is safe even if `log_excess` falls somewhere. It is NaN if even the lower limit is not safe.
-    Without `proven` the search ends once the next point is near the last one, and returns this next point unevaluated.
+    Without `proven` the search ends once the next point is near the last one, and returns this next point unevaluated,
+    or once the answer is known to lie in a narrow bracket.
     """
     low, high = limits
     tried: dict[float, float] = {}
@@ -142,11 +145,13 @@ def solve(
         if (value1 - value0) * (x1 - x0) > 0:
             slope = (value1 - value0) / (x1 - x0)
         guess = x - (value + 0.4 * rtol) / slope
-        if not proven and abs(guess - x) < 0.1 * rtol:
+        if not proven and abs(guess - x) < _SHORT * rtol:
             return min(max(guess, low), high)
-        # a search that takes long is at a jump
-        bisects = iteration % 4 == 3 or (not proven and iteration >= _MANY)
-        if low in tried and high in tried and (bisects or not low < guess < high):
+        has_bracket = low in tried and high in tried
+        if has_bracket and not proven and iteration >= _MANY:
+            ends = _End(low, tried[low]), _End(high, tried[high])
+            return _edge(log_excess, *ends, lambda height: height, rtol, _NARROW * rtol)
+        if has_bracket and (iteration % 4 == 3 or not low < guess < high):
             guess = 0.5 * (low + high)
         x = min(max(guess, low), high)
         if x in tried:

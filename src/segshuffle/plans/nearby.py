@@ -2,7 +2,7 @@
 
 Searches compare rough estimates of the largest copies, and copies slightly below whole ones may cost much. So the
 least variance that allows whole copies is sought, and compared with the best point by fine estimates if it is not very
-near. Among few dummies copies have many kinks: there, small steps lead from two points to the best around.
+near. Among few dummies copies have many kinks: there, small steps lead from two points to the best around each.
 """
 
 from __future__ import annotations
@@ -34,27 +34,30 @@ _GAIN = 0.001
 
 
 def points_to_try(search: Surface | SingleDummies, best: Candidate, budget: float) -> list[FloatArray]:
-    """Return the best point, or one that allows whole copies; and perhaps a better one, too."""
+    """Return the best point, or one that allows whole copies; and perhaps better ones, too."""
     whole = _whole_copies(search, best)
     very_near = _moved(best.point, whole, _VERY_NEAR)
     usual = very_near if abs(very_near[0] - best.point[0]) < _LAST_STEP else best.point
     if len(search.rules.targets) > _FEW_LEVELS:
         return [usual]
-    near, has_few = _moved(best.point, whole, _NEAR), best.point[0] < _FEW
+    near, has_few = _moved(best.point, whole, _NEAR), best.point[0] <= _FEW
     if np.array_equal(usual, near) and not has_few:
         return [usual]
+    limits: FloatArray | None = None
 
     def error_at(point: FloatArray) -> float:
+        nonlocal limits
         law, mean = search.blanket(point) or (best.law, math.nan)
         if math.isnan(mean):
             return math.inf
-        limits = search.rules.limits(law, mean, near=best.copies, rtol=FINE)
+        # the copies of the point before are good first guesses
+        limits = search.rules.limits(law, mean, near=limits, rtol=FINE)
         return search.rules.least_error(law, mean, limits, budget)
 
     point = min([best.point, very_near, near], key=error_at)
     if has_few:
-        starts = [point, *search.elsewhere(best.point, budget)]
-        point = min((_descended(error_at, each) for each in starts), key=error_at)
+        # next to jumps of delta a certificate may allow much less than an estimate, so each is tried
+        return [usual, *(_descended(error_at, each) for each in [point, *search.elsewhere(best.point, budget)])]
     return [usual, point] if error_at(point) < error_at(usual) * (1 - _GAIN) else [usual]
 
 
@@ -86,15 +89,16 @@ def _moved(point: FloatArray, whole: list[tuple[float, float]], tolerance: float
 
 
 def _descended(error_at: Callable[[FloatArray], float], point: FloatArray) -> FloatArray:
-    """Go from a point to less error, along the axes in ever smaller steps; return the last point."""
-    axes = np.eye(point.size)
+    """Go from a point to less error, along one axis after the other in ever smaller steps; return the last point."""
     error, step = error_at(point), _FIRST_STEP
     while step > _LAST_STEP:
-        tried = [point + step * way for way in (*axes, *-axes)]
-        errors = [error_at(each) for each in tried]
-        if min(errors) < error:
-            error = min(errors)
-            point = tried[errors.index(error)]
-        else:
+        before = error
+        for way in step * np.eye(point.size):
+            for tried in (point + way, point - way):
+                there = error_at(tried)
+                if there < error:
+                    point, error = tried, there
+                    break
+        if error == before:
             step /= 2
     return point

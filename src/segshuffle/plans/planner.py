@@ -38,7 +38,7 @@ from segshuffle.digits import DIGITS, rounded, rounded_up
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.numerics.ranges import LARGEST_BLANKET
 from segshuffle.numerics.search import safe_edge
-from segshuffle.plans.copy_rules import CopyRules
+from segshuffle.plans.copy_rules import Candidate, CopyRules
 from segshuffle.plans.nearby import points_to_try
 from segshuffle.plans.plan import Plan
 from segshuffle.plans.single_dummies import SingleDummies
@@ -50,6 +50,8 @@ _DOUBLINGS = 4
 #: budget if an error is given.
 _MORE = (0.0, FINE, 3 * FINE, 7 * FINE, 15 * FINE, 31 * FINE)
 
+#: Least relative gain for which a plan replaces the one that the search found first.
+_GAIN = 0.001
 #: Rounding the number of dummies may raise the error by this share.
 _ROUNDING = 2e-4
 
@@ -172,26 +174,42 @@ def _tried(search: Search, budget: float) -> tuple[Plan, ...]:
             f"The plan with the least error has {dummies:.3g} dummy messages per user, and at most {LARGEST_BLANKET:g} "
             "can be announced: set max_messages, or raise the levels, delta or the number of users."
         )
-    plans = list[Plan]()
+    plans, least = list[Plan](), math.inf
     for point in points_to_try(search.blankets, best, budget):
-        least = math.inf
-        for more in _MORE:
-            noisier = np.append(point[0] + more, point[1:])
-            law, mean = search.blankets.blanket(noisier) or (best.law, best.mean)
-            try:
-                plans.append(search.certified_plan(law, _short(search, law, mean, best.copies, budget), budget))
-            except (InfeasibleError, ParameterError) as error:
-                failure = error
-                continue
-            before, least = least, search.error_of(plans[-1])
-            # copies slightly below whole ones may cost much, and yet more noise may allow these
-            missed = (best.copies % 1 == 0) & (best.copies > plans[-1].scheme.copies)
-            is_falling = math.isfinite(before) and least < before * (1 - 3 * FINE)
-            if (least <= best.error * (1 + FINE) and not is_falling) or (least >= before and not missed.any()):
-                break
+        try:
+            made = _plans_at(search, point, best, budget)
+        except (InfeasibleError, ParameterError) as error:
+            failure = error
+            continue
+        # where the error is flat, a slightly lower one may take many more messages
+        if min(map(search.error_of, made)) < least * (1 - _GAIN):
+            plans.extend(made)
+            least = min(map(search.error_of, plans))
     if not plans:
         raise failure
     return tuple(plans)
+
+
+def _plans_at(search: Search, point: FloatArray, best: Candidate, budget: float) -> list[Plan]:
+    """Return certified plans with the blanket of a point, and with slightly more noise if that may be better."""
+    plans, least = list[Plan](), math.inf
+    for more in _MORE:
+        noisier = np.append(point[0] + more, point[1:])
+        law, mean = search.blankets.blanket(noisier) or (best.law, best.mean)
+        try:
+            plans.append(search.certified_plan(law, _short(search, law, mean, best.copies, budget), budget))
+        except (InfeasibleError, ParameterError) as error:
+            failure = error
+            continue
+        before, least = least, search.error_of(plans[-1])
+        # copies slightly below whole ones may cost much, and yet more noise may allow these
+        missed = (best.copies % 1 == 0) & (best.copies > plans[-1].scheme.copies)
+        is_falling = math.isfinite(before) and least < before * (1 - 3 * FINE)
+        if (least <= best.error * (1 + FINE) and not is_falling) or (least >= before and not missed.any()):
+            break
+    if not plans:
+        raise failure
+    return plans
 
 
 def _short(search: Search, law: Blanket, mean: float, copies: FloatArray, budget: float) -> float:

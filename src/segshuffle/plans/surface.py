@@ -50,6 +50,8 @@ _ROUGH_VARIANCES = 100
 _VALLEYS = 4
 #: Around the best variance of a valley, ever finer grids have so many: whole copies and budgets make sharp kinks.
 _FINER = (11, 11, 11)
+#: Valleys with more predicted error than this multiple of the least one are left out of finer grids.
+_HOPEFUL = 1.2
 #: Points whose predicted errors are less than this multiple of the least one are computed, too, before a search ends.
 _ALMOST = 1.01
 
@@ -132,31 +134,37 @@ class Surface:
     ) -> tuple[FloatArray, FloatArray]:
         """Return the points of least predicted error in the valleys of choices, and the errors, around a variance."""
         variances = np.full((len(choices), 1), centre)
+        # only a law that spends a budget divides it between dummies and copies
+        caps = np.tile(self._caps(budget) if self.law.spends else [math.inf], (len(choices), 1))
         # how many variances a grid has, and how many valleys of each row go on
         grids = [(count, _VALLEYS), *[(number, 1) for number in _FINER]]
         for number, most in grids:
             # a row per choice, or one of its valleys
             variances = np.clip(variances + half * np.linspace(-1, 1, number), self.low[0], self.high[0])
             grid = np.column_stack([variances.ravel(), np.repeat(choices, number, axis=0)])
-            points = self._completed(grid, budget)
+            points = self._completed(grid, np.repeat(caps, number, axis=0), budget)
             # somewhat fewer copies than interpolated: a whole number that is predicted is then mostly allowed
             errors, _ = self._errors(points, budget, 1 - 2 * FINE)
-            # every variance has a point for every cap on the copies, of which only the best one counts
+            # every variance has a point for each of its caps, of which only the best one counts
             points, errors = points.reshape(*variances.shape, -1, points.shape[1]), errors.reshape(*variances.shape, -1)
-            caps, errors = errors.argmin(axis=2), errors.min(axis=2)
-            at = _minima(errors, most)
-            points, errors, choices = points[(*at, caps[at])], errors[at], choices[at[0]]
+            best, errors = errors.argmin(axis=2), errors.min(axis=2)
+            rows, columns = _minima(errors, most)
+            best = best[rows, columns]
+            points, errors, choices = points[rows, columns, best], errors[rows, columns], choices[rows]
+            caps = caps[rows, best, None]
             # the next grid lies between the neighbours of the best variances
             variances, half = points[:, :1], 2 * half / (number - 1)
         return points, errors
 
-    def _completed(self, points: FloatArray, budget: float) -> FloatArray:
-        """Add the mean of the dummies, which use the rest of the budget; return a row per point and cap on copies."""
+    def _completed(self, points: FloatArray, caps: FloatArray, budget: float) -> FloatArray:
+        """Add the mean of the dummies, which use the rest of the budget; return a row for each point and its every cap.
+
+        A cap limits the copies that the dummies leave room for; `caps` has a row of them for each point.
+        """
         if not self.law.spends:
             return points
         # more cannot be used
         budget = min(budget, self.rules.per_user(2 * math.exp(self.high[-1])))
-        caps = np.array(self._caps(budget))
 
         def rest(limits: FloatArray) -> FloatArray:
             spent = self.rules.messages(0.0, np.minimum(limits, caps))
@@ -165,8 +173,8 @@ class Surface:
         # first guess: dummies take half of the budget; the copies that they allow tell how much is left for dummies
         before = np.full(len(points), budget / 2)
         limits = self._limits(self._spending(points, before))
-        points, limits, before = (np.repeat(each, caps.size, axis=0) for each in (points, limits, before))
-        caps = np.tile(caps, len(points) // caps.size)[:, None]
+        points, limits, before = (np.repeat(each, caps.shape[1], axis=0) for each in (points, limits, before))
+        caps = caps.reshape(-1, 1)
         dummies = rest(limits)
         unused = dummies - before
         for _ in range(2):
@@ -288,13 +296,13 @@ def _interpolated(points: FloatArray, values: FloatArray) -> Callable[[FloatArra
 
 
 def _minima(values: FloatArray, most: int) -> tuple[IntArray, IntArray]:
-    """Return rows and columns of the least local minima of every row, at most so many, but one at least."""
+    """Return rows and columns of the least local minima, at most so many of a row, without those that are far above."""
     around = np.pad(values, [(0, 0), (1, 1)], constant_values=math.inf)
     is_least = (values <= around[:, :-2]) & (values < around[:, 2:])
     is_least[np.arange(len(values)), values.argmin(axis=1)] = True
     columns = np.argsort(np.where(is_least, values, math.inf), axis=1, kind="stable")[:, :most]
     rows = np.broadcast_to(np.arange(len(values))[:, None], columns.shape)
-    found = is_least[rows, columns]
+    found = is_least[rows, columns] & (values[rows, columns] <= _HOPEFUL * values.min())
     return rows[found], columns[found]
 
 
