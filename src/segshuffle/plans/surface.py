@@ -52,8 +52,10 @@ _VALLEYS = 4
 _FINER = (11, 11, 11)
 #: Valleys with more predicted error than this multiple of the least one are left out of finer grids.
 _HOPEFUL = 1.2
+#: A prediction is right if the least error of a computed point is hardly above it, relatively.
+_RIGHT = 2e-4
 #: Points whose predicted errors are less than this multiple of the least one are computed, too, before a search ends.
-_ALMOST = 1.01
+_ALMOST = 1.03
 
 
 class Surface:
@@ -100,7 +102,7 @@ class Surface:
                 break
             promised = points[errors.argmin()]
             _, known = self._errors(np.array(self.points), budget, 1 - FINE) if self.points else (None, None)
-            if known is None or known.error > least * (1 + FINE):
+            if known is None or known.error > least * (1 + _RIGHT):
                 wanted = [promised]
             else:
                 wanted = [*self._new(promised[None]), *self._neighbours(known.point)]
