@@ -331,8 +331,8 @@ def test_corrupt_cache_is_fetched_again(server, tmp_path):
 
 
 def test_stand_in_when_nothing_else_is_left(server, tmp_path, monkeypatch):
-    said = []
-    monkeypatch.setattr(type(FAKE), "stand_in", lambda file, rng: stand_in(LOG))
+    said, drawn = [], stand_in(LOG)
+    monkeypatch.setattr(type(FAKE), "stand_in", lambda file, rng: drawn)
     held, source = obtain(tmp_path, urls=[server.url("missing", (404, {}, b""))], log=said.append)
     assert held.shape == (N_SESSIONS, DOMAIN_SIZE)
     assert (source.kind, source.sha256) == ("stand-in", None)
