@@ -22,8 +22,7 @@ from pathlib import Path
 LAWS = {"poisson": {"name"}, "clustered": {"name", "p"}, "signed": {"name", "p", "flood_p", "flood"}}
 EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[Inexact])
 TINY = Decimal("1e-30")  # more than `decimal` errs by in 60 digits
-PLACES = 75  # a bound is then at most about 2e-4 of delta too large; among few dummies it may be more
-FINER = 5  # how many times more places there are for a second bound, if the first one is just above the promise
+PLACES = 75  # a bound is then at most about 2e-4 of delta too large, but among few dummies
 
 
 def limit(size, most):
@@ -167,17 +166,7 @@ def cost(scheme, honest, epsilon, delta, rounds):
         return c, Fraction(kappa), Fraction(rounds * (-extra).exp() * (1 + TINY))
 
 
-def without_cap(a, b, pairs, c, places, tiny, bits):
-    """Join the tables of all pairs of counters, and bound delta; the last product is left to `excess_mass`."""
-    pair = None
-    for power, digit in enumerate(f"{pairs:b}"[1:], 1):  # a and b are still to be joined
-        joined = product(a, b, places, tiny << power, bits)
-        pair = pair or joined
-        a, b = (joined, joined) if digit == "0" else (product(joined, joined, places, tiny << power, bits), pair)
-    return Fraction(excess_mass(a, b, c, bits), 2**bits)
-
-
-def delta_bound(scheme, honest, mean, copies, pairs, epsilon, delta, rounds):
+def delta_bound(scheme, honest, mean, copies, pairs, epsilon, delta, rounds, fineness=PLACES):
     """Step 8: bound delta at epsilon, closely enough to compare it with a promise."""
     bits = 64 * math.ceil((88 - 2 * math.log2(delta)) / 64)
     c, kappa, added = cost(scheme, honest, epsilon, delta, rounds)
@@ -186,13 +175,15 @@ def delta_bound(scheme, honest, mean, copies, pairs, epsilon, delta, rounds):
     c, tiny = math.floor(c * (1 - kappa) * 2**bits), math.floor(delta * Fraction(2**bits, 10**6 * pairs))
     rows, lost, excess = blanket(scheme["law"], mean, tiny, bits)
     a, b = tables(rows, lost, excess, copies, (tiny << bits) // (c * sum(map(len, rows))), bits)
-    places = math.ceil(PLACES * (8 - math.log(delta)) * math.sqrt(pairs.bit_length()))
-
-    def bound(places):
-        return (without_cap(a, b, pairs, c, places, tiny, bits) + added) / (1 - kappa)
-
-    found = bound(places)
-    return min(found, bound(FINER * places)) if delta < found < 1.01 * delta else found
+    places, pair = math.ceil(fineness * (8 - math.log(delta)) * math.sqrt(pairs.bit_length())), None
+    for power, digit in enumerate(f"{pairs:b}"[1:], 1):  # a and b are still to be joined
+        joined = product(a, b, places, tiny << power, bits)
+        pair = pair or joined
+        a, b = (joined, joined) if digit == "0" else (product(joined, joined, places, tiny << power, bits), pair)
+    bound = (Fraction(excess_mass(a, b, c, bits), 2**bits) + added) / (1 - kappa)
+    if fineness == PLACES and delta < bound < 1.01 * delta:  # among few dummies it may be almost a hundredth too large
+        return delta_bound(scheme, honest, mean, copies, pairs, epsilon, delta, rounds, 5 * PLACES)
+    return bound
 
 
 def number(value, least, most, whole=False):

@@ -25,8 +25,8 @@ FAULTS = {
     "takes whole copies": ("two and a half copies", "(unit - more) * few + more * many", "unit * few"),
     "looks at the held item alone": (
         "sets of exactly 4 of 5 items",
-        "    places = math.ceil",
-        "    b = ([1 << bits], [1 << bits], 0)\n    places = math.ceil",
+        "    places, pair = math.ceil",
+        "    b = ([1 << bits], [1 << bits], 0)\n    places, pair = math.ceil",
     ),
     "takes the noise's p for the flood": ("signs", 'law["flood_p"], tiny', 'law["p"], tiny'),
     "does not halve the flood": ("signs", 'law["flood"] * mean / 2', 'law["flood"] * mean'),

@@ -10,7 +10,7 @@ from segshuffle import Assumptions, Problem, plan
 from segshuffle.collection.planning.documents import save_plan
 
 CLIENTS = Path(__file__).resolve().parents[2] / "clients"
-#: A plan that promises so much more delta than is certified is accepted; relative to the delta that it promises now.
+#: Verifiers must accept a plan that promises this much more delta than is certified, as a share of what it promises.
 CLOSE = 5e-4
 
 
