@@ -20,6 +20,8 @@ silence for certain, and delta is the sampling rate times the divergence of the 
 closed form is used here.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from functools import lru_cache
@@ -49,7 +51,7 @@ _ROUND_OFF = 1e-9
 #: Widths below this come from the mass outside the windows: no refinement helps.
 _LOST = 1e-12
 _RTOL = 1e-3
-_FIRST_PIECES = 3
+_FIRST_PARTS = 3
 _MAX_REFINEMENTS = 5
 #: Half widths of the windows in standard deviations; what lies outside is counted (upper) or dropped (lower).
 _TOTAL_WIDTH, _CELL_WIDTH = 7.5, 8.0
@@ -60,6 +62,19 @@ _CELLS_AT_ONCE = 2**18
 _MASS_ERROR = 1e-12
 #: Largest epsilon of a user, and how close to the root its search ends.
 _LARGEST_USER_EPSILON, _EPSILON_RTOL = 100.0, 2e-5
+
+
+class _Part(NamedTuple):
+    """Some of the totals, rows first, ..., last - 1 of the grid, and how often the part was refined."""
+
+    first: int
+    last: int
+    refinement: int
+
+    def halves(self) -> list[_Part]:
+        """Return both halves, refined once more; a single row cannot be halved."""
+        bounds = sorted({self.first, (self.first + self.last) // 2, self.last})
+        return [_Part(*each, self.refinement + 1) for each in pairwise(bounds)]
 
 
 class FullView:
@@ -111,7 +126,7 @@ class FullView:
             least=max(self._slots - last, 1),
             most=self._slots - first + 1,
         )
-        self._refinement = 0
+        self._parts = list[_Part]()
 
     @property
     def computable(self) -> bool:
@@ -150,36 +165,62 @@ class FullView:
             law = BinomialLaw(self._slots, self._chance)
             pair = hockey_stick(CountPair(1.0, math.inf, law), epsilon)
             return DeltaInterval(self.sampling_rate * pair.lower, self.sampling_rate * pair.upper)
+        bounds = {part: self._bounds(part, epsilon) for part in self._parts or self._first_parts()}
         while True:
-            lower, upper = self.one_sided(epsilon, upper=False), self.one_sided(epsilon, upper=True)
-            if upper - lower <= _RTOL * lower + _LOST or self._refinement >= _MAX_REFINEMENTS:
+            self._parts = list(bounds)
+            lower = self._sum([low for low, _ in bounds.values()], upper=False)
+            upper = self._sum([high for _, high in bounds.values()], upper=True)
+            tolerance = _RTOL * lower + _LOST
+            wide = [
+                part
+                for part, (low, high) in bounds.items()
+                if high - low > tolerance / len(bounds) and part.refinement < _MAX_REFINEMENTS
+            ]
+            if upper - lower <= tolerance or not wide:
                 return DeltaInterval(lower, upper)
-            self._refinement += 1
+            for part in wide:
+                del bounds[part]
+                for half in part.halves():
+                    bounds[half] = self._bounds(half, epsilon)
 
     def one_sided(self, epsilon: float, *, upper: bool) -> float:
         """Return one end of the interval, at half the work, with the refinement that the last `delta` needed."""
-        if self._is_pair or not self.computable:
+        if self._is_pair or not self.computable or not self._parts:
             return self.delta(epsilon)[upper]
-        grid, tanh = count_grid(self._slots, self._chance), math.tanh(0.5 * epsilon)
-        odds = (1.0 - self.sampling_rate) / self.sampling_rate * grid.ratio * tanh
-        count = min(_FIRST_PIECES * 2**self._refinement, grid.total.size)
-        bounds = np.unique(np.linspace(0, grid.total.size, count + 1).round().astype(np.int64))
-        total = 0.0
-        for first, last in pairwise(bounds.tolist()):
-            column = math.floor(0.5 * tanh * grid.total[first])  # before it 2a - c is at most c tanh
-            if column >= grid.mass.shape[1]:
-                continue
-            # the slots off the two items when the victim spoke and c - 1 blanket messages are on them
-            elsewhere = self._slots - int(grid.total[last - 1 if upper else first]) + 1
-            law = silence_law(self._rest, self._refinement, elsewhere, upper)
-            rows = slice(first, last)
-            # 1 - short - tanh with 1 - tanh = 2/(1 + e^eps): the plain difference cancels, and e^eps multiplies it
-            excess = 2.0 / (1.0 + math.exp(epsilon)) - grid.short[rows, column:]
-            total += float(np.vdot(grid.mass[rows, column:], law.gain(excess, odds[rows, None])))
-        value = self.sampling_rate * ((1.0 + math.exp(epsilon)) * total)  # (e^eps - 1)/tanh
+        return self._sum([self._bound(part, epsilon, upper) for part in self._parts], upper)
+
+    def _first_parts(self) -> list[_Part]:
+        """Cut all totals into a few parts."""
+        size = count_grid(self._slots, self._chance).total.size
+        cuts = sorted({round(size * i / _FIRST_PARTS) for i in range(_FIRST_PARTS + 1)})
+        return [_Part(first, last, 0) for first, last in pairwise(cuts)]
+
+    def _sum(self, bounds: Sequence[float], upper: bool) -> float:
+        """Return one end of the interval from the bounds of all parts."""
         if not upper:
-            return value * (1.0 - _ROUND_OFF)
-        return min((value + self.sampling_rate * grid.lost) * (1.0 + _ROUND_OFF), self.sampling_rate)
+            return sum(bounds) * (1.0 - _ROUND_OFF)
+        lost = self.sampling_rate * count_grid(self._slots, self._chance).lost
+        return min((sum(bounds) + lost) * (1.0 + _ROUND_OFF), self.sampling_rate)
+
+    def _bounds(self, part: _Part, epsilon: float) -> tuple[float, float]:
+        """Bound what a part adds to delta, from below and from above."""
+        return self._bound(part, epsilon, upper=False), self._bound(part, epsilon, upper=True)
+
+    def _bound(self, part: _Part, epsilon: float, upper: bool) -> float:
+        """Bound what a part adds to delta, from one side."""
+        grid, tanh = count_grid(self._slots, self._chance), math.tanh(0.5 * epsilon)
+        column = math.floor(0.5 * tanh * grid.total[part.first])  # before it 2a - c is at most c tanh
+        if column >= grid.mass.shape[1]:
+            return 0.0
+        # the slots off the two items when the victim spoke and c - 1 blanket messages are on them
+        elsewhere = self._slots - int(grid.total[part.last - 1 if upper else part.first]) + 1
+        law = silence_law(self._rest, part.refinement, elsewhere, upper)
+        rows = slice(part.first, part.last)
+        # 1 - short - tanh with 1 - tanh = 2/(1 + e^eps): the plain difference cancels, and e^eps multiplies it
+        excess = 2.0 / (1.0 + math.exp(epsilon)) - grid.short[rows, column:]
+        odds = (1.0 - self.sampling_rate) / self.sampling_rate * grid.ratio[rows] * tanh
+        gain = float(np.vdot(grid.mass[rows, column:], law.gain(excess, odds[:, None])))
+        return self.sampling_rate * (1.0 + math.exp(epsilon)) * gain  # (e^eps - 1)/tanh
 
 
 class CountGrid(NamedTuple):
