@@ -106,6 +106,10 @@ class SingleDummies:
         """Return the law and the mean of a point, which is the log of a variance."""
         return SINGLES, float(_mean(point[0]))
 
+    def elsewhere(self, point: FloatArray, budget: float) -> list[FloatArray]:
+        """Return no other points to start from: the best one is known here."""
+        return []
+
     def _copies_within(self, part: _Part) -> FloatArray:
         """Compute the log copies in the middle of a part, shape (n_levels,), unless its low end allows the most."""
         middle, between = (part.low + part.high) / 2, (part.at_low + part.at_high) / 2

@@ -6,15 +6,16 @@ them is computed at a few points (`guides`) and interpolated. So every point has
 least predicted error is computed next. The search ends if a prediction was right, and the points around it and those
 that are predicted to be nearly as good are computed.
 
-The error has several valleys, because whole copies are better than slightly fewer. So the first points are a guess, few
-dummies, and points all around; and predictions are compared in several valleys of every choice, and for several limits
-on the copies. Nothing here is proven.
+The error has several valleys, because whole copies are better than slightly fewer. So the first points are guesses for
+several limits on the copies, for few dummies, and points all around; and predictions are compared in several valleys of
+every choice. Nothing here is proven.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -33,9 +34,9 @@ _SCATTERED, _FAR = 10, 4.0
 _SPARED = 5e-4
 #: Most rounds of computing points for one budget.
 _ROUNDS = 40
-#: Limits on the copies that leave different numbers of dummies within a budget.
+#: Whole copies make valleys: each of these limits on the copies has a guess.
 _COPIES = (1.0, 2.0, 4.0, 8.0, 16.0)
-#: Logs of variances of few dummies, at which one point each is computed.
+#: Logs of variances of few dummies, at which one point each is computed; also at that of a first guess if it is less.
 _FEW = (0.0, 2.0)
 #: Widths of the grids on which predictions are compared, as shares of the parameters' ranges.
 _WIDTHS = (1.0, 0.2)
@@ -43,10 +44,14 @@ _WIDTHS = (1.0, 0.2)
 _CHOICES = 6
 #: The widest grid first has this many variances, which its choices share equally; a narrower one has fewer.
 _VARIANCES = 800
+#: A first guess has fewer.
+_ROUGH_VARIANCES = 100
 #: So many valleys of each choice are looked at.
 _VALLEYS = 4
 #: Around the best variance of a valley, ever finer grids have so many: whole copies and budgets make sharp kinks.
 _FINER = (11, 11, 11)
+#: Valleys with more predicted error than this multiple of the least one are left out of finer grids.
+_HOPEFUL = 1.2
 #: A prediction is right if the least error of a computed point is hardly above it, relatively.
 _RIGHT = 2e-4
 #: Points whose predicted errors are less than this multiple of the least one are computed, too, before a search ends.
@@ -96,7 +101,7 @@ class Surface:
             if not math.isfinite(least):
                 break
             promised = points[errors.argmin()]
-            _, known = self._errors(np.array(self.points), budget) if self.points else (None, None)
+            _, known = self._errors(np.array(self.points), budget, 1 - FINE) if self.points else (None, None)
             if known is None or known.error > least * (1 + _RIGHT):
                 wanted = [promised]
             else:
@@ -104,13 +109,22 @@ class Surface:
                 wanted = wanted or self._new(points[errors < known.error * _ALMOST])
         return known
 
-    def promised(self, budget: float) -> tuple[FloatArray, FloatArray]:
-        """Return the points with the least predicted errors, of many choices with some valleys each, and the errors."""
+    def elsewhere(self, point: FloatArray, budget: float) -> list[FloatArray]:
+        """Return the computed point with the least error of those that are far from a point, if there is one."""
+        far = [each for each in self.points if np.abs(each - point).max() > 2 * _STEP]
+        _, best = self._errors(np.array(far), budget, 1 - FINE) if far else (None, None)
+        return [best.point] if best else []
+
+    def promised(self, budget: float, variances: int = _VARIANCES) -> tuple[FloatArray, FloatArray]:
+        """Return the points with the least predicted errors, of many choices with several valleys each, and the errors.
+
+        The widest grid first has so many `variances`, which its choices share.
+        """
         centre, found = self.middle, list[tuple[FloatArray, FloatArray]]()
         spread = _spread(_CHOICES, centre[self.free].size) * self.ranges[self.free]
         for width in _WIDTHS:
             choices = np.clip(centre[self.free] + width * spread, self.low[self.free], self.high[self.free])
-            count = max(round(width * _VARIANCES / len(choices)), _FINER[0])
+            count = max(round(width * variances / len(choices)), _FINER[0])
             found.append(self._valleys(choices, centre[0], width * self.ranges[0] / 2, count, budget))
             points, errors = (np.concatenate(each) for each in zip(*found, strict=True))
             if np.isfinite(errors).any():
@@ -131,7 +145,8 @@ class Surface:
             variances = np.clip(variances + half * np.linspace(-1, 1, number), self.low[0], self.high[0])
             grid = np.column_stack([variances.ravel(), np.repeat(choices, number, axis=0)])
             points = self._completed(grid, np.repeat(caps, number, axis=0), budget)
-            errors, _ = self._errors(points, budget)
+            # somewhat fewer copies than interpolated: a whole number that is predicted is then mostly allowed
+            errors, _ = self._errors(points, budget, 1 - 2 * FINE)
             # every variance has a point for each of its caps, of which only the best one counts
             points, errors = points.reshape(*variances.shape, -1, points.shape[1]), errors.reshape(*variances.shape, -1)
             best, errors = errors.argmin(axis=2), errors.min(axis=2)
@@ -200,17 +215,15 @@ class Surface:
         log = np.minimum(self.unit + points[:, :1] / 2 + ratios, math.log(COPIES_RANGE[1]))
         return np.asarray(np.exp(log))
 
-    def _errors(self, points: FloatArray, budget: float) -> tuple[FloatArray, Candidate | None]:
-        """Return the predicted errors of points, inf if there is no such law, and the best one."""
+    def _errors(self, points: FloatArray, budget: float, share: float) -> tuple[FloatArray, Candidate | None]:
+        """Return the errors of points, inf if there is no such law, and the best one, by shares of predicted copies."""
         points, parameters, means = self._settled(points)
         errors = np.full(len(points), math.inf)
         fits = np.flatnonzero(self.rules.per_user(np.where(np.isfinite(means), means, math.inf)) < budget)
         if not fits.size:
             return errors, None
         variances, per_user = np.exp(points[fits, 0]), self.rules.per_user(means[fits])
-        # somewhat fewer copies than interpolated: a whole number that is predicted is then mostly allowed
-        limits = (1 - FINE) * self._limits(points[fits])
-        copies, errors[fits] = self.rules.best_copies(variances, per_user, limits, budget)
+        copies, errors[fits] = self.rules.best_copies(variances, per_user, share * self._limits(points[fits]), budget)
         at = int(np.argmin(errors))
         if not math.isfinite(errors[at]):
             return errors, None
@@ -220,16 +233,21 @@ class Surface:
         )
 
     def _first(self, budget: float) -> list[FloatArray]:
-        """Return the point that is predicted to be best, points of few dummies, and others all around."""
-        guesses, errors = self.promised(budget)
-        if not np.isfinite(errors).any():
+        """Return points that would be best if every blanket were as good as Gaussian noise, and others all around."""
+        points = list[FloatArray]()
+        for cap in self._caps(budget):
+            promised, errors = Surface(replace(self.rules, copies_max=cap)).promised(budget, _ROUGH_VARIANCES)
+            if np.isfinite(errors).any():
+                points.append(promised[errors.argmin()])
+        if not points:
             return []
-        guess = guesses[errors.argmin()]
+        guess = points[-1]
         centre, extent = guess.copy(), np.full(guess.size, 2 * _FAR)
         centre[self.free], extent[self.free] = self.middle[self.free], self.ranges[self.free]
-        points = [guess, *(centre + extent * _spread(_SCATTERED, guess.size))]
+        points = [guess, *points[:-1], *(centre + extent * _spread(_SCATTERED, guess.size))]
         mean = guess[self.free.stop :]  # none if the law does not spend
-        few = [np.concatenate([[each], np.log(self.space.few), mean]) for each in _FEW]
+        variances = (*_FEW, guess[0]) if guess[0] < min(_FEW) else _FEW
+        few = [np.concatenate([[each], np.log(self.space.few), mean]) for each in variances]
         return self._new(np.array([*np.clip(points, self.low, self.high), *few]))
 
     def _caps(self, budget: float) -> list[float]:
@@ -286,7 +304,7 @@ def _minima(values: FloatArray, most: int) -> tuple[IntArray, IntArray]:
     is_least[np.arange(len(values)), values.argmin(axis=1)] = True
     columns = np.argsort(np.where(is_least, values, math.inf), axis=1, kind="stable")[:, :most]
     rows = np.broadcast_to(np.arange(len(values))[:, None], columns.shape)
-    found = is_least[rows, columns]
+    found = is_least[rows, columns] & (values[rows, columns] <= _HOPEFUL * values.min())
     return rows[found], columns[found]
 
 
