@@ -65,7 +65,7 @@ _LARGEST_USER_EPSILON, _EPSILON_RTOL = 100.0, 2e-5
 
 
 class _Part(NamedTuple):
-    """Some of the totals, rows first, ..., last - 1 of the grid, and how often the part was refined."""
+    """A range of totals (rows first, ..., last - 1 of the grid), and how often it was refined."""
 
     first: int
     last: int
@@ -171,6 +171,7 @@ class FullView:
             lower = self._sum([low for low, _ in bounds.values()], upper=False)
             upper = self._sum([high for _, high in bounds.values()], upper=True)
             tolerance = _RTOL * lower + _LOST
+            # mostly few parts make the interval wide, and only these are worth the time of finer laws
             wide = [
                 part
                 for part, (low, high) in bounds.items()
@@ -184,7 +185,10 @@ class FullView:
                     bounds[half] = self._bounds(half, epsilon)
 
     def one_sided(self, epsilon: float, *, upper: bool) -> float:
-        """Return one end of the interval, at half the work, with the refinement that the last `delta` needed."""
+        """Return one end of the interval.
+
+        After a call of `delta` this takes half the work, for its refinement is used again.
+        """
         if self._is_pair or not self.computable or not self._parts:
             return self.delta(epsilon)[upper]
         return self._sum([self._bound(part, epsilon, upper) for part in self._parts], upper)
