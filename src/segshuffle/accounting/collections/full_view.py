@@ -32,6 +32,7 @@ import numpy as np
 
 from segshuffle.accounting.collections.silence_ratio import Rest, silence_law, sum_of_binomials, window
 from segshuffle.arrays import FloatArray
+from segshuffle.digits import added
 from segshuffle.errors import ParameterError
 from segshuffle.numerics.hockey_stick import CountPair, hockey_stick
 from segshuffle.numerics.intervals import DeltaInterval
@@ -202,9 +203,9 @@ class FullView:
     def _sum(self, bounds: Sequence[float], upper: bool) -> float:
         """Return one end of the interval from the bounds of all parts."""
         if not upper:
-            return sum(bounds) * (1.0 - _ROUND_OFF)
+            return added(bounds) * (1.0 - _ROUND_OFF)
         lost = self.sampling_rate * count_grid(self._slots, self._chance).lost
-        return min((sum(bounds) + lost) * (1.0 + _ROUND_OFF), self.sampling_rate)
+        return min((added(bounds) + lost) * (1.0 + _ROUND_OFF), self.sampling_rate)
 
     def _bounds(self, part: _Part, epsilon: float) -> tuple[float, float]:
         """Bound what a part adds to delta, from below and from above."""
