@@ -374,10 +374,24 @@ def test_a_plan_with_many_levels_takes_seconds(name):
     assert seconds_of(lambda: answering.answer(Question.of(LONG[name]))) < 4.0
 
 
-@pytest.mark.exhaustive
-@pytest.mark.parametrize(("law", "levels", "pairs"), [("poisson", 100, 8), ("clustered", 30, 8), ("signed", 30, 8)])
-def test_announced_seconds_are_those_that_a_plan_takes(law, levels, pairs):
-    """They were within a factor of 1.3; another machine, or a busy one, may differ by a factor of two."""
-    problem = Problem(16 * pairs, pairs, tuple(0.5 + 2 * i / levels for i in range(levels)), (10**4,) * levels, 1e-8)
+#: Nothing is known of a problem with another delta.
+NEW_DELTAS = iter(np.linspace(1e-8, 2e-8, 100).tolist())
+
+
+def measured_and_announced(law, levels):
+    epsilons = tuple(0.5 + 2 * i / levels for i in range(levels))
+    problem = Problem(128, 8, epsilons, (10**4,) * levels, next(NEW_DELTAS))
     asked = Question.of(problem, dummies=law)
-    assert 0.5 < seconds_of(lambda: answering.answer(asked)) / asked.seconds() < 2
+    return seconds_of(lambda: answering.answer(asked)) / asked.seconds()
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(("law", "levels"), [("poisson", 100), ("clustered", 10), ("clustered", 30), ("signed", 30)])
+def test_announced_seconds_are_those_that_a_plan_takes(law, levels):
+    """They are within a factor of 1.4, but a machine may be slow or busy: plans before and after tell how much."""
+    before = measured_and_announced("poisson", 40)
+    measured = measured_and_announced(law, levels)
+    after = measured_and_announced("poisson", 40)
+    slowness = (before + after) / 2
+    assert 0.1 < slowness < 10
+    assert 0.5 < measured / slowness < 2

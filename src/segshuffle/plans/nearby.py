@@ -1,8 +1,8 @@
 """Points to make plans with, near the best point of a search.
 
 Searches compare rough estimates of the largest copies, and copies slightly below whole ones may cost much. So the
-least variance that allows whole copies is sought, and compared with the best point by fine estimates if it is not very
-near. Among few dummies copies have many kinks: there, small steps lead from two points to the best around each.
+least variance that allows whole copies is sought, and compared with the best point by fine estimates. Among few dummies
+copies have many kinks: there, small steps lead from two points to the best around each.
 """
 
 from __future__ import annotations
@@ -21,28 +21,18 @@ from segshuffle.plans.copy_rules import Candidate
 from segshuffle.plans.single_dummies import SingleDummies
 from segshuffle.plans.surface import Surface
 
-#: Whole copies at most this far away (relative) replace those that were found; farther ones only if they are better.
-_VERY_NEAR, _NEAR = 2 * FINE, 0.1
+#: Whole copies farther away than this (relative) are not sought.
+_NEAR = 0.1
 #: First and last distance between points that are compared.
 _FIRST_STEP, _LAST_STEP = 0.25, 0.03
-#: With more levels only the usual variance is tried, to save time.
+#: With more levels no steps are taken, to save time.
 _FEW_LEVELS = 8
 #: Below this variance's log there are few dummies.
 _FEW = 2.0
-#: Least relative gain for which another plan is made: where the error is flat, a lower one may take many more messages.
-_GAIN = 0.001
 
 
 def points_to_try(search: Surface | SingleDummies, best: Candidate, budget: float) -> list[FloatArray]:
-    """Return the best point, or one that allows whole copies; and perhaps better ones, too."""
-    whole = _whole_copies(search, best)
-    very_near = _moved(best.point, whole, _VERY_NEAR)
-    usual = very_near if abs(very_near[0] - best.point[0]) < _LAST_STEP else best.point
-    if len(search.rules.targets) > _FEW_LEVELS:
-        return [usual]
-    near, has_few = _moved(best.point, whole, _NEAR), best.point[0] <= _FEW
-    if np.array_equal(usual, near) and not has_few:
-        return [usual]
+    """Return the best point, or one with whole copies if its error is less; among few dummies, also where steps end."""
     limits: FloatArray | None = None
 
     def error_at(point: FloatArray) -> float:
@@ -52,40 +42,37 @@ def points_to_try(search: Surface | SingleDummies, best: Candidate, budget: floa
             return math.inf
         # the copies of the point before are good first guesses
         limits = search.rules.limits(law, mean, near=limits, rtol=FINE)
-        return search.rules.least_error(law, mean, limits, budget)
+        whole = np.maximum(np.rint(limits), 1.0)
+        nearly = np.where(np.abs(limits / whole - 1) < 0.1 * FINE, whole, limits)
+        return search.rules.least_error(law, mean, nearly, budget)
 
-    point = min([best.point, very_near, near], key=error_at)
-    if has_few:
-        # next to jumps of delta a certificate may allow much less than an estimate, so each is tried
-        return [usual, *(_descended(error_at, each) for each in [point, *search.elsewhere(best.point, budget)])]
-    return [usual, point] if error_at(point) < error_at(usual) * (1 - _GAIN) else [usual]
+    whole = _whole_copies(search, best)
+    point = best.point if whole is None else min([best.point, whole], key=error_at)
+    if best.point[0] > _FEW or len(search.rules.targets) > _FEW_LEVELS:
+        return [point]
+    # next to jumps of delta a certificate may allow much less than an estimate, so each is tried
+    return [point, *(_descended(error_at, each) for each in [point, *search.elsewhere(point, budget)])]
 
 
-def _whole_copies(search: Surface | SingleDummies, best: Candidate) -> list[tuple[float, float]]:
-    """Return how far the copies of levels are from whole ones (or `copies_max`), and which variance allows these.
+def _whole_copies(search: Surface | SingleDummies, best: Candidate) -> FloatArray | None:
+    """Return the point with the least variance that allows whole copies (or `copies_max`) wherever these are near.
 
-    Levels that are not near to whole copies are left out. The variance is the log of the least one.
+    None if there are no such levels.
     """
-    found = list[tuple[float, float]]()
+    variances = list[float]()
 
     def pair_at(copies: float, log_variance: float) -> CounterPair:
         law, mean = search.blanket(np.append(log_variance, best.point[1:])) or (best.law, best.mean)
         return law.rough().pair(mean, copies)
 
     for target, copies in zip(search.rules.targets, best.copies.tolist(), strict=True):
-        goal = min(max(round(copies), 1.0), search.rules.copies_max)
-        distance = abs(copies / goal - 1)
-        if target.pairs and distance < _NEAR:
-            variance = guided_noise(functools.partial(pair_at, goal), float(best.point[0]), **asdict(target))
-            if math.isfinite(variance):
-                found.append((distance, variance))
-    return found
-
-
-def _moved(point: FloatArray, whole: list[tuple[float, float]], tolerance: float) -> FloatArray:
-    """Return the point with the least variance that allows all whole copies that are so near."""
-    variance = max((each for distance, each in whole if distance < tolerance), default=point[0])
-    return np.append(variance, point[1:])
+        most = search.rules.copies_max
+        goal = most if abs(copies / most - 1) < _NEAR else min(max(round(copies), 1.0), most)
+        if target.pairs and abs(copies / goal - 1) < _NEAR:
+            pair_of_goal = functools.partial(pair_at, goal)
+            variances.append(guided_noise(pair_of_goal, float(best.point[0]), **asdict(target)))
+    found = [each for each in variances if math.isfinite(each)]
+    return np.append(max(found), best.point[1:]) if found else None
 
 
 def _descended(error_at: Callable[[FloatArray], float], point: FloatArray) -> FloatArray:

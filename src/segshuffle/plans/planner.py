@@ -191,8 +191,8 @@ def _tried(search: Search, budget: float) -> tuple[Plan, ...]:
 
 
 def _plans_at(search: Search, point: FloatArray, best: Candidate, budget: float) -> list[Plan]:
-    """Return certified plans with the blanket of a point, and with slightly more noise if that may be better."""
-    plans, least = list[Plan](), math.inf
+    """Return certified plans with the blanket of a point, with ever more noise until one is about as good as `best`."""
+    plans = list[Plan]()
     for more in _MORE:
         noisier = np.append(point[0] + more, point[1:])
         law, mean = search.blankets.blanket(noisier) or (best.law, best.mean)
@@ -201,11 +201,9 @@ def _plans_at(search: Search, point: FloatArray, best: Candidate, budget: float)
         except (InfeasibleError, ParameterError) as error:
             failure = error
             continue
-        before, least = least, search.error_of(plans[-1])
-        # copies slightly below whole ones may cost much, and yet more noise may allow these
-        missed = (best.copies % 1 == 0) & (best.copies > plans[-1].scheme.copies)
-        is_falling = math.isfinite(before) and least < before * (1 - 3 * FINE)
-        if (least <= best.error * (1 + FINE) and not is_falling) or (least >= before and not missed.any()):
+        # fewer copies than estimated may be certified, and copies slightly below whole ones may cost much
+        misses_copies = (plans[-1].scheme.copies < best.copies).any()
+        if not misses_copies or search.error_of(plans[-1]) <= best.error * (1 + FINE):
             break
     if not plans:
         raise failure

@@ -3,19 +3,18 @@
 A blanket is a *point*: the logarithms of its variance and of the other parameters that its law leaves to choose. The
 largest copies of every level are nearly those of a Gaussian mechanism with this variance. The log of the ratio between
 them is computed at a few points (`guides`) and interpolated. So every point has a predicted error. The point with the
-least predicted error is computed next. The search ends if a prediction was right, and the points around it and those
-that are predicted to be nearly as good are computed.
+least predicted error is computed next. If a prediction was right, the points around it are computed, and those that are
+predicted to be nearly as good; if all of these are known, the search ends. Every round compares other choices.
 
-The error has several valleys, because whole copies are better than slightly fewer. So the first points are guesses for
-several limits on the copies, for few dummies, and points all around; and predictions are compared in several valleys of
-every choice. Nothing here is proven.
+The error has several valleys, because whole copies are better than slightly fewer. So the first points are a guess, few
+dummies, and points all around; and predictions are compared in several valleys of every choice, and for several limits
+on the copies. Nothing here is proven.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -27,31 +26,27 @@ from segshuffle.plans.copy_rules import Candidate, CopyRules
 #: Distance between the best point and its neighbours. A neighbour is not computed if a computed point is closer to it
 #: than half of the distance.
 _STEP = 0.5
-#: For every budget this many points are computed first, over the whole range of the choices, with variances and means
-#: whose logs are up to this far from those of a guess.
+#: For every budget this many points that have a law are computed first, over the whole range of the choices, with
+#: variances and means whose logs are up to this far from those of a guess.
 _SCATTERED, _FAR = 10, 4.0
 #: This share of the dummies within a budget is spared, because their number is rounded up.
 _SPARED = 5e-4
 #: Most rounds of computing points for one budget.
 _ROUNDS = 40
-#: Whole copies make valleys: each of these limits on the copies has a guess.
+#: Limits on the copies that leave different numbers of dummies within a budget.
 _COPIES = (1.0, 2.0, 4.0, 8.0, 16.0)
-#: Logs of variances of few dummies, at which one point each is computed; also at that of a first guess if it is less.
+#: Logs of variances of few dummies, at which one point each is computed.
 _FEW = (0.0, 2.0)
 #: Widths of the grids on which predictions are compared, as shares of the parameters' ranges.
 _WIDTHS = (1.0, 0.2)
-#: A grid has this many choices of the parameters other than variance and mean.
+#: A grid has this many choices of the parameters other than variance and mean: its centre, and others every round.
 _CHOICES = 6
 #: The widest grid first has this many variances, which its choices share equally; a narrower one has fewer.
 _VARIANCES = 800
-#: A first guess has fewer.
-_ROUGH_VARIANCES = 100
 #: So many valleys of each choice are looked at.
 _VALLEYS = 4
 #: Around the best variance of a valley, ever finer grids have so many: whole copies and budgets make sharp kinks.
 _FINER = (11, 11, 11)
-#: Valleys with more predicted error than this multiple of the least one are left out of finer grids.
-_HOPEFUL = 1.2
 #: A prediction is right if the least error of a computed point is hardly above it, relatively.
 _RIGHT = 2e-4
 #: Points whose predicted errors are less than this multiple of the least one are computed, too, before a search ends.
@@ -93,15 +88,15 @@ class Surface:
     def _refined(self, wanted: list[FloatArray], budget: float) -> Candidate | None:
         """Compute points, and then those of least predicted error, until predictions are right; return the best."""
         known = None
-        for _ in range(_ROUNDS):
+        for number in range(_ROUNDS):
             if not sum(map(self._guide, wanted)) and known:
                 break
-            points, errors = self.promised(budget)
+            points, errors = self.promised(budget, number)
             least = float(errors.min())
             if not math.isfinite(least):
                 break
             promised = points[errors.argmin()]
-            _, known = self._errors(np.array(self.points), budget, 1 - FINE) if self.points else (None, None)
+            _, known = self._errors(np.array(self.points), budget) if self.points else (None, None)
             if known is None or known.error > least * (1 + _RIGHT):
                 wanted = [promised]
             else:
@@ -112,19 +107,20 @@ class Surface:
     def elsewhere(self, point: FloatArray, budget: float) -> list[FloatArray]:
         """Return the computed point with the least error of those that are far from a point, if there is one."""
         far = [each for each in self.points if np.abs(each - point).max() > 2 * _STEP]
-        _, best = self._errors(np.array(far), budget, 1 - FINE) if far else (None, None)
+        _, best = self._errors(np.array(far), budget) if far else (None, None)
         return [best.point] if best else []
 
-    def promised(self, budget: float, variances: int = _VARIANCES) -> tuple[FloatArray, FloatArray]:
-        """Return the points with the least predicted errors, of many choices with several valleys each, and the errors.
+    def promised(self, budget: float, number: int = 0) -> tuple[FloatArray, FloatArray]:
+        """Return the points with the least predicted errors, of many choices with some valleys each, and the errors.
 
-        The widest grid first has so many `variances`, which its choices share.
+        The `number` of a round tells which choices are compared.
         """
         centre, found = self.middle, list[tuple[FloatArray, FloatArray]]()
-        spread = _spread(_CHOICES, centre[self.free].size) * self.ranges[self.free]
+        compared_before = number * (_CHOICES - 1)
+        spread = _spread(_CHOICES, centre[self.free].size, compared_before) * self.ranges[self.free]
         for width in _WIDTHS:
             choices = np.clip(centre[self.free] + width * spread, self.low[self.free], self.high[self.free])
-            count = max(round(width * variances / len(choices)), _FINER[0])
+            count = max(round(width * _VARIANCES / len(choices)), _FINER[0])
             found.append(self._valleys(choices, centre[0], width * self.ranges[0] / 2, count, budget))
             points, errors = (np.concatenate(each) for each in zip(*found, strict=True))
             if np.isfinite(errors).any():
@@ -145,8 +141,7 @@ class Surface:
             variances = np.clip(variances + half * np.linspace(-1, 1, number), self.low[0], self.high[0])
             grid = np.column_stack([variances.ravel(), np.repeat(choices, number, axis=0)])
             points = self._completed(grid, np.repeat(caps, number, axis=0), budget)
-            # somewhat fewer copies than interpolated: a whole number that is predicted is then mostly allowed
-            errors, _ = self._errors(points, budget, 1 - 2 * FINE)
+            errors, _ = self._errors(points, budget)
             # every variance has a point for each of its caps, of which only the best one counts
             points, errors = points.reshape(*variances.shape, -1, points.shape[1]), errors.reshape(*variances.shape, -1)
             best, errors = errors.argmin(axis=2), errors.min(axis=2)
@@ -215,15 +210,17 @@ class Surface:
         log = np.minimum(self.unit + points[:, :1] / 2 + ratios, math.log(COPIES_RANGE[1]))
         return np.asarray(np.exp(log))
 
-    def _errors(self, points: FloatArray, budget: float, share: float) -> tuple[FloatArray, Candidate | None]:
-        """Return the errors of points, inf if there is no such law, and the best one, by shares of predicted copies."""
+    def _errors(self, points: FloatArray, budget: float) -> tuple[FloatArray, Candidate | None]:
+        """Return the predicted errors of points, inf if there is no such law, and the best one."""
         points, parameters, means = self._settled(points)
         errors = np.full(len(points), math.inf)
         fits = np.flatnonzero(self.rules.per_user(np.where(np.isfinite(means), means, math.inf)) < budget)
         if not fits.size:
             return errors, None
         variances, per_user = np.exp(points[fits, 0]), self.rules.per_user(means[fits])
-        copies, errors[fits] = self.rules.best_copies(variances, per_user, share * self._limits(points[fits]), budget)
+        # somewhat fewer copies than interpolated: a whole number that is predicted is then mostly allowed
+        limits = (1 - FINE) * self._limits(points[fits])
+        copies, errors[fits] = self.rules.best_copies(variances, per_user, limits, budget)
         at = int(np.argmin(errors))
         if not math.isfinite(errors[at]):
             return errors, None
@@ -233,22 +230,21 @@ class Surface:
         )
 
     def _first(self, budget: float) -> list[FloatArray]:
-        """Return points that would be best if every blanket were as good as Gaussian noise, and others all around."""
-        points = list[FloatArray]()
-        for cap in self._caps(budget):
-            promised, errors = Surface(replace(self.rules, copies_max=cap)).promised(budget, _ROUGH_VARIANCES)
-            if np.isfinite(errors).any():
-                points.append(promised[errors.argmin()])
-        if not points:
+        """Return the point that is predicted to be best, points of few dummies, and others all around."""
+        guesses, errors = self.promised(budget)
+        if not np.isfinite(errors).any():
             return []
-        guess = points[-1]
+        guess = guesses[errors.argmin()]
         centre, extent = guess.copy(), np.full(guess.size, 2 * _FAR)
         centre[self.free], extent[self.free] = self.middle[self.free], self.ranges[self.free]
-        points = [guess, *points[:-1], *(centre + extent * _spread(_SCATTERED, guess.size))]
+        scattered = np.clip(centre + extent * _spread(4 * _SCATTERED, guess.size), self.low, self.high)
+        scattered, _, means = self._settled(scattered)
+        scattered = scattered[np.isfinite(means)][:_SCATTERED]
+        # points of an earlier budget serve this one, too
+        scattered = [each for each in scattered if self._distance(each) > 2 * _STEP]
         mean = guess[self.free.stop :]  # none if the law does not spend
-        variances = (*_FEW, guess[0]) if guess[0] < min(_FEW) else _FEW
-        few = [np.concatenate([[each], np.log(self.space.few), mean]) for each in variances]
-        return self._new(np.array([*np.clip(points, self.low, self.high), *few]))
+        few = [np.concatenate([[each], np.log(self.space.few), mean]) for each in _FEW]
+        return self._new(np.array([guess, *scattered, *few]))
 
     def _caps(self, budget: float) -> list[float]:
         """Return limits on the copies: those that a budget has room for, and the largest copies of all."""
@@ -304,15 +300,16 @@ def _minima(values: FloatArray, most: int) -> tuple[IntArray, IntArray]:
     is_least[np.arange(len(values)), values.argmin(axis=1)] = True
     columns = np.argsort(np.where(is_least, values, math.inf), axis=1, kind="stable")[:, :most]
     rows = np.broadcast_to(np.arange(len(values))[:, None], columns.shape)
-    found = is_least[rows, columns] & (values[rows, columns] <= _HOPEFUL * values.min())
+    found = is_least[rows, columns]
     return rows[found], columns[found]
 
 
-def _spread(count: int, dimensions: int) -> FloatArray:
-    """Spread points evenly over a cube of side 1 around 0 (the R sequence); the first is 0."""
+def _spread(count: int, dimensions: int, skipped: int = 0) -> FloatArray:
+    """Return 0 and more points, spread evenly over a cube of side 1 around it (the R sequence, after a part of it)."""
     if dimensions == 0:
         return np.zeros((1, 0))
     root = 2.0
     for _ in range(30):
         root = (1 + root) ** (1 / (dimensions + 1))
-    return (0.5 + np.outer(np.arange(count), root ** -np.arange(1.0, dimensions + 1))) % 1 - 0.5
+    numbers = np.append(0, skipped + np.arange(1, count))
+    return (0.5 + np.outer(numbers, root ** -np.arange(1.0, dimensions + 1))) % 1 - 0.5

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from segshuffle.accounting.collections.blanket_cap import cap_overflow, capped_delta, uncapped_target
-from segshuffle.accounting.collections.guides import FINE, guided_log_delta
+from segshuffle.accounting.collections.guides import FINE
 from segshuffle.accounting.collections.product import SMALLEST_DELTA, closest_interval, log_delta_bound, rounded_delta
 from segshuffle.accounting.collections.published import item_target
 from segshuffle.arrays import FloatArray
@@ -26,7 +26,7 @@ from segshuffle.plans.weights import ErrorTerms
 #: Relative widths of a certificate that are tried after `FINE`, until one is reached or the target is met or missed.
 _WIDTHS = (10 * FINE, 100 * FINE, 1.0)
 #: Plans keep this relative distance in epsilon from jumps of delta.
-_JUMP = 0.1 * FINE
+_JUMP = 0.2 * FINE
 #: Significant digits of announced copies.
 _DIGITS = 6
 
@@ -89,13 +89,14 @@ def is_certified(law: Blanket, mean: float, target: Target, copies: float) -> bo
 
 @functools.lru_cache(maxsize=65536)
 def _is_at_jump(law: Blanket, mean: float, target: Target, copies: float) -> bool:
-    """Return whether delta is estimated to be far above the target at a slightly smaller epsilon.
+    """Return whether delta more than doubles, and is above the target, at a slightly smaller epsilon.
 
     If there are few dummies, delta may grow by orders of magnitude within a millionth of epsilon, or of the copies.
-    Next to such a jump, already a somewhat wider bound of delta, as a verifier computes, is far above the target.
+    Next to such a jump, already a somewhat wider bound of delta, as a verifier computes, is above the target.
     """
-    pair, epsilon = law.rough().pair(mean, copies), (1 - _JUMP) * target.epsilon
-    return guided_log_delta(pair, target.pairs, epsilon, target.delta, FINE) > math.log(2 * target.delta)
+    smaller = Target(target.pairs, (1 - _JUMP) * target.epsilon, target.delta)
+    here, there = certified_delta(law, mean, target, copies)[1], certified_delta(law.rough(), mean, smaller, copies)[0]
+    return there > max(2 * here, target.delta)
 
 
 def announced(copies: float) -> float:

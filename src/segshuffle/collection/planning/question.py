@@ -29,7 +29,9 @@ from segshuffle.protocols.proven import SINGLE, ProvenSegmented, expected_second
 BEST = "best"
 #: Measured seconds of a law other than single dummies: a multiple of the seconds of single dummies, plus seconds per
 #: level. The other pairs are for laws that use further messages to hide the counts, without and with a largest error.
-_OTHER_LAWS, _HIDING, _BUDGETS = (1.5, 0.105), (1.5, 0.22), (4.0, 0.4)
+_OTHER_LAWS, _HIDING, _BUDGETS = (1.5, 0.06), (1.5, 0.11), (4.0, 0.4)
+#: Further seconds of such a law: for any problem, and for the square of the number of levels.
+_ANY, _SQUARE = 0.2, 0.004
 #: Number of plans in a search for the least epsilon.
 _EPSILON_PLANS = 12
 
@@ -264,7 +266,10 @@ class Question:
         """Estimate how long a plan with one law takes, in seconds of a processor."""
         check_choice("law", law, laws())
         chosen = laws()[law]
-        times, every_level = _OTHER_LAWS if chosen.parameters() else (1.0, 0.0)
+        single, n_levels = expected_seconds(self.problem), len(self.problem.levels)
+        if not chosen.parameters():
+            return single
+        times, every_level = _OTHER_LAWS
         if chosen.spends:
             times, every_level = _BUDGETS if self.goal.finds == "messages" else _HIDING
-        return times * expected_seconds(self.problem) + every_level * len(self.problem.levels)
+        return times * single + every_level * n_levels + _ANY + _SQUARE * n_levels**2
