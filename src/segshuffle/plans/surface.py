@@ -35,7 +35,7 @@ _SPARED = 5e-4
 _ROUNDS = 40
 #: Limits on the copies that leave different numbers of dummies within a budget.
 _COPIES = (1.0, 2.0, 4.0, 8.0, 16.0)
-#: Logs of variances of few dummies, at which one point each is computed.
+#: Logs of variances of few dummies, at which one point each is computed; also at that of a first guess if it is less.
 _FEW = (0.0, 2.0)
 #: Widths of the grids on which predictions are compared, as shares of the parameters' ranges.
 _WIDTHS = (1.0, 0.2)
@@ -243,7 +243,7 @@ class Surface:
         # points of an earlier budget serve this one, too
         scattered = [each for each in scattered if self._distance(each) > 2 * _STEP]
         mean = guess[self.free.stop :]  # none if the law does not spend
-        few = [np.concatenate([[each], np.log(self.space.few), mean]) for each in _FEW]
+        few = [np.concatenate([[each], np.log(self.space.few), mean]) for each in (*_FEW, min(guess[0], *_FEW))]
         return self._new(np.array([guess, *scattered, *few]))
 
     def _caps(self, budget: float) -> list[float]:
