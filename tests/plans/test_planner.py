@@ -162,7 +162,7 @@ def test_a_superset_of_plans_never_has_a_worse_best_plan(freedom, seed):
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("law", ["clustered", "signed"])
 def test_a_superset_of_plans_with_more_choices_rarely_has_a_worse_best_plan(law):
-    """Laws with further choices have no order to search by: of 600 pairs five were .1 to .13 % worse."""
+    """Laws with further choices have no order to search by: of 600 pairs 3 (clustered) were .1 to .31 % worse."""
     freedoms = [each for each in MORE_FREEDOM if each != "law"]
     pairs = [nested(seed, freedom, (SINGLE, law)) for seed in range(20) for freedom in freedoms]
     ratios = np.array([many / few for few, many in pairs if math.isfinite(few)])
