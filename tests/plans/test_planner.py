@@ -402,11 +402,11 @@ def test_a_plan_with_many_levels_takes_seconds(name):
     assert seconds_of(lambda: answering.answer(Question.of(LONG[name]))) < 4.0
 
 
-#: Nothing is known of a problem with another delta.
+#: Each plan has a delta of its own: what was computed for another plan would save time.
 NEW_DELTAS = iter(np.linspace(1e-8, 2e-8, 100).tolist())
 
 
-def measured_and_announced(law, levels):
+def ratio_of_measured_and_announced_seconds(law, levels):
     epsilons = tuple(0.5 + 2 * i / levels for i in range(levels))
     problem = Problem(128, 8, epsilons, (10**4,) * levels, next(NEW_DELTAS))
     asked = Question.of(problem, dummies=law)
@@ -417,9 +417,9 @@ def measured_and_announced(law, levels):
 @pytest.mark.parametrize(("law", "levels"), [("poisson", 100), ("clustered", 10), ("clustered", 30), ("signed", 30)])
 def test_announced_seconds_are_those_that_a_plan_takes(law, levels):
     """They are within a factor of 1.4, but a machine may be slow or busy: plans before and after tell how much."""
-    before = measured_and_announced("poisson", 40)
-    measured = measured_and_announced(law, levels)
-    after = measured_and_announced("poisson", 40)
+    before = ratio_of_measured_and_announced_seconds("poisson", 40)
+    measured = ratio_of_measured_and_announced_seconds(law, levels)
+    after = ratio_of_measured_and_announced_seconds("poisson", 40)
     slowness = (before + after) / 2
     assert 0.1 < slowness < 10
     assert 0.5 < measured / slowness < 2

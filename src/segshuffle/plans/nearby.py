@@ -42,6 +42,7 @@ def points_to_try(search: Surface | SingleDummies, best: Candidate, budget: floa
             return math.inf
         # the copies of the point before are good first guesses
         limits = search.rules.limits(law, mean, near=limits, rtol=FINE)
+        # where a blanket allows just whole copies, the estimate may be slightly below them
         whole = np.maximum(np.rint(limits), 1.0)
         nearly = np.where(np.abs(limits / whole - 1) < 0.1 * FINE, whole, limits)
         return search.rules.least_error(law, mean, nearly, budget)
@@ -59,14 +60,13 @@ def _whole_copies(search: Surface | SingleDummies, best: Candidate) -> FloatArra
 
     None if there are no such levels.
     """
-    variances = list[float]()
+    variances, most = list[float](), search.rules.copies_max
 
     def pair_at(copies: float, log_variance: float) -> CounterPair:
         law, mean = search.blanket(np.append(log_variance, best.point[1:])) or (best.law, best.mean)
         return law.rough().pair(mean, copies)
 
     for target, copies in zip(search.rules.targets, best.copies.tolist(), strict=True):
-        most = search.rules.copies_max
         goal = most if abs(copies / most - 1) < _NEAR else min(max(round(copies), 1.0), most)
         if target.pairs and abs(copies / goal - 1) < _NEAR:
             pair_of_goal = functools.partial(pair_at, goal)

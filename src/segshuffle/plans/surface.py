@@ -294,7 +294,7 @@ def _interpolated(points: FloatArray, values: FloatArray) -> Callable[[FloatArra
 
 
 def _minima(values: FloatArray, most: int) -> tuple[IntArray, IntArray]:
-    """Return rows and columns of the least local minima, at most so many of a row, without those that are far above."""
+    """Return rows and columns of the least local minima, at most so many of a row."""
     around = np.pad(values, [(0, 0), (1, 1)], constant_values=math.inf)
     is_least = (values <= around[:, :-2]) & (values < around[:, 2:])
     is_least[np.arange(len(values)), values.argmin(axis=1)] = True
@@ -305,7 +305,7 @@ def _minima(values: FloatArray, most: int) -> tuple[IntArray, IntArray]:
 
 
 def _spread(count: int, dimensions: int, skipped: int = 0) -> FloatArray:
-    """Return 0 and more points, spread evenly over a cube of side 1 around it (the R sequence, after a part of it)."""
+    """Return 0, and points spread evenly over a cube of side 1 around it: the R sequence without its first ones."""
     if dimensions == 0:
         return np.zeros((1, 0))
     root = 2.0
