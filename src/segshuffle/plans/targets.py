@@ -25,8 +25,8 @@ from segshuffle.plans.weights import ErrorTerms
 
 #: Relative widths of a certificate that are tried after `FINE`, until one is reached or the target is met or missed.
 _WIDTHS = (10 * FINE, 100 * FINE, 1.0)
-#: Plans keep this relative distance in epsilon from jumps of delta.
-_JUMP = 0.2 * FINE
+#: Plans keep this relative distance in epsilon from jumps of delta, which show in intervals of this relative width.
+_JUMP, _WIDE = 0.2 * FINE, 0.5
 #: Significant digits of announced copies.
 _DIGITS = 6
 
@@ -95,7 +95,8 @@ def _is_at_jump(law: Blanket, mean: float, target: Target, copies: float) -> boo
     Next to such a jump, already a somewhat wider bound of delta, as a verifier computes, is above the target.
     """
     smaller = Target(target.pairs, (1 - _JUMP) * target.epsilon, target.delta)
-    here, there = certified_delta(law, mean, target, copies)[1], certified_delta(law.rough(), mean, smaller, copies)[0]
+    here = certified_delta(law, mean, target, copies)[1]
+    there = certified_delta(law.rough(), mean, smaller, copies, _WIDE)[0]
     return there > max(2 * here, target.delta)
 
 
@@ -105,17 +106,23 @@ def announced(copies: float) -> float:
 
 
 @functools.lru_cache(maxsize=65536)
-def certified_delta(law: Blanket, mean: float, target: Target, copies: float) -> tuple[float, float]:
-    """Return a certified interval of delta (lower, upper), narrow enough to compare it with the target if possible."""
+def certified_delta(
+    law: Blanket, mean: float, target: Target, copies: float, rtol: float = FINE
+) -> tuple[float, float]:
+    """Return a certified interval of delta (lower, upper), narrow enough to compare it with the target if possible.
+
+    Intervals of relative width `rtol` are tried first.
+    """
     if target.pairs == 0 or copies == 0:
         return 0.0, 0.0
     pair, lower, upper = law.pair(mean, copies), 0.0, 1.0
     far_below = max(FINE * target.delta, SMALLEST_DELTA)
     # large tables take long, and need not tell a delta far below the target from 0
-    smallest = far_below if has_large_tables(law) else SMALLEST_DELTA
-    for rtol, least in dict.fromkeys([(FINE, smallest), (FINE, far_below), *((each, smallest) for each in _WIDTHS)]):
+    smallest = far_below if rtol > FINE or has_large_tables(law) else SMALLEST_DELTA
+    tried = [(rtol, smallest), (FINE, far_below), *((each, smallest) for each in _WIDTHS)]
+    for width, least in dict.fromkeys(tried):
         interval, failure = closest_interval(
-            pair, pairs=target.pairs, epsilon=target.epsilon, rtol=rtol, smallest=least, expected=target.delta
+            pair, pairs=target.pairs, epsilon=target.epsilon, rtol=width, smallest=least, expected=target.delta
         )
         lower, upper = max(lower, interval.lower), min(upper, interval.upper)
         if not failure or (lower > 0 and upper <= target.delta) or lower > target.delta:
