@@ -24,7 +24,7 @@ from segshuffle.plans.surface import Surface
 #: Whole copies farther away than this (relative) are not sought.
 _NEAR = 0.1
 #: First and last distance between points that are compared.
-_FIRST_STEP, _LAST_STEP = 0.25, 0.03
+_FIRST_STEP, _LAST_STEP = 0.25, 0.006
 #: With more levels no steps are taken, to save time.
 _FEW_LEVELS = 8
 #: Below this variance's log there are few dummies.
