@@ -162,12 +162,13 @@ def test_a_superset_of_plans_never_has_a_worse_best_plan(freedom, seed):
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("law", ["clustered", "signed"])
 def test_a_superset_of_plans_with_more_choices_rarely_has_a_worse_best_plan(law):
-    """Laws with further choices have no order to search by: of 600 pairs 3 (clustered) were .1 to .31 % worse."""
+    """Laws with further choices have no order to search by.
+
+    Of 1,200 pairs (120 seeds) 8 were worse: seven by .1 to .18 %, and one with signed dummies by 2.3 %. None is here.
+    """
     freedoms = [each for each in MORE_FREEDOM if each != "law"]
     pairs = [nested(seed, freedom, (SINGLE, law)) for seed in range(20) for freedom in freedoms]
-    ratios = np.array([many / few for few, many in pairs if math.isfinite(few)])
-    assert (ratios > SEARCHED).mean() <= 0.02
-    assert ratios.max() <= 1.003
+    assert max(many / few for few, many in pairs if math.isfinite(few)) <= SEARCHED
 
 
 @pytest.mark.parametrize(
