@@ -200,7 +200,7 @@ class CopyRules:
             kept = [is_certified(law, mean, each, a) for each, a in zip(self.targets, chosen, strict=True)]
             if all(kept):
                 break
-            # hardly lower at first: most estimates are nearly right, and just below whole copies every bit counts
+            # hardly lower at first: most estimates are nearly right, and slightly fewer copies may cost much
             limits = np.where(kept, limits, chosen * max(1 - 0.02 * FINE * 3**tries, 0.0))
         copies = np.array([announced(each) for each in chosen])
         reached, certificate = attained(problem, copies), list[dict[str, float]]()

@@ -25,8 +25,10 @@ from segshuffle.plans.weights import ErrorTerms
 
 #: Relative widths of a certificate that are tried after `FINE`, until one is reached or the target is met or missed.
 _WIDTHS = (10 * FINE, 100 * FINE, 1.0)
-#: Plans keep this relative distance in epsilon from jumps of delta, which show in intervals of this relative width.
-_JUMP, _WIDE = 0.2 * FINE, 0.5
+#: Plans keep this relative distance in epsilon from jumps of delta.
+_JUMP = 0.2 * FINE
+#: Relative width of the intervals that tell whether there is a jump: narrower ones take longer and tell no more.
+_WIDE = 0.5
 #: Significant digits of announced copies.
 _DIGITS = 6
 
@@ -117,7 +119,7 @@ def certified_delta(
         return 0.0, 0.0
     pair, lower, upper = law.pair(mean, copies), 0.0, 1.0
     far_below = max(FINE * target.delta, SMALLEST_DELTA)
-    # large tables take long, and need not tell a delta far below the target from 0
+    # far below the target, large tables and wide intervals need not tell delta from 0, which would take long
     smallest = far_below if rtol > FINE or has_large_tables(law) else SMALLEST_DELTA
     tried = [(rtol, smallest), (FINE, far_below), *((each, smallest) for each in _WIDTHS)]
     for width, least in dict.fromkeys(tried):
