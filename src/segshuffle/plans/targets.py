@@ -118,13 +118,11 @@ def certified_delta(
     if target.pairs == 0 or copies == 0:
         return 0.0, 0.0
     pair, lower, upper = law.pair(mean, copies), 0.0, 1.0
+    # a delta that is far below the target need not be told from 0, which would take large tables
     far_below = max(FINE * target.delta, SMALLEST_DELTA)
-    # far below the target, large tables and wide intervals need not tell delta from 0, which would take long
-    smallest = far_below if rtol > FINE or has_large_tables(law) else SMALLEST_DELTA
-    tried = [(rtol, smallest), (FINE, far_below), *((each, smallest) for each in _WIDTHS)]
-    for width, least in dict.fromkeys(tried):
+    for width in (rtol, *_WIDTHS):
         interval, failure = closest_interval(
-            pair, pairs=target.pairs, epsilon=target.epsilon, rtol=width, smallest=least, expected=target.delta
+            pair, pairs=target.pairs, epsilon=target.epsilon, rtol=width, smallest=far_below, expected=target.delta
         )
         lower, upper = max(lower, interval.lower), min(upper, interval.upper)
         if not failure or (lower > 0 and upper <= target.delta) or lower > target.delta:

@@ -57,6 +57,8 @@ BOUND_RTOL = 1e-3
 _TABLES, _BOUND_TABLES, _COARSER = 8, 30, 4.0
 _LOG_SMALLEST = math.log(SMALLEST_DELTA)
 _ROUNDING = 1e-12
+#: A finer lattice is of no use if the last one made the interval hardly narrower than this multiple.
+_HARDLY_LESS = 0.9
 
 
 def check_product(*, pairs: int = 1, epsilon: float = 0.0, delta: float = SMALLEST_TARGET) -> None:
@@ -282,7 +284,7 @@ def closest_interval(
             low, high = max(low, lower), min(high, upper)
             if lower < log_delta - 2 and log_delta > log_smallest:
                 log_delta = max(lower, log_smallest)  # too much mass was given away: a finer lattice would not help
-            elif table.step > step or width > 100 * before or lower == -math.inf:
+            elif table.step > step or width > _HARDLY_LESS * before or lower == -math.inf:
                 break  # the finest lattice there is, or that round-off and missing mass allow
             else:
                 # the width goes with the square of the step
