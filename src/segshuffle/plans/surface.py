@@ -114,7 +114,7 @@ class Surface:
         """Return the choices of a round: some all over the ranges of the parameters, some near the best point."""
         spread = _spread(_CHOICES, self.middle[self.free].size, number * (_CHOICES - 1)) * self.ranges[self.free]
         choices = np.concatenate([self.middle[self.free] + spread, best[self.free] + _NARROW * spread])
-        return np.clip(choices, self.low[self.free], self.high[self.free])
+        return np.asarray(np.clip(choices, self.low[self.free], self.high[self.free]))
 
     def _promised(self, choices: FloatArray, budget: float) -> tuple[FloatArray, FloatArray]:
         """Return the points with the least predicted errors, some valleys of each choice, and the errors."""

@@ -24,7 +24,7 @@ _CELLS, _FINE_CELLS = 4.0, 400.0
 #: A tail that is left out has mass e^-_TAIL delta/pairs times the accuracy.
 _TAIL = 3.5
 #: Relative accuracy of delta in quick searches, and in final ones (also of a plan's error); most steps of a search.
-CLOSE, FINE, _STEPS = 1e-2, 1e-3, 20
+CLOSE, FINE, _STEPS = 3e-3, 1e-3, 20
 #: Log of a factor: how far a search goes from the Gaussian mechanism's answer, or from its start.
 REACH = 5.0
 _SMALLEST, _LARGEST = 1e-200, 1 - 1e-9

@@ -57,7 +57,7 @@ BOUND_RTOL = 1e-3
 _TABLES, _BOUND_TABLES, _COARSER = 8, 30, 4.0
 _LOG_SMALLEST = math.log(SMALLEST_DELTA)
 _ROUNDING = 1e-12
-#: A finer lattice is of no use if the last one made the interval hardly narrower than this multiple.
+#: Finer lattices are of no use if the last two made the interval hardly narrower than this multiple.
 _HARDLY_LESS = 0.9
 
 
@@ -264,7 +264,7 @@ def closest_interval(
     try:
         saddle, step = _first_lattice(pair, pairs, epsilon, rtol, log_smallest, expected)
         log_delta = max(saddle.log_delta, log_smallest)
-        width = lost = math.inf
+        widths, lost = [math.inf, math.inf], math.inf
         for _ in range(_TABLES):
             cut = lost
             table = pair.loss_table(step, log_tail_for(log_delta, pairs, rtol))
@@ -278,17 +278,18 @@ def closest_interval(
             if asked and lost > 0 and upper < math.log(4 * pairs * lost):
                 return DeltaInterval(0.0, rounded_delta(upper)), None
             lower = log_delta_lower(table, pairs, epsilon, saddle.tilt)
-            before, width = width, math.expm1(min(upper - lower, 700.0))
+            width = math.expm1(min(upper - lower, 700.0))
             if width <= rtol:
                 return DeltaInterval(math.exp(lower), rounded_delta(upper)), None
             low, high = max(low, lower), min(high, upper)
             if lower < log_delta - 2 and log_delta > log_smallest:
                 log_delta = max(lower, log_smallest)  # too much mass was given away: a finer lattice would not help
-            elif table.step > step or width > _HARDLY_LESS * before or lower == -math.inf:
+            elif table.step > step or width > _HARDLY_LESS * widths[-2] or lower == -math.inf:
                 break  # the finest lattice there is, or that round-off and missing mass allow
             else:
                 # the width goes with the square of the step
                 step = table.step * min(max(math.sqrt(0.6 * rtol / width), 0.02), 0.8)
+            widths.append(width)
         failure = AccuracyError(
             f"The interval of delta stayed {width:.1e} wide, more than rtol = {rtol:g}: raise rtol."
         )
