@@ -23,10 +23,8 @@ from segshuffle.plans.plan import Problem, assignment_spread
 from segshuffle.plans.scheme import Scheme
 from segshuffle.plans.weights import ErrorTerms
 
-#: Relative widths of a certificate that are tried after the first, until one is reached or the target is met or missed.
+#: Relative widths of a certificate that are tried after `FINE`, until one is reached or the target is met or missed.
 _WIDTHS = (10 * FINE, 100 * FINE, 1.0)
-#: Smaller shares of a target need not be told from 0.
-_FAR_BELOW = 1e-6
 #: Plans keep this relative distance in epsilon from jumps of delta.
 _JUMP = 0.2 * FINE
 #: Relative width of the intervals that tell whether there is a jump: narrower ones take longer and tell no more.
@@ -120,11 +118,13 @@ def certified_delta(
     if target.pairs == 0 or copies == 0:
         return 0.0, 0.0
     pair, lower, upper = law.pair(mean, copies), 0.0, 1.0
-    # a delta that is far below the target need not be told from 0, which would take large tables
-    far_below = max(_FAR_BELOW * target.delta, SMALLEST_DELTA)
-    for width in (rtol, *_WIDTHS):
+    far_below = max(FINE * target.delta, SMALLEST_DELTA)
+    # far below the target, large tables and wide intervals need not tell delta from 0, which would take long
+    smallest = far_below if rtol > FINE or has_large_tables(law) else SMALLEST_DELTA
+    tried = [(rtol, smallest), (FINE, far_below), *((each, smallest) for each in _WIDTHS)]
+    for width, least in dict.fromkeys(tried):
         interval, failure = closest_interval(
-            pair, pairs=target.pairs, epsilon=target.epsilon, rtol=width, smallest=far_below, expected=target.delta
+            pair, pairs=target.pairs, epsilon=target.epsilon, rtol=width, smallest=least, expected=target.delta
         )
         lower, upper = max(lower, interval.lower), min(upper, interval.upper)
         if not failure or (lower > 0 and upper <= target.delta) or lower > target.delta:
