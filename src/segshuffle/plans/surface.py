@@ -37,11 +37,12 @@ _ROUNDS = 40
 _COPIES = (1.0, 2.0, 4.0, 8.0, 16.0)
 #: Logs of variances of few dummies, at which one point each is computed; also at that of a first guess if it is less.
 _FEW = (0.0, 2.0)
-#: Predictions are compared for this many choices of the parameters other than variance and mean all over their ranges,
-#: and for as many in this share of the ranges around the best point: the middle, and others every round.
-_CHOICES, _NARROW = 6, 0.2
-#: So many variances of each choice are compared first, over the whole range.
-_VARIANCES = 70
+#: Widths of the grids on which predictions are compared, as shares of the parameters' ranges.
+_WIDTHS = (1.0, 0.2)
+#: A grid has this many choices of the parameters other than variance and mean: its centre, and others every round.
+_CHOICES = 6
+#: The widest grid first has this many variances, which its choices share equally; a narrower one has fewer.
+_VARIANCES = 800
 #: So many valleys of each choice are looked at.
 _VALLEYS = 4
 #: Around the best variance of a valley, ever finer grids have so many: whole copies and budgets make sharp kinks.
@@ -90,8 +91,7 @@ class Surface:
         for number in range(_ROUNDS):
             if not sum(map(self._guide, wanted)) and known:
                 break
-            choices = self._choices(number, known.point if known else self.middle)
-            points, errors = self._promised(choices, budget)
+            points, errors = self.promised(budget, number)
             least = float(errors.min())
             if not math.isfinite(least):
                 break
@@ -110,19 +110,32 @@ class Surface:
         _, best = self._errors(np.array(far), budget) if far else (None, None)
         return [best.point] if best else []
 
-    def _choices(self, number: int, best: FloatArray) -> FloatArray:
-        """Return the choices of a round: some all over the ranges of the parameters, some near the best point."""
-        spread = _spread(_CHOICES, self.middle[self.free].size, number * (_CHOICES - 1)) * self.ranges[self.free]
-        choices = np.concatenate([self.middle[self.free] + spread, best[self.free] + _NARROW * spread])
-        return np.asarray(np.clip(choices, self.low[self.free], self.high[self.free]))
+    def promised(self, budget: float, number: int = 0) -> tuple[FloatArray, FloatArray]:
+        """Return the points with the least predicted errors, of many choices with some valleys each, and the errors.
 
-    def _promised(self, choices: FloatArray, budget: float) -> tuple[FloatArray, FloatArray]:
-        """Return the points with the least predicted errors, some valleys of each choice, and the errors."""
-        variances, half = np.full((len(choices), 1), self.middle[0]), self.ranges[0] / 2
+        The `number` of a round tells which choices are compared.
+        """
+        centre, found = self.middle, list[tuple[FloatArray, FloatArray]]()
+        compared_before = number * (_CHOICES - 1)
+        spread = _spread(_CHOICES, centre[self.free].size, compared_before) * self.ranges[self.free]
+        for width in _WIDTHS:
+            choices = np.clip(centre[self.free] + width * spread, self.low[self.free], self.high[self.free])
+            count = max(round(width * _VARIANCES / len(choices)), _FINER[0])
+            found.append(self._valleys(choices, centre[0], width * self.ranges[0] / 2, count, budget))
+            points, errors = (np.concatenate(each) for each in zip(*found, strict=True))
+            if np.isfinite(errors).any():
+                centre = points[errors.argmin()]
+        return points, errors
+
+    def _valleys(
+        self, choices: FloatArray, centre: float, half: float, count: int, budget: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the points of least predicted error in the valleys of choices, and the errors, around a variance."""
+        variances = np.full((len(choices), 1), centre)
         # only a law that spends a budget divides it between dummies and copies
         caps = np.tile(self._caps(budget) if self.law.spends else [math.inf], (len(choices), 1))
         # how many variances a grid has, and how many valleys of each row go on
-        grids = [(_VARIANCES, _VALLEYS), *[(number, 1) for number in _FINER]]
+        grids = [(count, _VALLEYS), *[(number, 1) for number in _FINER]]
         for number, most in grids:
             # a row per choice, or one of its valleys
             variances = np.clip(variances + half * np.linspace(-1, 1, number), self.low[0], self.high[0])
@@ -218,7 +231,7 @@ class Surface:
 
     def _first(self, budget: float) -> list[FloatArray]:
         """Return the point that is predicted to be best, points of few dummies, and others all around."""
-        guesses, errors = self._promised(self._choices(0, self.middle), budget)
+        guesses, errors = self.promised(budget)
         if not np.isfinite(errors).any():
             return []
         guess = guesses[errors.argmin()]
