@@ -17,6 +17,7 @@ from segshuffle.accounting.collections import product
 from segshuffle.accounting.collections.calibration import epsilon_upper, largest_copies, least_blanket_mean
 from segshuffle.accounting.collections.product import delta_interval, log_delta_bound
 from segshuffle.blankets.poisson import ItemPair, block_masses
+from segshuffle.blankets.signed import Signed, SignedPair
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.numerics.loss_distribution import AccuracyError, log_delta_lower, log_delta_upper
 
@@ -204,6 +205,21 @@ def test_one_pair_is_enclosed(mu, copies, epsilon, rtol):
     found, exact = delta_interval(ItemPair(mu, copies), pairs=1, epsilon=epsilon, rtol=rtol), delta(mu, copies, epsilon)
     assert o.encloses(found, exact)
     assert found.relative_width <= rtol
+
+
+def test_an_interval_that_finer_lattices_do_not_narrow_is_given_up(monkeypatch):
+    """It stays .56 % wide however fine the lattice is. Every table is larger than the one before."""
+    steps, tabulate = list[float](), SignedPair.loss_table
+
+    def counted(pair, step, log_tail):
+        steps.append(step)
+        return tabulate(pair, step, log_tail)
+
+    monkeypatch.setattr(SignedPair, "loss_table", counted)
+    pair = Signed(p=0.393479, flood_p=0.0001, flood=0.94720403).pair(32.52, 0.999279)
+    with pytest.raises(AccuracyError, match=r"stayed 5\.6e-03 wide"):
+        delta_interval(pair, pairs=1, epsilon=8.0, smallest=1e-11)
+    assert len(steps) == 3
 
 
 @pytest.mark.quick(4)
