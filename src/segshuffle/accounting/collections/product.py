@@ -57,7 +57,8 @@ BOUND_RTOL = 1e-3
 _TABLES, _BOUND_TABLES, _COARSER = 8, 30, 4.0
 _LOG_SMALLEST = math.log(SMALLEST_DELTA)
 _ROUNDING = 1e-12
-#: Finer lattices are of no use if the last two made the interval hardly narrower than this multiple.
+#: An interval is given up if two finer lattices in turn did not bring its width below this multiple. One is not enough:
+#: it may be finer by little, or the lattice before it good by chance.
 _HARDLY_LESS = 0.9
 
 
@@ -224,9 +225,9 @@ def delta_interval(
     ParameterError
         If a parameter is outside its range.
     AccuracyError
-        If the width cannot be reached with the largest lattice. Seen for a blanket mean below 0.01 with hardly any
-        copies and epsilon near 0, for epsilon of 3 and more with delta of about 1e-100 and less, and for a million
-        pairs, whose sum needs too long a transform.
+        If the width cannot be reached: finer lattices do not narrow the interval, or are too large. Seen for a blanket
+        mean below 0.01 with hardly any copies and epsilon near 0, for epsilon of 3 and more with delta of about 1e-100
+        and less, and for a million pairs, whose sum needs too long a transform.
     """
     interval, failure = closest_interval(
         pair, pairs=pairs, epsilon=epsilon, rtol=rtol, smallest=smallest, expected=expected
