@@ -181,7 +181,7 @@ def delta_bound(scheme, honest, mean, copies, pairs, epsilon, delta, rounds, fin
         pair = pair or joined
         a, b = (joined, joined) if digit == "0" else (product(joined, joined, places, tiny << power, bits), pair)
     bound = (Fraction(excess_mass(a, b, c, bits), 2**bits) + added) / (1 - kappa)
-    if fineness == PLACES and delta < bound < 1.01 * delta:  # among few dummies it may be almost a hundredth too large
+    if fineness == PLACES and delta < bound < 1000 * delta:  # among few dummies it may be many times too large
         return delta_bound(scheme, honest, mean, copies, pairs, epsilon, delta, rounds, 5 * PLACES)
     return bound
 

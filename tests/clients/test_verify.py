@@ -105,6 +105,14 @@ def test_bounds_are_just_above_enumerated_deltas(law, mean, copies, pairs, epsil
     assert least * (1 - 1e-12) <= bound <= most * (1 + 1e-3)
 
 
+def test_a_bound_far_above_its_promise_is_computed_again_more_finely():
+    """Among few dummies the first bound is 28 times the promise, and delta is 10 orders of magnitude below it."""
+    scheme = {"law": {"name": "clustered", "p": Fraction(0.151387)}, "blanket_cap": None}
+    mean, promise = Fraction(0.016231) * 1100 / 100, Fraction(2.5e-15)
+    bound = verifier().delta_bound(scheme, 1, mean, Fraction(0.0129867), 3, Fraction(0.25), promise, 1)
+    assert 1.747e-25 <= bound <= promise
+
+
 @pytest.mark.quick("three levels", "a cap", "signs")
 @pytest.mark.parametrize("name", PLANS)
 def test_bounds_agree_with_the_certificates_of_saved_plans(plans, name):

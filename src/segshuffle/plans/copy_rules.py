@@ -188,7 +188,7 @@ class CopyRules:
             limits *= 1 - 0.1 * FINE  # certificates take long: slightly lower limits mostly pass at once
         for i, target in enumerate(self.targets):
             whole = round(limits[i])
-            if whole and abs(limits[i] / whole - 1) < FINE and is_certified(law, mean, target, whole):
+            if (1 - FINE) * whole < limits[i] < whole and is_certified(law, mean, target, whole):
                 limits[i] = whole
         for tries in itertools.count():
             chosen, error = self._best_copies_of(law, mean, limits, budget)

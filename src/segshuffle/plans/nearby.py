@@ -1,8 +1,9 @@
 """Points to make plans with, near the best point of a search.
 
 Searches compare rough estimates of the largest copies, and copies slightly below whole ones may cost much. So the
-least variance that allows whole copies is sought, and compared with the best point by fine estimates. Among few dummies
-copies have many kinks: there, small steps lead from two points to the best around each.
+least variance that allows whole copies of a level is sought, and compared with the best point by fine estimates. The
+same is done in another valley that is about as good. Among few dummies copies have many kinks: there, small steps lead
+from two points to the best around each.
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ _NEAR = 0.1
 _FIRST_STEP, _LAST_STEP = 0.25, 0.006
 #: With more levels no steps are taken, to save time.
 _FEW_LEVELS = 8
+#: A valley elsewhere is compared, too, if the error of its point is above that of the best one by less than this share.
+#: It replaces that one if its error is lower by more than this share, once both have whole copies.
+_ABOUT, _EQUAL = 5e-3, 2e-4
 #: Below this variance's log there are few dummies.
 _FEW = 2.0
 
@@ -47,19 +51,28 @@ def points_to_try(search: Surface | SingleDummies, best: Candidate, budget: floa
         nearly = np.where(np.abs(limits / whole - 1) < 0.1 * FINE, whole, limits)
         return search.rules.least_error(law, mean, nearly, budget)
 
-    whole = _whole_copies(search, best)
-    point = best.point if whole is None else min([best.point, whole], key=error_at)
+    def least_of(valley: Candidate) -> tuple[float, FloatArray]:
+        tried = [valley.point, *_whole_copies(search, valley)]
+        errors = [error_at(each) for each in tried]
+        at = int(np.argmin(errors))
+        return errors[at], tried[at]
+
+    error, point = least_of(best)
+    elsewhere = search.elsewhere(best.point, budget)
+    for valley in elsewhere:
+        if valley.error < best.error * (1 + _ABOUT):
+            other_error, other = least_of(valley)
+            # where errors are about equal, the other one may take many more messages
+            if other_error < error * (1 - _EQUAL):
+                error, point = other_error, other
     if best.point[0] > _FEW or len(search.rules.targets) > _FEW_LEVELS:
         return [point]
     # next to jumps of delta a certificate may allow much less than an estimate, so each is tried
-    return [point, *(_descended(error_at, each) for each in [point, *search.elsewhere(point, budget)])]
+    return [point, *(_descended(error_at, each) for each in [point, *(each.point for each in elsewhere)])]
 
 
-def _whole_copies(search: Surface | SingleDummies, best: Candidate) -> FloatArray | None:
-    """Return the point with the least variance that allows whole copies (or `copies_max`) wherever these are near.
-
-    None if there are no such levels.
-    """
+def _whole_copies(search: Surface | SingleDummies, best: Candidate) -> list[FloatArray]:
+    """Return points with the least variance that allows whole copies (or `copies_max`), for each level near these."""
     variances, most = list[float](), search.rules.copies_max
 
     def pair_at(copies: float, log_variance: float) -> CounterPair:
@@ -71,8 +84,7 @@ def _whole_copies(search: Surface | SingleDummies, best: Candidate) -> FloatArra
         if target.pairs and abs(copies / goal - 1) < _NEAR:
             pair_of_goal = functools.partial(pair_at, goal)
             variances.append(guided_noise(pair_of_goal, float(best.point[0]), **asdict(target)))
-    found = [each for each in variances if math.isfinite(each)]
-    return np.append(max(found), best.point[1:]) if found else None
+    return [np.append(each, best.point[1:]) for each in variances if math.isfinite(each)]
 
 
 def _descended(error_at: Callable[[FloatArray], float], point: FloatArray) -> FloatArray:

@@ -48,7 +48,7 @@ from segshuffle.plans.surface import Surface
 _DOUBLINGS = 4
 #: Estimates may be too good, so these relative increases are tried in turn: of the noise if a budget is given, of the
 #: budget if an error is given.
-_MORE = (0.0, FINE, 3 * FINE, 7 * FINE, 15 * FINE, 31 * FINE)
+_MORE = (0.0, 0.1 * FINE, FINE, 3 * FINE, 7 * FINE, 15 * FINE, 31 * FINE)
 
 #: Least relative gain for which a plan replaces the one that the search found first.
 _GAIN = 0.001

@@ -42,6 +42,8 @@ _NARROW, _SMOOTH = 1.0, 2e-3
 _SOME_DUMMIES, _VERY_NARROW = 2.0, 0.125
 #: ... and then variances at this distance (of their logs) are compared.
 _STEP = 2e-3
+#: Variances at this distance (of their logs) from the best one are in another valley.
+_FAR = 0.05
 #: Width of parts from whose ends the copies in the middle may be guessed.
 _INFORMATIVE = 2.0
 
@@ -56,6 +58,14 @@ class _Part(NamedTuple):
     at_high: FloatArray
 
 
+class _Compared(NamedTuple):
+    """Numbers of dummies that were compared: their errors, the logs of their variances, and those of their copies."""
+
+    errors: FloatArray
+    variances: FloatArray
+    copies: FloatArray
+
+
 class SingleDummies:
     """The search for the number of single dummies.
 
@@ -67,9 +77,34 @@ class SingleDummies:
 
     def __init__(self, rules: CopyRules) -> None:
         self.rules = rules
+        self.compared: dict[float, _Compared] = {}
 
     def best(self, budget: float, quick: bool = False) -> Candidate | None:
         """Return the best blanket for a budget of messages per user; None if nothing can be sent."""
+        found = self._compared(budget)
+        equal = np.flatnonzero(found.errors <= found.errors.min() * (1 + _EQUAL))
+        return self._candidate(found, equal[found.variances[equal].argmin()], budget)
+
+    def elsewhere(self, point: FloatArray, budget: float) -> list[Candidate]:
+        """Return the number with the least error of those that are far from a point, if there is one."""
+        found = self._compared(budget)
+        errors = np.where(np.abs(found.variances - point[0]) > _FAR, found.errors, math.inf)
+        candidate = self._candidate(found, errors.argmin(), budget) if np.isfinite(errors).any() else None
+        return [candidate] if candidate else []
+
+    def _candidate(self, found: _Compared, at: Any, budget: float) -> Candidate | None:
+        """Return one of the numbers that were compared, with its best copies; None if nothing can be sent."""
+        if not math.isfinite(found.errors[at]):
+            return None
+        point = found.variances[at, None]
+        mean = _mean(point)
+        copies, error = self.rules.best_copies(mean, self.rules.per_user(mean), np.exp(found.copies[at, None]), budget)
+        return Candidate(point, SINGLES, float(mean[0]), copies[0], float(error[0]))
+
+    def _compared(self, budget: float) -> _Compared:
+        """Compute and interpolate copies until no part can have hardly less error; return all that was compared."""
+        if budget in self.compared:
+            return self.compared[budget]
         errors_of = functools.partial(self._errors, budget=budget)
         top = _LOWEST + 2.0
         while top < math.log(self.rules.enough_variance):
@@ -91,24 +126,12 @@ class SingleDummies:
                 errors = errors_of(variances, copies)
                 seen.append((errors, variances, copies))
                 least = min(least, float(errors.min()))
-        if not math.isfinite(least):
-            return None
-        errors, variances, copies = (np.concatenate(each) for each in zip(*seen, strict=True))
-        equal = np.flatnonzero(errors <= least * (1 + _EQUAL))
-        chosen = equal[variances[equal].argmin()]
-        mean = _mean(variances[chosen, None])
-        chosen_copies, error = self.rules.best_copies(
-            mean, self.rules.per_user(mean), np.exp(copies[chosen, None]), budget
-        )
-        return Candidate(variances[chosen, None], SINGLES, float(mean[0]), chosen_copies[0], float(error[0]))
+        self.compared[budget] = _Compared(*(np.concatenate(each) for each in zip(*seen, strict=True)))
+        return self.compared[budget]
 
     def blanket(self, point: FloatArray) -> tuple[Blanket, float] | None:
         """Return the law and the mean of a point, which is the log of a variance."""
         return SINGLES, float(_mean(point[0]))
-
-    def elsewhere(self, point: FloatArray, budget: float) -> list[FloatArray]:
-        """Return no other points to start from: the best one is known here."""
-        return []
 
     def _copies_within(self, part: _Part) -> FloatArray:
         """Compute the log copies in the middle of a part, shape (n_levels,), unless its low end allows the most."""

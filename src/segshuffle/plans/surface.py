@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from segshuffle.accounting.collections.guides import FINE, REACH
+from segshuffle.accounting.collections.guides import CLOSE, FINE, REACH, ROUGH
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.blankets.base import BLANKET_MEAN_RANGE, COPIES_RANGE, Blanket
 from segshuffle.plans.copy_rules import Candidate, CopyRules
@@ -37,14 +37,15 @@ _ROUNDS = 40
 _COPIES = (1.0, 2.0, 4.0, 8.0, 16.0)
 #: Logs of variances of few dummies, at which one point each is computed; also at that of a first guess if it is less.
 _FEW = (0.0, 2.0)
-#: Widths of the grids on which predictions are compared, as shares of the parameters' ranges.
-_WIDTHS = (1.0, 0.2)
-#: A grid has this many choices of the parameters other than variance and mean: its centre, and others every round.
-_CHOICES = 6
-#: The widest grid first has this many variances, which its choices share equally; a narrower one has fewer.
-_VARIANCES = 800
+#: Predictions are compared for this many choices of the parameters other than variance and mean all over their ranges,
+#: and for as many in this share of the ranges around the best point: the middle, and others every round.
+_CHOICES, _NARROW = 6, 0.2
+#: So many variances of each choice are compared first, over the whole range.
+_VARIANCES = 70
 #: So many valleys of each choice are looked at.
 _VALLEYS = 4
+#: ... whose least error is at most this multiple of the least of all.
+_HOPEFUL = 1.3
 #: Around the best variance of a valley, ever finer grids have so many: whole copies and budgets make sharp kinks.
 _FINER = (11, 11, 11)
 #: A prediction is right if the least error of a computed point is hardly above it, relatively.
@@ -89,9 +90,12 @@ class Surface:
         """Compute points, and then those of least predicted error, until predictions are right; return the best."""
         known = None
         for number in range(_ROUNDS):
-            if not sum(map(self._guide, wanted)) and known:
+            # first points are far apart, which limits the accuracy of what is interpolated between them
+            rtol = CLOSE if number else ROUGH
+            if not sum(self._guide(each, rtol) for each in wanted) and known:
                 break
-            points, errors = self.promised(budget, number)
+            choices = self._choices(number, known.point if known else self.middle)
+            points, errors = self._promised(choices, budget)
             least = float(errors.min())
             if not math.isfinite(least):
                 break
@@ -104,38 +108,25 @@ class Surface:
                 wanted = wanted or self._new(points[errors < known.error * _ALMOST])
         return known
 
-    def elsewhere(self, point: FloatArray, budget: float) -> list[FloatArray]:
+    def elsewhere(self, point: FloatArray, budget: float) -> list[Candidate]:
         """Return the computed point with the least error of those that are far from a point, if there is one."""
         far = [each for each in self.points if np.abs(each - point).max() > 2 * _STEP]
         _, best = self._errors(np.array(far), budget) if far else (None, None)
-        return [best.point] if best else []
+        return [best] if best else []
 
-    def promised(self, budget: float, number: int = 0) -> tuple[FloatArray, FloatArray]:
-        """Return the points with the least predicted errors, of many choices with some valleys each, and the errors.
+    def _choices(self, number: int, best: FloatArray) -> FloatArray:
+        """Return the choices of a round: some all over the ranges of the parameters, some near the best point."""
+        spread = _spread(_CHOICES, self.middle[self.free].size, number * (_CHOICES - 1)) * self.ranges[self.free]
+        choices = np.concatenate([self.middle[self.free] + spread, best[self.free] + _NARROW * spread])
+        return np.asarray(np.clip(choices, self.low[self.free], self.high[self.free]))
 
-        The `number` of a round tells which choices are compared.
-        """
-        centre, found = self.middle, list[tuple[FloatArray, FloatArray]]()
-        compared_before = number * (_CHOICES - 1)
-        spread = _spread(_CHOICES, centre[self.free].size, compared_before) * self.ranges[self.free]
-        for width in _WIDTHS:
-            choices = np.clip(centre[self.free] + width * spread, self.low[self.free], self.high[self.free])
-            count = max(round(width * _VARIANCES / len(choices)), _FINER[0])
-            found.append(self._valleys(choices, centre[0], width * self.ranges[0] / 2, count, budget))
-            points, errors = (np.concatenate(each) for each in zip(*found, strict=True))
-            if np.isfinite(errors).any():
-                centre = points[errors.argmin()]
-        return points, errors
-
-    def _valleys(
-        self, choices: FloatArray, centre: float, half: float, count: int, budget: float
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return the points of least predicted error in the valleys of choices, and the errors, around a variance."""
-        variances = np.full((len(choices), 1), centre)
+    def _promised(self, choices: FloatArray, budget: float) -> tuple[FloatArray, FloatArray]:
+        """Return the points with the least predicted errors, some valleys of each choice, and the errors."""
+        variances, half = np.full((len(choices), 1), self.middle[0]), self.ranges[0] / 2
         # only a law that spends a budget divides it between dummies and copies
         caps = np.tile(self._caps(budget) if self.law.spends else [math.inf], (len(choices), 1))
         # how many variances a grid has, and how many valleys of each row go on
-        grids = [(count, _VALLEYS), *[(number, 1) for number in _FINER]]
+        grids = [(_VARIANCES, _VALLEYS), *[(number, 1) for number in _FINER]]
         for number, most in grids:
             # a row per choice, or one of its valleys
             variances = np.clip(variances + half * np.linspace(-1, 1, number), self.low[0], self.high[0])
@@ -146,6 +137,8 @@ class Surface:
             points, errors = points.reshape(*variances.shape, -1, points.shape[1]), errors.reshape(*variances.shape, -1)
             best, errors = errors.argmin(axis=2), errors.min(axis=2)
             rows, columns = _minima(errors, most)
+            hopeful = errors[rows, columns] <= _HOPEFUL * errors.min()
+            rows, columns = rows[hopeful], columns[hopeful]
             best = best[rows, columns]
             points, errors, choices = points[rows, columns, best], errors[rows, columns], choices[rows]
             caps = caps[rows, best, None]
@@ -231,7 +224,7 @@ class Surface:
 
     def _first(self, budget: float) -> list[FloatArray]:
         """Return the point that is predicted to be best, points of few dummies, and others all around."""
-        guesses, errors = self.promised(budget)
+        guesses, errors = self._promised(self._choices(0, self.middle), budget)
         if not np.isfinite(errors).any():
             return []
         guess = guesses[errors.argmin()]
@@ -270,7 +263,7 @@ class Surface:
                 new.append(point)
         return new
 
-    def _guide(self, point: FloatArray) -> bool:
+    def _guide(self, point: FloatArray, rtol: float) -> bool:
         """Compute the copies at a point and update the interpolation; return whether it was new, and has a law."""
         (settled,), parameters, (mean,) = self._settled(point[None])
         if not math.isfinite(mean) or self._distance(settled) < 1e-6:
@@ -278,7 +271,7 @@ class Surface:
             return False
         # a prediction far from all computed points may be a bad first guess, which ends at a wrong answer
         start = self._limits(settled[None])[0] if self._distance(settled) < 2 * _STEP else None
-        guided = np.maximum(self.rules.limits(self._law(parameters), float(mean), start), COPIES_RANGE[0])
+        guided = np.maximum(self.rules.limits(self._law(parameters), float(mean), start, rtol), COPIES_RANGE[0])
         self.points.append(settled)
         self.ratios.append(np.maximum(np.log(guided) - self.unit - settled[0] / 2, -REACH))
         self.interpolated = _interpolated(np.array(self.points), np.array(self.ratios))

@@ -23,8 +23,9 @@ from segshuffle.numerics.search import solve
 _CELLS, _FINE_CELLS = 4.0, 400.0
 #: A tail that is left out has mass e^-_TAIL delta/pairs times the accuracy.
 _TAIL = 3.5
-#: Relative accuracy of delta in quick searches, and in final ones (also of a plan's error); most steps of a search.
-CLOSE, FINE, _STEPS = 1e-2, 1e-3, 20
+#: Relative accuracy of delta in quick searches for single dummies and for other laws, and in final ones (also of a
+#: plan's error); most steps of a search.
+ROUGH, CLOSE, FINE, _STEPS = 1e-2, 3e-3, 1e-3, 20
 #: Log of a factor: how far a search goes from the Gaussian mechanism's answer, or from its start.
 REACH = 5.0
 _SMALLEST, _LARGEST = 1e-200, 1 - 1e-9
@@ -41,7 +42,7 @@ def _log_delta_of_one(table: LossTable, epsilon: float) -> float:
     return math.log(max(delta + table.truncated, _SMALLEST))
 
 
-def guided_log_delta(pair: CounterPair, pairs: int, epsilon: float, delta: float, rtol: float = CLOSE) -> float:
+def guided_log_delta(pair: CounterPair, pairs: int, epsilon: float, delta: float, rtol: float = ROUGH) -> float:
     """Estimate the log of the delta of a product of pairs, if it is near log `delta`; 0 if there is no table."""
     ratio = gaussian_ratio(epsilon=epsilon, delta=delta)
     step = ratio / (_CELLS * math.sqrt(pairs / rtol) if pairs > 1 else _FINE_CELLS)
@@ -87,7 +88,7 @@ def guided_copies(
     delta: float,
     copies_max: float,
     start: float | None = None,
-    rtol: float = CLOSE,
+    rtol: float = ROUGH,
 ) -> float:
     """Estimate the largest copies that keep the guarantee; 0 where none were found.
 
