@@ -24,6 +24,8 @@ from segshuffle.plans.surface import Surface
 
 #: Whole copies farther away than this (relative) are not sought.
 _NEAR = 0.1
+#: With whole copies of more levels than that, only the variance that allows all of them is tried, to save time.
+_MOST_POINTS = 3
 #: First and last distance between points that are compared.
 _FIRST_STEP, _LAST_STEP = 0.25, 0.006
 #: With more levels no steps are taken, to save time.
@@ -72,7 +74,10 @@ def points_to_try(search: Surface | SingleDummies, best: Candidate, budget: floa
 
 
 def _whole_copies(search: Surface | SingleDummies, best: Candidate) -> list[FloatArray]:
-    """Return points with the least variance that allows whole copies (or `copies_max`), for each level near these."""
+    """Return points with the least variance that allows whole copies (or `copies_max`) of a level that is near these.
+
+    There is one for each level, or with many levels one for all.
+    """
     variances, most = list[float](), search.rules.copies_max
 
     def pair_at(copies: float, log_variance: float) -> CounterPair:
@@ -84,7 +89,10 @@ def _whole_copies(search: Surface | SingleDummies, best: Candidate) -> list[Floa
         if target.pairs and abs(copies / goal - 1) < _NEAR:
             pair_of_goal = functools.partial(pair_at, goal)
             variances.append(guided_noise(pair_of_goal, float(best.point[0]), **asdict(target)))
-    return [np.append(each, best.point[1:]) for each in variances if math.isfinite(each)]
+    found = [each for each in variances if math.isfinite(each)]
+    if len(found) > _MOST_POINTS:
+        found = [max(found)]
+    return [np.append(each, best.point[1:]) for each in found]
 
 
 def _descended(error_at: Callable[[FloatArray], float], point: FloatArray) -> FloatArray:
