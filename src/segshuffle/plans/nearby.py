@@ -31,8 +31,9 @@ _FIRST_STEP, _LAST_STEP = 0.25, 0.006
 #: With more levels no steps are taken, to save time.
 _FEW_LEVELS = 8
 #: A valley elsewhere is compared, too, if the error of its point is above that of the best one by less than this share.
-#: It replaces that one if its error is lower by more than this share, once both have whole copies.
-_ABOUT, _EQUAL = 5e-3, 2e-4
+_ABOUT = 5e-3
+#: Errors that differ by less than this share count as equal: more noise, or another valley, may take more messages.
+_EQUAL = 2e-4
 #: Below this variance's log there are few dummies.
 _FEW = 2.0
 
@@ -54,17 +55,16 @@ def points_to_try(search: Surface | SingleDummies, best: Candidate, budget: floa
         return search.rules.least_error(law, mean, nearly, budget)
 
     def least_of(valley: Candidate) -> tuple[float, FloatArray]:
-        tried = [valley.point, *_whole_copies(search, valley)]
-        errors = [error_at(each) for each in tried]
-        at = int(np.argmin(errors))
-        return errors[at], tried[at]
+        points = sorted([valley.point, *_whole_copies(search, valley)], key=lambda each: float(each[0]))
+        errors = np.array([error_at(each) for each in points])
+        first = int(np.argmax(errors <= errors.min() * (1 + _EQUAL)))
+        return float(errors[first]), points[first]
 
     error, point = least_of(best)
     elsewhere = search.elsewhere(best.point, budget)
     for valley in elsewhere:
         if valley.error < best.error * (1 + _ABOUT):
             other_error, other = least_of(valley)
-            # where errors are about equal, the other one may take many more messages
             if other_error < error * (1 - _EQUAL):
                 error, point = other_error, other
     if best.point[0] > _FEW or len(search.rules.targets) > _FEW_LEVELS:

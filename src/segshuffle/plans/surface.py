@@ -47,7 +47,7 @@ _VALLEYS = 4
 #: ... whose least error is at most this multiple of the least of all.
 _HOPEFUL = 1.3
 #: Around the best variance of a valley, ever finer grids have so many: whole copies and budgets make sharp kinks.
-_FINER = (11, 11, 11)
+_FINER = (11, 11, 11, 11)
 #: A prediction is right if the least error of a computed point is hardly above it, relatively.
 _RIGHT = 2e-4
 #: Points whose predicted errors are less than this multiple of the least one are computed, too, before a search ends.
