@@ -102,7 +102,7 @@ class SingleDummies:
         return Candidate(point, SINGLES, float(mean[0]), copies[0], float(error[0]))
 
     def _compared(self, budget: float) -> _Compared:
-        """Compute copies, or interpolate them, until no part can have less error by `_SHARE`; return all compared numbers."""
+        """Compute or interpolate copies, until no part can have clearly less error; return all compared numbers."""
         if budget in self.compared:
             return self.compared[budget]
         errors_of = functools.partial(self._errors, budget=budget)

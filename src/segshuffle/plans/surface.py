@@ -94,8 +94,7 @@ class Surface:
             rtol = CLOSE if number else ROUGH
             if not sum(self._guide(each, rtol) for each in wanted) and known:
                 break
-            choices = self._choices(number, known.point if known else self.middle)
-            points, errors = self._promised(choices, budget)
+            points, errors = self._promised(number, budget, known)
             least = float(errors.min())
             if not math.isfinite(least):
                 break
@@ -114,14 +113,20 @@ class Surface:
         _, best = self._errors(np.array(far), budget) if far else (None, None)
         return [best] if best else []
 
-    def _choices(self, number: int, best: FloatArray) -> FloatArray:
-        """Return the choices of a round: some all over the ranges of the parameters, some near the best point."""
-        spread = _spread(_CHOICES, self.middle[self.free].size, number * (_CHOICES - 1)) * self.ranges[self.free]
-        choices = np.concatenate([self.middle[self.free] + spread, best[self.free] + _NARROW * spread])
-        return np.asarray(np.clip(choices, self.low[self.free], self.high[self.free]))
+    def _promised(self, number: int, budget: float, known: Candidate | None = None) -> tuple[FloatArray, FloatArray]:
+        """Return the points with the least predicted errors, some valleys of each choice of a round, and the errors.
 
-    def _promised(self, choices: FloatArray, budget: float) -> tuple[FloatArray, FloatArray]:
-        """Return the points with the least predicted errors, some valleys of each choice, and the errors."""
+        Choices are all over the ranges, and then near the best point, computed or predicted.
+        """
+        spread = _spread(_CHOICES, self.middle[self.free].size, number * (_CHOICES - 1)) * self.ranges[self.free]
+        points, errors = self._valleys(self.middle[self.free] + spread, budget)
+        centre = known.point if known and known.error <= errors.min() else points[errors.argmin()]
+        near_points, near_errors = self._valleys(centre[self.free] + _NARROW * spread, budget)
+        return np.concatenate([points, near_points]), np.concatenate([errors, near_errors])
+
+    def _valleys(self, choices: FloatArray, budget: float) -> tuple[FloatArray, FloatArray]:
+        """Return the points of least predicted error in the valleys of choices, and the errors."""
+        choices = np.clip(choices, self.low[self.free], self.high[self.free])
         variances, half = np.full((len(choices), 1), self.middle[0]), self.ranges[0] / 2
         # only a law that spends a budget divides it between dummies and copies
         caps = np.tile(self._caps(budget) if self.law.spends else [math.inf], (len(choices), 1))
@@ -224,7 +229,7 @@ class Surface:
 
     def _first(self, budget: float) -> list[FloatArray]:
         """Return the point that is predicted to be best, points of few dummies, and others all around."""
-        guesses, errors = self._promised(self._choices(0, self.middle), budget)
+        guesses, errors = self._promised(0, budget)
         if not np.isfinite(errors).any():
             return []
         guess = guesses[errors.argmin()]
