@@ -203,7 +203,7 @@ function deltaBound(asked) {
   };
   const places = Math.ceil(Math.min(10_000, 60 * (8 - Math.log(delta)) * Math.sqrt(pairs.toString(2).length)));
   const found = bound(places);
-  // among few dummies it may be many times too large
+  // among few dummies this first bound may be many times too large
   return found > delta && found < 1000 * delta ? Math.min(found, bound(5 * places)) : found;
 }
 

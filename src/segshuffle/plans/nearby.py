@@ -55,6 +55,7 @@ def points_to_try(search: Surface | SingleDummies, best: Candidate, budget: floa
         return search.rules.least_error(law, mean, nearly, budget)
 
     def least_of(valley: Candidate) -> tuple[float, FloatArray]:
+        # the point with the least noise among those of about the least error
         points = sorted([valley.point, *_whole_copies(search, valley)], key=lambda each: float(each[0]))
         errors = np.array([error_at(each) for each in points])
         first = int(np.argmax(errors <= errors.min() * (1 + _EQUAL)))
@@ -76,7 +77,7 @@ def points_to_try(search: Surface | SingleDummies, best: Candidate, budget: floa
 def _whole_copies(search: Surface | SingleDummies, best: Candidate) -> list[FloatArray]:
     """Return points with the least variance that allows whole copies (or `copies_max`) of a level that is near these.
 
-    There is one for each level, or with many levels one for all.
+    There is one point for each level; with many levels, one allows whole copies of all.
     """
     variances, most = list[float](), search.rules.copies_max
 

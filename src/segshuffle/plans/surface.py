@@ -42,10 +42,8 @@ _FEW = (0.0, 2.0)
 _CHOICES, _NARROW = 6, 0.2
 #: So many variances of each choice are compared first, over the whole range.
 _VARIANCES = 70
-#: So many valleys of each choice are looked at.
-_VALLEYS = 4
-#: ... whose least error is at most this multiple of the least of all.
-_HOPEFUL = 1.3
+#: So many valleys of each choice are looked at more finely, if their errors are at most this multiple of the least one.
+_VALLEYS, _HOPEFUL = 4, 1.3
 #: Around the best variance of a valley, ever finer grids have so many: whole copies and budgets make sharp kinks.
 _FINER = (11, 11, 11, 11)
 #: A prediction is right if the least error of a computed point is hardly above it, relatively.

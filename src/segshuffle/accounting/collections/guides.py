@@ -23,8 +23,8 @@ from segshuffle.numerics.search import solve
 _CELLS, _FINE_CELLS = 4.0, 400.0
 #: A tail that is left out has mass e^-_TAIL delta/pairs times the accuracy.
 _TAIL = 3.5
-#: Relative accuracy of delta in quick searches for single dummies and for other laws, and in final ones (also of a
-#: plan's error); most steps of a search.
+#: Relative accuracy of delta: for single dummies and the first points of other laws, for their other points, and in
+#: final searches (also of a plan's error). Most steps of a search.
 ROUGH, CLOSE, FINE, _STEPS = 1e-2, 3e-3, 1e-3, 20
 #: Log of a factor: how far a search goes from the Gaussian mechanism's answer, or from its start.
 REACH = 5.0
