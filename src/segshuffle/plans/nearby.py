@@ -28,6 +28,8 @@ _NEAR = 0.1
 _MOST_POINTS = 3
 #: First and last distance between points that are compared.
 _FIRST_STEP, _LAST_STEP = 0.25, 0.006
+#: Steps begin at multiples of this, so that points which hardly differ lead to the same end.
+_GRID = 0.02
 #: With more levels no steps are taken, to save time.
 _FEW_LEVELS = 8
 #: A valley elsewhere is compared, too, if the error of its point is above that of the best one by less than this share.
@@ -98,6 +100,8 @@ def _whole_copies(search: Surface | SingleDummies, best: Candidate) -> list[Floa
 
 def _descended(error_at: Callable[[FloatArray], float], point: FloatArray) -> FloatArray:
     """Go from a point to less error, along one axis after the other in ever smaller steps; return the last point."""
+    # rounded down: with more dummies it might be above its budget
+    point = _GRID * np.floor(point / _GRID)
     error, step = error_at(point), _FIRST_STEP
     while step > _LAST_STEP:
         before = error
