@@ -201,7 +201,7 @@ class CopyRules:
             if all(kept):
                 break
             # hardly lower at first: most estimates are nearly right, and slightly fewer copies may cost much
-            limits = np.where(kept, limits, chosen * max(1 - 0.02 * FINE * 3**tries, 0.0))
+            limits = np.where(kept, limits, chosen * max(1 - 0.02 * FINE * 2**tries, 0.0))
         copies = np.array([announced(each) for each in chosen])
         reached, certificate = attained(problem, copies), list[dict[str, float]]()
         for level, delta, value in zip(problem.levels, problem.deltas, copies.tolist(), strict=True):

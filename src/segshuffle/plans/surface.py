@@ -3,8 +3,9 @@
 A blanket is a *point*: the logarithms of its variance and of the other parameters that its law leaves to choose. The
 largest copies of every level are nearly those of a Gaussian mechanism with this variance. The log of the ratio between
 them is computed at a few points (`guides`) and interpolated. So every point has a predicted error. The point with the
-least predicted error is computed next. If a prediction was right, the points around it are computed, and those that are
-predicted to be nearly as good; if all of these are known, the search ends. Every round compares other choices.
+least predicted error is computed next. If a prediction was right, the points around it are computed, first far and then
+close ones, and those that are predicted to be nearly as good; if all of these are known, the search ends. Every round
+compares other choices.
 
 The error has several valleys, because whole copies are better than slightly fewer. So the first points are a guess, few
 dummies, and points all around; and predictions are compared in several valleys of every choice, and for several limits
@@ -23,9 +24,9 @@ from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.blankets.base import BLANKET_MEAN_RANGE, COPIES_RANGE, Blanket
 from segshuffle.plans.copy_rules import Candidate, CopyRules
 
-#: Distance between the best point and its neighbours. A neighbour is not computed if a computed point is closer to it
-#: than half of the distance.
-_STEP = 0.5
+#: Distances between the best point and its neighbours: first far ones are computed, then close ones. A neighbour is not
+#: computed if a computed point is closer to it than half of the distance.
+_STEP, _SHORT_STEP = 0.5, 0.5 / 3
 #: For every budget this many points that have a law are computed first, over the whole range of the choices, with
 #: variances and means whose logs are up to this far from those of a guess.
 _SCATTERED, _FAR = 10, 4.0
@@ -45,7 +46,7 @@ _VARIANCES = 70
 #: So many valleys of each choice are looked at more finely, if their errors are at most this multiple of the least one.
 _VALLEYS, _HOPEFUL = 4, 1.3
 #: Around the best variance of a valley, ever finer grids have so many: whole copies and budgets make sharp kinks.
-_FINER = (11, 11, 11, 11)
+_FINER = (16, 16, 16)
 #: A prediction is right if the least error of a computed point is hardly above it, relatively.
 _RIGHT = 2e-4
 #: Points whose predicted errors are less than this multiple of the least one are computed, too, before a search ends.
@@ -101,7 +102,8 @@ class Surface:
             if known is None or known.error > least * (1 + _RIGHT):
                 wanted = [promised]
             else:
-                wanted = [*self._new(promised[None]), *self._neighbours(known.point)]
+                wanted = [*self._new(promised[None]), *self._neighbours(known.point, _STEP)]
+                wanted = wanted or self._neighbours(known.point, _SHORT_STEP)
                 wanted = wanted or self._new(points[errors < known.error * _ALMOST])
         return known
 
@@ -253,16 +255,16 @@ class Surface:
         seen = [*self.points, *self.barred, *others]
         return float(np.abs(np.array(seen) - point).max(axis=1).min()) if seen else math.inf
 
-    def _neighbours(self, point: FloatArray) -> list[FloatArray]:
+    def _neighbours(self, point: FloatArray, step: float) -> list[FloatArray]:
         """Return neighbours, one step away on an axis, without a computed point nearby."""
-        steps = _STEP * np.concatenate([np.eye(point.size), -np.eye(point.size)])
-        return self._new(np.clip(point + steps, self.low, self.high))
+        steps = step * np.concatenate([np.eye(point.size), -np.eye(point.size)])
+        return self._new(np.clip(point + steps, self.low, self.high), step / 2)
 
-    def _new(self, points: FloatArray) -> list[FloatArray]:
+    def _new(self, points: FloatArray, close: float = _STEP / 2) -> list[FloatArray]:
         """Return points, without those that are close to one before, or to one that was tried."""
         new = list[FloatArray]()
         for point in self._settled(points)[0] if len(points) else points:
-            if self._distance(point, new) > _STEP / 2:
+            if self._distance(point, new) > close:
                 new.append(point)
         return new
 
