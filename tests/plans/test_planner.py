@@ -179,10 +179,11 @@ def test_a_superset_of_plans_with_more_choices_rarely_has_a_worse_best_plan(law)
         (Problem(682, 1, (0.064,), (1451,), 6.9e-7, SHARED), "signed", "delta", (1.0, 2.85)),
         (Problem(7, 2, (0.992, 1.899), (14_177, 15_901), 3.3e-8, SHARED), "signed", "copies", (4.0, 72.9)),
         (Problem(1732, 1, (0.08, 0.255), (100, 1882), 5.05e-7, SHARED), "signed", "copies", (4.0, 2.8)),
+        (Problem(1732, 1, (0.08, 0.255), (100, 1882), 5.05e-7, SHARED), "signed", "copies", (8.0, 2.8)),
     ],
 )
 def test_more_freedom_did_not_hide_a_valley(problem, law, freedom, limits):
-    """With more freedom the search once ended in another valley, with 3.05, 1.049, 1.048 and 1.1 times the error."""
+    """More freedom once led to another valley, with 3.05, 1.049, 1.048, 1.1 and 1.06 times the error."""
     method = ProvenSegmented(laws=(SINGLE, law), copies_max=limits[0], max_messages=limits[1])
     freer, easier = MORE_FREEDOM[freedom](method, problem)
     assert freer.plan(easier).mse_bound <= method.plan(problem).mse_bound * SEARCHED

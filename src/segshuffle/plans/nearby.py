@@ -99,8 +99,8 @@ def _whole_copies(search: Surface | SingleDummies, best: Candidate) -> list[Floa
 
 
 def _descended(error_at: Callable[[FloatArray], float], point: FloatArray) -> FloatArray:
-    """Go from a point to less error, along one axis after the other in ever smaller steps; return the last point."""
-    # rounded down: with more dummies it might be above its budget
+    """Go from the grid point below a point to less error, along axes in ever smaller steps; return the last point."""
+    # not the nearest one, which may have more dummies than the budget allows
     point = _GRID * np.floor(point / _GRID)
     error, step = error_at(point), _FIRST_STEP
     while step > _LAST_STEP:
