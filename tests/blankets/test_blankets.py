@@ -262,3 +262,11 @@ def test_guides_are_near_what_is_certified(blanket, mean, pairs, epsilon, delta)
         found = guided_copies(rough, mean, copies_max=64.0, start=start, **asked)
         assert found == pytest.approx(copies, rel=0.01)
     assert guided_copies(blanket, mean, copies_max=0.5 * copies, **asked) == pytest.approx(0.5 * copies, rel=1e-12)
+
+
+def test_guides_sample_enough_counts_of_a_signed_blanket():
+    """With counts a standard deviation apart, this estimate is .055 too large."""
+    blanket, mean, copies, epsilon, delta = Signed(0.39, 0.0, 0.95), 31.5, 0.754, 2.0, 1e-8
+    certified = log_delta_bound([(blanket.pair(mean, copies), 1)], epsilon)
+    guided = guided_log_delta(blanket.rough().pair(mean, copies), 1, epsilon, delta, 1e-3)
+    assert guided == pytest.approx(certified, abs=0.01)

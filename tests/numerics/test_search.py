@@ -14,6 +14,7 @@ from segshuffle.numerics.search import (
     edge_epsilon,
     gaussian_excess,
     safe_edge,
+    solve,
 )
 
 positive = st.floats(1e-6, 1e6)
@@ -54,6 +55,15 @@ def test_power_laws_in_both_directions(low, high, share, slope, rising):
 def test_infeasible_names_the_factor_and_the_point():
     with pytest.raises(InfeasibleError, match=r"missed by a factor 2 even at 0\.25"):
         safe_edge(lambda x: math.log(2.0), safe=0.25, unsafe=1.0)
+
+
+@pytest.mark.parametrize("proven", [True, False])
+@pytest.mark.parametrize("start", [-30.0, -3.0, 0.0])
+def test_a_plateau_is_crossed_in_ever_longer_steps(start, proven):
+    """The slope suggests steps of .2, and so 30 of them would end at -24."""
+    recorder = Recorder(lambda x: -9.0 if x < 0.8 else 90 * (x - 0.9))
+    found = solve(recorder, start, 45.0, (-40.0, 4.0), 1e-3, 30, proven)
+    assert found == pytest.approx(0.9, abs=2e-5)
 
 
 # -- how far a delta is from its target ------------------------------------------------------------------------------

@@ -142,8 +142,7 @@ def solve(
                 return math.nan
         # Secant through the last two points, to the middle of the accepted interval; now and then a bisection.
         (x0, value0), (x1, value1) = [(x, value), *tried.items()][-2:]
-        if (value1 - value0) * (x1 - x0) > 0:
-            slope = (value1 - value0) / (x1 - x0)
+        slope = _secant(x1 - x0, value1 - value0, slope)
         guess = x - (value + 0.4 * rtol) / slope
         if not proven and abs(guess - x) < _SHORT * rtol:
             return min(max(guess, low), high)
@@ -157,6 +156,13 @@ def solve(
         if x in tried:
             break
     return safe
+
+
+def _secant(run: float, rise: float, slope: float) -> float:
+    """Return the slope of a step, or half of the last one on a plateau, where each step is then twice as long."""
+    if rise * run > 0:
+        return rise / run
+    return slope / 2 if run else slope
 
 
 class _End(NamedTuple):

@@ -23,7 +23,6 @@ from segshuffle.plans.targets import (
     certified_delta,
     checked_mean,
     error_of_all,
-    has_large_tables,
     is_certified,
 )
 from segshuffle.plans.weights import ErrorTerms, best_copies, beyond_best
@@ -130,21 +129,20 @@ class CopyRules:
 
     def limits(self, law: Blanket, mean: float, near: FloatArray | None = None, rtol: float = CLOSE) -> FloatArray:
         """Estimate the largest copies of every level, up to 64; `near` are first guesses."""
-        return np.array(
-            [
-                guided_copies(
-                    law.rough(),
-                    mean,
-                    **asdict(target),
-                    copies_max=COPIES_RANGE[1],
-                    start=None if near is None else float(near[i]),
-                    rtol=rtol,
-                )
-                if target.pairs
-                else self.copies_max
-                for i, target in enumerate(self.targets)
-            ]
-        )
+        limits = np.full(len(self.targets), self.copies_max)
+        start: float | None = None
+        for i, target in enumerate(self.targets):
+            if not target.pairs:
+                continue
+            if near is not None:
+                start = float(near[i])
+            elif start:
+                # as many times what Gaussian noise allows as at the level before
+                start *= target.gaussian_copies / self.targets[i - 1].gaussian_copies
+            start = limits[i] = guided_copies(
+                law.rough(), mean, **asdict(target), copies_max=COPIES_RANGE[1], start=start, rtol=rtol
+            )
+        return limits
 
     def terms(self, variance: Any) -> ErrorTerms:
         """Return the coefficients of `measure` for honest users' dummies with this variance about one item."""
@@ -184,8 +182,6 @@ class CopyRules:
         problem = self.problem
         mean = checked_mean(problem, law, blanket_per_user)
         limits = self.limits(law, mean, rtol=FINE)
-        if has_large_tables(law):
-            limits *= 1 - 0.1 * FINE  # certificates take long: slightly lower limits mostly pass at once
         for i, target in enumerate(self.targets):
             whole = round(limits[i])
             if (1 - FINE) * whole < limits[i] < whole and is_certified(law, mean, target, whole):

@@ -48,9 +48,9 @@ from segshuffle.plans.surface import Surface
 _DOUBLINGS = 4
 #: Estimates may be too good, so these relative increases are tried in turn: of the noise if a budget is given, of the
 #: budget if an error is given.
-_MORE = (0.0, 0.1 * FINE, FINE, 3 * FINE, 7 * FINE, 15 * FINE, 31 * FINE)
+_MORE = (0.0, FINE, 3 * FINE, 7 * FINE, 15 * FINE, 31 * FINE)
 
-#: Least relative gain for which a plan replaces the one that the search found first.
+#: Least relative gain for which a plan replaces the one that was found first, or one with a simpler law.
 _GAIN = 0.001
 #: Rounding the number of dummies may raise the error by this share.
 _ROUNDING = 2e-4
@@ -112,7 +112,7 @@ def fewest_messages(searches: Sequence[Search], error: float) -> Plan:
     for search in searches:
         tops = (search.law.spends or 1.0) * single * 2.0 ** np.arange(_DOUBLINGS)
         plan = _fewest_of(search, error, [plans[-1].messages_per_user] if plans else tops.tolist())
-        if plan and (not plans or plan.messages_per_user < plans[-1].messages_per_user):
+        if plan and (not plans or plan.messages_per_user < plans[-1].messages_per_user * (1 - _GAIN)):
             plans.append(plan)
     if plans:
         return plans[-1]

@@ -216,8 +216,9 @@ class Surface:
         if not fits.size:
             return errors, None
         variances, per_user = np.exp(points[fits, 0]), self.rules.per_user(means[fits])
-        # somewhat fewer copies than interpolated: a whole number that is predicted is then mostly allowed
-        limits = (1 - FINE) * self._limits(points[fits])
+        # a whole number that is predicted is mostly allowed if slightly more is interpolated
+        limits = self._limits(points[fits])
+        limits = np.where(limits % 1 < FINE * limits, (1 - FINE) * limits, limits)
         copies, errors[fits] = self.rules.best_copies(variances, per_user, limits, budget)
         at = int(np.argmin(errors))
         if not math.isfinite(errors[at]):
