@@ -182,8 +182,8 @@ def _least_mean(p: float | FloatArray, flood_p: float | FloatArray, flood: float
 def _sample(mean: float, variance: float, low: int, high: int) -> tuple[IntArray, FloatArray]:
     """Return some of the counts low..high of N-, and how many neighbours each stands for, itself included.
 
-    They are about half a standard deviation apart, that of the law tilted to each count. The deviations are those of a
-    negative binomial law with this mean and variance, whose variance at mean x is x + bend x^2.
+    They are about `_SPACING` standard deviations apart, those of the law tilted to each count. The deviations are those
+    of a negative binomial law with this mean and variance, whose variance at mean x is x + bend x^2.
     """
     bend = max(variance / mean - 1, 1e-9) / mean
     first, last = 2 * np.arcsinh(np.sqrt(bend * np.array([low, high]))) / math.sqrt(bend)

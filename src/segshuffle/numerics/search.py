@@ -159,7 +159,7 @@ def solve(
 
 
 def _secant(run: float, rise: float, slope: float) -> float:
-    """Return the slope of a step, or half of the last one on a plateau, where each step is then twice as long."""
+    """Return the slope of the last step; on a plateau half of `slope`, so that the next step is twice as long."""
     if rise * run > 0:
         return rise / run
     return slope / 2 if run else slope

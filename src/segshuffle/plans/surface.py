@@ -216,7 +216,7 @@ class Surface:
         if not fits.size:
             return errors, None
         variances, per_user = np.exp(points[fits, 0]), self.rules.per_user(means[fits])
-        # a whole number that is predicted is mostly allowed if slightly more is interpolated
+        # just above a whole number, interpolated copies may be a little too many, and fewer than whole ones cost much
         limits = self._limits(points[fits])
         limits = np.where(limits % 1 < FINE * limits, (1 - FINE) * limits, limits)
         copies, errors[fits] = self.rules.best_copies(variances, per_user, limits, budget)
