@@ -301,6 +301,14 @@ def test_plans_for_several_budgets_do_not_depend_on_their_order(law):
 
 
 @pytest.mark.parametrize("law", ["poisson", "clustered", "signed"])
+def test_limits_may_be_integers(law):
+    problem = Problem(26, 4, (0.5, 1.0), (1500, 1500), 1e-6, PLAIN)
+    plan = ProvenSegmented(laws=(law,), copies_max=4, max_messages=10).plan(problem)
+    assert plan == ProvenSegmented(laws=(law,), copies_max=4.0, max_messages=10.0).plan(problem)
+    assert not any(copies.is_integer() for copies in plan.scheme.copies)
+
+
+@pytest.mark.parametrize("law", ["poisson", "clustered", "signed"])
 def test_a_plan_announces_no_digits_that_mean_nothing(law):
     """Up to five digits for the dummies, as more would change the error by less than 2e-4; six for the copies."""
     plan = ProvenSegmented(laws=(law,), max_messages=12.0).plan(HONEST)

@@ -129,11 +129,11 @@ class CopyRules:
 
     def limits(self, law: Blanket, mean: float, near: FloatArray | None = None, rtol: float = CLOSE) -> FloatArray:
         """Estimate the largest copies of every level, up to 64; `near` are first guesses."""
-        limits = np.full(len(self.targets), self.copies_max)
+        if not self.problem.pairs:  # nothing to hide
+            return np.full(len(self.targets), float(self.copies_max))
+        limits = np.empty(len(self.targets))
         start: float | None = None
         for i, target in enumerate(self.targets):
-            if not target.pairs:
-                continue
             if near is not None:
                 start = float(near[i])
             elif start:
