@@ -5,6 +5,7 @@ with status 2. The pipeline prints errors of the configuration before any job st
 """
 
 import difflib
+import numbers
 from collections.abc import Iterable
 
 #: Most characters of a value in a message.
@@ -42,6 +43,8 @@ class ParameterError(SegshuffleError, ValueError):
 
 def _brief(value: object) -> str:
     """Return the text of a value, shortened: a list may have a million entries."""
+    if isinstance(value, numbers.Number) and hasattr(value, "item"):
+        value = value.item()  # 2.0, not np.float64(2.0)
     try:
         text = repr(value)
     except ValueError:
