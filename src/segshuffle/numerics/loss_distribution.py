@@ -58,6 +58,9 @@ _LONGEST_CONVOLUTION = 2**13
 # This happens when single rare counters, not sums of many, make the loss large: no tilt centres such a law.
 _NOISE = 5e-5
 _CUT = 700.0  # exponents of cells with mass are below 691, exp() overflows at 709
+# Largest tilt times step. Near the largest loss that a law has, the best tilt grows without limit; from 700 on, the
+# weights of all cells vanish beside the end of the last one.
+_STEEPEST_CELL = 30.0
 _LOG_NEGLIGIBLE = -580.0  # log delta below which nobody asks for accuracy
 
 
@@ -294,6 +297,7 @@ def log_delta_upper(composed: Sequence[tuple[LossTable, int]], epsilon: float, t
     step, all_pairs = composed[0][0].step, sum(pairs for _, pairs in composed)
     if any(table.step != step for table, _ in composed):
         raise ValueError("tables of different steps cannot be composed")
+    tilt = min(tilt, _STEEPEST_CELL / step)
     parts = [_tilted(table, pairs, tilt, split_masses(table)) for table, pairs in composed]
     frame = _frame(parts)
     product: ComplexArray | float = 1.0
@@ -358,6 +362,7 @@ def log_delta_lower(table: LossTable, pairs: int, epsilon: float, tilt: float) -
     AccuracyError
         If the lattice is finer than the largest transform allows.
     """
+    tilt = min(tilt, _STEEPEST_CELL / table.step)
     part = _tilted(table, pairs, tilt, table.mass)
     weights, frame = part.weights, _frame([part])
     laws = _lower_laws(weights, weights * table.excess, pairs, frame)

@@ -16,6 +16,7 @@ from scipy import special
 from segshuffle.accounting.collections import product
 from segshuffle.accounting.collections.calibration import epsilon_upper, largest_copies, least_blanket_mean
 from segshuffle.accounting.collections.product import delta_interval, log_delta_bound
+from segshuffle.blankets.clustered import Clustered
 from segshuffle.blankets.poisson import ItemPair, block_masses
 from segshuffle.blankets.signed import Signed, SignedPair
 from segshuffle.errors import InfeasibleError, ParameterError
@@ -170,6 +171,26 @@ def test_a_delta_below_the_smallest_asked_for_is_enclosed_from_zero_on():
     assert delta_interval(pair, pairs=2, epsilon=3.0, smallest=1.0) == (0.0, 1.0)
     assert below.lower == pytest.approx(exact.lower, rel=1e-3, abs=0)
     assert exact.lower <= below.upper <= exact.upper * (1 + 1e-3)
+
+
+@pytest.mark.parametrize("epsilon", [0.7513, 0.75133, 0.751333, 0.7513333, 0.75133342, 0.7514])
+def test_delta_is_enclosed_up_to_the_largest_loss(epsilon):
+    """The loss stays below 0.7513345. Delta falls from 2e-7 to 0 there, and the best tilt grows without limit."""
+    mean, p, copies = 0.01697829509576931, 0.016694, 0.0183513
+    size, most = mean * (1 - mpmath.mpf(p)) / p, 80
+    plain = [(1 - mpmath.mpf(p)) ** size]
+    for count in range(most):
+        plain.append(plain[-1] * p * (count + size) / (count + 1))
+    moved = [(1 - copies) * mass + copies * before for before, mass in itertools.pairwise([0, *plain])]
+    exact, e = mpmath.mpf(0), mpmath.exp(epsilon)
+    for x, y in itertools.product(range(most + 1), repeat=2):
+        exact += max(moved[x] * plain[y] - e * plain[x] * moved[y], 0)
+    pair = Clustered(p).pair(mean, copies)
+    assert o.encloses(delta_interval(pair, pairs=1, epsilon=epsilon, smallest=1e-15), exact, 1e-9)
+    assert exact <= mpmath.exp(log_delta_bound([(pair, 1)], epsilon)) <= max(100 * exact, 1e-15)
+    if 0 < exact < 1e-30:
+        with pytest.raises(AccuracyError, match="raise rtol"):
+            delta_interval(pair, pairs=1, epsilon=epsilon)
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 3.0])
