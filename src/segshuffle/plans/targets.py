@@ -5,13 +5,13 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from segshuffle.accounting.collections.blanket_cap import cap_overflow, capped_delta, uncapped_target
-from segshuffle.accounting.collections.guides import FINE
+from segshuffle.accounting.collections.guides import FINE, guided_log_delta
 from segshuffle.accounting.collections.product import SMALLEST_DELTA, closest_interval, log_delta_bound, rounded_delta
 from segshuffle.accounting.collections.published import item_target
 from segshuffle.arrays import FloatArray
@@ -98,7 +98,10 @@ def _is_at_jump(law: Blanket, mean: float, target: Target, copies: float) -> boo
     """
     smaller = Target(target.pairs, (1 - _JUMP) * target.epsilon, target.delta)
     here = certified_delta(law, mean, target, copies)[1]
-    there = certified_delta(law.rough(), mean, smaller, copies, _WIDE)[0]
+    if has_large_tables(law):
+        there = math.exp(guided_log_delta(law.rough().pair(mean, copies), **asdict(smaller), rtol=FINE))
+    else:
+        there = certified_delta(law, mean, smaller, copies, _WIDE)[0]
     return there > max(2 * here, target.delta)
 
 
