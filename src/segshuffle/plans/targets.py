@@ -99,6 +99,7 @@ def _is_at_jump(law: Blanket, mean: float, target: Target, copies: float) -> boo
     smaller = Target(target.pairs, (1 - _JUMP) * target.epsilon, target.delta)
     here = certified_delta(law, mean, target, copies)[1]
     if has_large_tables(law):
+        # not an interval: the counts that a rough law samples hang on its tails, so bounds from two tables may cross
         there = math.exp(guided_log_delta(law.rough().pair(mean, copies), **asdict(smaller), rtol=FINE))
     else:
         there = certified_delta(law, mean, smaller, copies, _WIDE)[0]
